@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { SeededRandom } from '../test/packages/fbc/go/fast/mutated-documents.ts'
 import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
 import {
-  compareDocumentReaders,
+  compareRegistryDocumentReaders,
   compareImageReaders,
   type GoReaderComparison,
 } from '../test/adapters/registry/compare-with-go.ts'
@@ -49,7 +49,7 @@ for (let round = 0; !isFuzzingFinished(round); round += 1) {
   )
   const [compared, read] = await Promise.all([
     Promise.all(images.map((image) => compareImageReaders(goArchiveReaders, image))),
-    Promise.all(documents.map((document) => compareDocumentReaders(goArchiveReaders, document))),
+    Promise.all(documents.map((document) => compareRegistryDocumentReaders(goArchiveReaders, document))),
   ])
   for (const [index, comparison] of compared.entries()) {
     const image = images[index]
@@ -103,7 +103,7 @@ async function shrinkFailingImageAndExit(round: number, image: readonly RandomLa
   let smallest = image
   for (let shrinks = true; shrinks;) {
     shrinks = false
-    for (const candidate of generateShrunkImageCandidates(smallest)) {
+    for (const candidate of generateSmallerContainerImages(smallest)) {
       if ((await compareImageReaders(goArchiveReaders, candidate)).difference === undefined) continue
       smallest = candidate
       shrinks = true
@@ -117,7 +117,7 @@ async function shrinkFailingImageAndExit(round: number, image: readonly RandomLa
   )
 }
 
-function* generateShrunkImageCandidates(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
+function* generateSmallerContainerImages(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
   for (const [at, layer] of image.entries()) {
     const withLayer = (other: RandomLayer) => image.map((one, index) => (index === at ? other : one))
     if (image.length > 1) yield image.filter((_, index) => index !== at)

@@ -338,7 +338,7 @@ const hostilePullRequests: Readonly<Record<string, (root: string) => void>> = {
   },
 }
 
-interface HostileCase {
+interface HostileInputCase {
   readonly name: string
   readonly fill: (directory: string) => void
   readonly command: (directory: string) => readonly string[]
@@ -355,7 +355,7 @@ const buildValidateCommandArgs = (directory: string): readonly string[] => [
   directory,
 ]
 
-const hostileCases: readonly HostileCase[] = [
+const hostileInputCases: readonly HostileInputCase[] = [
   ...Object.entries(hostileFileGenerators).map(([name, pieces]) => ({
     name,
     fill: (directory: string) => writeContentChunks(join(directory, 'catalog.yaml'), pieces()),
@@ -399,7 +399,7 @@ measureProcess([...cliCommand, 'validate', '.'], cliEnvironment)
 console.log(
   `${'wall s'.padStart(6)} ${'CPU s'.padStart(6)} ${'peak MB'.padStart(8)} ${'file MB'.padStart(8)}  input: first finding`,
 )
-for (const { name, fill, command } of hostileCases) {
+for (const { name, fill, command } of hostileInputCases) {
   const { only } = values
   if (only.startsWith('=') ? name !== only.slice(1) : !name.includes(only)) continue
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))

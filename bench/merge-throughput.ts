@@ -63,7 +63,7 @@ const requiredPullRequestRule = {
   },
 } as const
 
-async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]): Promise<string> {
+async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[number]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-landing-'))
   const botEnvironment = await startBotEnvironment({ directory, sweepSeconds: 20, hourlyLimit: 10_000_000 })
   const { github, registry } = botEnvironment
@@ -135,7 +135,7 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
   }
 }
 
-interface MergeMeasurement {
+interface MergeThroughputMeasurement {
   readonly count: number
   readonly mode: (typeof mergeModes)[number]
   readonly ready: readonly MockPull[]
@@ -151,7 +151,7 @@ const performanceTargetsByMode = {
   'one-by-one': { perMinute: 30, requests: undefined, writes: undefined },
 } as const
 /** The time from green to merged has a target up to this number of pull requests. */
-const greenToMergeTimeTarget = { count: 30, p95: 60 } as const
+const timeToMergeTarget = { count: 30, p95: 60 } as const
 
 function formatMeasurement({
   count,
@@ -161,7 +161,7 @@ function formatMeasurement({
   mergedAt,
   started,
   passed,
-}: MergeMeasurement): string {
+}: MergeThroughputMeasurement): string {
   const api = passed.filter(isGitHubApiRequest)
   const all: readonly BenchmarkedPullRequest[] = ready.map((pull) => ({
     pull,
@@ -186,7 +186,7 @@ function formatMeasurement({
   const per = (sum: number) => (merges === 0 ? Number.NaN : sum / merges)
   const seconds = (last - started) / 1000
   const wanted = performanceTargetsByMode[mode]
-  const p95 = count === greenToMergeTimeTarget.count ? greenToMergeTimeTarget.p95 : undefined
+  const p95 = count === timeToMergeTarget.count ? timeToMergeTarget.p95 : undefined
   const figures: readonly (readonly [string, number, string?])[] = [
     ['merged', merges],
     [
@@ -235,4 +235,4 @@ const maxPullRequestsInOneByOneMode = values.only === 'one-by-one' ? Infinity : 
 for (const count of pullRequestCounts)
   for (const mode of mergeModes)
     if (mode === 'trains' || count <= maxPullRequestsInOneByOneMode)
-      console.log(await measureMergeMode(count, mode))
+      console.log(await measureMergeThroughput(count, mode))

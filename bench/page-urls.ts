@@ -12,7 +12,7 @@ import type { Store } from '../src/ports/store.ts'
 const { values } = parseArgs({ options: { addresses: { type: 'string', default: '12000' } } })
 const fakeStore = { listedRepositories: () => Promise.resolve([]) } as Partial<Store> as Store
 const logger = pino({ level: 'error' })
-const pagesHandler = createPagesHandler({
+const statusPagesHandler = createPagesHandler({
   settings: readSettings({}),
   store: fakeStore,
   clock: systemClock,
@@ -37,7 +37,7 @@ async function requestStatusPages(round: number): Promise<void> {
       return this
     },
   } as unknown as ServerResponse
-  await pagesHandler?.(request, response)
+  await statusPagesHandler?.(request, response)
 }
 
 function measureMemoryMegabytes() {

@@ -59,21 +59,21 @@ for (let pull = 1; pull <= pulls; pull++)
 // The clock advances one minute for each page, so that cached pages are too old and no rate limit applies.
 let requestCount = 0
 const simulatedClock = { ...systemClock, now: () => startTimeMs + requestCount * 1000 * 60 }
-const pagesHandler = createPagesHandler({
+const statusPagesHandler = createPagesHandler({
   settings: readSettings({ SWEEP_SECONDS: '86400' }),
   store,
   clock: simulatedClock,
   log: pino({ level: 'silent' }),
 })
-if (pagesHandler === undefined) throw new Error('the page handler is missing')
-const pagesServer = createServer((request, response) => void pagesHandler(request, response))
+if (statusPagesHandler === undefined) throw new Error('the page handler is missing')
+const statusPagesServer = createServer((request, response) => void statusPagesHandler(request, response))
 const queuePagePath = '/r/coast/operators'
-const singleRequestMeasurement = await measureHttpRequests(pagesServer, queuePagePath, 1)
+const singleRequestMeasurement = await measureHttpRequests(statusPagesServer, queuePagePath, 1)
 const baselineResponseBody = Buffer.alloc(singleRequestMeasurement.bytes, 'x')
 const baselineServer = createServer((_request, response) => void response.end(baselineResponseBody))
 const baselineServerMeasurement = await measureHttpRequests(baselineServer, '/', runs)
-const queuePageMeasurement = await measureHttpRequests(pagesServer, queuePagePath, runs)
-const queueJsonMeasurement = await measureHttpRequests(pagesServer, `${queuePagePath}.json`, runs)
+const queuePageMeasurement = await measureHttpRequests(statusPagesServer, queuePagePath, runs)
+const queueJsonMeasurement = await measureHttpRequests(statusPagesServer, `${queuePagePath}.json`, runs)
 await store.close()
 rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 
@@ -94,7 +94,7 @@ if (computePercentile(queuePageMeasurement.times, 0.5) > maxResponseMs) {
   process.exitCode = 1
 }
 
-async function measureHttpRequests(server: typeof pagesServer, path: string, count: number) {
+async function measureHttpRequests(server: typeof statusPagesServer, path: string, count: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const times: number[] = []

@@ -46,9 +46,10 @@ try {
     console.log('opm is not on the PATH, so there is no comparison (.ci/build-opm DIRECTORY builds one)')
   const measured = listBenchmarkDirectories().map((directory) => ({
     directory,
-    opm: measureCatalogDirectory(directory),
+    opm: measureDirectoryValidation(directory),
   }))
-  for (const megabytes of values.growth?.split(',').map(Number) ?? []) measureGeneratedCatalog(megabytes)
+  for (const megabytes of values.growth?.split(',').map(Number) ?? [])
+    measureGeneratedCatalogValidation(megabytes)
   // Last, because starting a process takes ten milliseconds longer from a large process.
   for (const { directory, opm } of measured) measureInProcessValidation(directory, opm)
 } finally {
@@ -63,7 +64,7 @@ function listBenchmarkDirectories(): readonly string[] {
 }
 
 /** Returns opm's result. */
-function measureCatalogDirectory(directory: string): ProcessMeasurement | undefined {
+function measureDirectoryValidation(directory: string): ProcessMeasurement | undefined {
   console.log(`\n${directory}: ${(computeDirectorySizeBytes(directory) / 1e6).toFixed(1)} MB`)
   const opm = opmCommand === undefined ? undefined : measureOpmValidate(opmCommand, directory)
   if (opm) printMeasurement('opm', opm)
@@ -129,7 +130,7 @@ function measureInProcessValidation(directory: string, opm: ProcessMeasurement |
   console.log(`\n${directory}: in process, one package changed: ${wallMs.toFixed(1)} ms wall${ratio}`)
 }
 
-function measureGeneratedCatalog(megabytes: number): void {
+function measureGeneratedCatalogValidation(megabytes: number): void {
   const directory = join(scratchFolder, `generated-${megabytes}`)
   const bytes = generateCatalog(directory, megabytes)
   console.log(`\ngenerated: ${(bytes / 1e6).toFixed(0)} MB`)

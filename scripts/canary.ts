@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { canaryProbes } from './canary/probes.ts'
 import type { CanaryProbe, CanaryProbeContext } from './canary/probes.ts'
-import { CanaryStage, type GitHubApiResponse } from './canary/stage.ts'
+import { CanaryRepository, type GitHubApiResponse } from './canary/stage.ts'
 
 const canaryNamePrefix = 'catalog-bot-canary'
 // The expected contents of a dedicated repository.
@@ -62,10 +62,10 @@ async function main(): Promise<number> {
   }
   try {
     const cloneUrl = await readCloneUrl(
-      new CanaryStage({ ...options, cloneUrl: '' }),
+      new CanaryRepository({ ...options, cloneUrl: '' }),
       values.yes || values.clean !== undefined,
     )
-    const stage = new CanaryStage({ ...options, cloneUrl })
+    const stage = new CanaryRepository({ ...options, cloneUrl })
     if (values.clean !== undefined) return await cleanUpStageAndGetExitCode(stage, 0)
     printLine(`Run ${run}. If this process is killed, run the same command with --clean ${run} to clean up`)
     await stage.prepare()
@@ -83,7 +83,7 @@ async function main(): Promise<number> {
 }
 
 /** The URL that Git pushes to. Throws unless the repository is dedicated to this, or --yes was given. */
-async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<string> {
+async function readCloneUrl(stage: CanaryRepository, isAllowed: boolean): Promise<string> {
   const { status, data } = await stage.call('GET', '')
   if (status !== 200) throw new Error(`GitHub answered ${status}: the token cannot read the repository`)
   const [contents, pulls, branches, rulesets] = await Promise.all(
@@ -111,7 +111,7 @@ async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<str
 const getResponseItems = (answer: GitHubApiResponse | undefined): GitHubApiResponse['items'] =>
   answer?.items ?? []
 
-async function runProbes(stage: CanaryStage): Promise<number> {
+async function runProbes(stage: CanaryRepository): Promise<number> {
   const rows: { readonly probe: CanaryProbe; readonly observed: string; readonly isSame: boolean }[] = []
   for (const [at, probe] of canaryProbes.entries()) {
     const observed = await runProbe(stage, probe, at + 1)
@@ -140,7 +140,7 @@ async function runProbes(stage: CanaryStage): Promise<number> {
 const formatTableCell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** Creates branches, a pull request, and a ruleset for one rule, and returns GitHub's behavior. */
-async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number): Promise<string> {
+async function runProbe(stage: CanaryRepository, probe: CanaryProbe, number: number): Promise<string> {
   const [base, head, temporary] = ['base', 'head', 'tmp'].map((it) => `${number}/${it}`) as [
     string,
     string,
@@ -161,7 +161,7 @@ async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number):
   return await probe.attempt(probeContext)
 }
 
-async function cleanUpStageAndGetExitCode(stage: CanaryStage, code: number): Promise<number> {
+async function cleanUpStageAndGetExitCode(stage: CanaryRepository, code: number): Promise<number> {
   const leftovers = await stage.clean()
   for (const it of leftovers) process.stderr.write(`not cleaned up: ${it}\n`)
   if (leftovers.length === 0) process.stderr.write('Cleaned up.\n')

@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import { parseCatalogFile, createUnreadableFileFacts } from '../packages/fbc/src/load/parse-catalog-file.ts'
+import {
+  parseCatalogFile,
+  createFactsForUnreadableFile,
+} from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { findOpmRuleSet } from '../packages/fbc/src/model/rule-set.ts'
 import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
@@ -70,7 +73,7 @@ function runCatalogBotValidate(dir: string): ValidationVerdict {
       const content = file.read()
       return {
         path: file.path,
-        facts: 'error' in content ? createUnreadableFileFacts(content.error) : parseCatalogFile(content),
+        facts: 'error' in content ? createFactsForUnreadableFile(content.error) : parseCatalogFile(content),
       }
     }),
   )

@@ -10,11 +10,7 @@ import { configPath } from '../src/config/config-path.ts'
 import { createMetrics } from '../src/jobs/metrics.ts'
 import { environmentSchema, environmentVariables } from '../src/jobs/settings.ts'
 import { maxCommandsPerHour } from '../src/policy/commands.ts'
-import {
-  commandUsersLabels,
-  maxLinesSearchedForCommands,
-  slashCommands,
-} from '../src/pull-request/command.ts'
+import { commandUsersLabels, maxScannedCommentLines, slashCommands } from '../src/pull-request/command.ts'
 import { parsePageUrl, type StatusPageRequest } from '../src/report/urls.ts'
 import { webhookDeliveryPath } from '../src/server/edge/deliveries.ts'
 import { createStoreMetrics } from '../src/server/store-metrics.ts'
@@ -253,7 +249,7 @@ const generators: Readonly<Record<string, (words: readonly string[]) => string |
       '>=',
       '',
     ),
-  maxLines: () => String(maxLinesSearchedForCommands),
+  maxLines: () => String(maxScannedCommentLines),
   maxCommandsPerHour: () => String(maxCommandsPerHour),
   permissions: () =>
     renderTable(

@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util'
 import type { ReleaseDistribution } from '../src/adapters/package-metadata.ts'
 import { createSignedEnvelope } from '../src/adapters/image/provenance/signature-formats.ts'
 import { parseSigningKeyPem } from '../src/adapters/image/provenance/signing-key.ts'
-import { createPublishedFields } from './build/author-package.ts'
+import { createPublishedPackageFields } from './build/author-package.ts'
 import { extractReleaseNotes } from './release-notes.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -96,7 +96,10 @@ function stageRelease(name: string): Release {
   // Fails if the changelog has no section for the version.
   extractReleaseNotes(readFileSync(join(stage, 'CHANGELOG.md'), 'utf8'), version)
   const distribution = nameDistribution(name, version)
-  writeJson(packageFile, { ...metadata, ...createPublishedFields(distribution.appPackage, distribution) })
+  writeJson(packageFile, {
+    ...metadata,
+    ...createPublishedPackageFields(distribution.appPackage, distribution),
+  })
   writeJson(join(outputDirectory, 'distribution.json'), distribution)
   fillInNames(stage, version, distribution)
   run('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })

@@ -12,9 +12,9 @@ import { resolve } from 'node:path'
 import type { PullRequestChange } from '../src/pull-request/change.ts'
 import { toCommitSha } from '../src/pull-request/ids.ts'
 import {
-  createLocalQuestionAnswerer,
+  createLocalCheckQuestionResolver,
   createLocalPullRequestSnapshot,
-  openTemporaryRepository,
+  createTemporaryRepository,
   parseGitHubAccount,
 } from '../src/cli/local-pull.ts'
 import { allRules } from '../src/checks/all-rules.ts'
@@ -78,7 +78,7 @@ const pullsToReplay = listMergedPulls(repositoryFolder, values.branch, {
   since: values.since,
   most: Number(values.most),
 })
-const scratchRepository = await openTemporaryRepository(repositoryFolder)
+const scratchRepository = await createTemporaryRepository(repositoryFolder)
 const readerPool = createCatalogFileReaderPool()
 const catalogLoader = createCatalogLoader(readerPool, createInMemoryCache(systemClock))
 const replayResults: ReplayResult[] = []
@@ -149,7 +149,7 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
-        ask: createLocalQuestionAnswerer(author, 'read'),
+        ask: createLocalCheckQuestionResolver(author, 'read'),
         memory: noopPullHistoryStore,
       },
     )

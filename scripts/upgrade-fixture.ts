@@ -9,7 +9,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { startDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { catalogImageRepository } from '../sandbox/demo/set-up-publishing.ts'
-import { playOperatingStory } from '../sandbox/demo/operating-story.ts'
+import { runMergeFreezeStory } from '../sandbox/demo/operating-story.ts'
 
 const target = join(import.meta.dirname, '..', 'fixtures', 'upgrade', `${packageJson.version}.tar.zst`)
 const directory = mkdtempSync(join(tmpdir(), 'upgrade-fixture-'))
@@ -20,7 +20,7 @@ try {
     logFile: join(directory, 'log'),
   })
   demo.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
-  const played = await playOperatingStory(demo, bot)
+  const played = await runMergeFreezeStory(demo, bot)
   await bot.kill()
   const { merged, waiting } = played
   const expected = {

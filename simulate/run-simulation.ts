@@ -6,7 +6,7 @@ import type { MergePermit } from '../src/policy/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/adapters/github/forge-error.ts'
 import { GitError } from '../src/adapters/git/git-error.ts'
-import type { ImageQuestionResolver } from '../src/catalogs/registries.ts'
+import type { RegistryCheckQuestionResolver } from '../src/catalogs/registries.ts'
 import type { ImageLookupAnswer } from '../src/checks/questions.ts'
 import { toMergeLeaseName } from '../src/jobs/renewed-lease.ts'
 import { toJobKey } from '../src/adapters/store/jobs.ts'
@@ -215,7 +215,8 @@ export async function runSimulation(
       }),
       registries: {
         forEvaluation: () =>
-          ((question) => queryRegistry(schedule, question.kind, question.reference)) as ImageQuestionResolver,
+          ((question) =>
+            queryRegistry(schedule, question.kind, question.reference)) as RegistryCheckQuestionResolver,
         refreshImage: (reference) =>
           queryRegistry(schedule, 'image', reference) as Promise<ImageLookupAnswer>,
         close: () => Promise.resolve(),

@@ -15,7 +15,7 @@ import { toBlobSha, type BlobSha } from './pull-request/ids.ts'
 import { validateCatalogWithAllRules } from './checks/validation/validate-fully.ts'
 import { readCatalogDirectory, type CatalogDirectoryResult } from './catalogs/catalog-directory.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import { formatChangeAsText, describeChangeLines } from './report/describe-change.ts'
+import { formatChangeAsText, describeChangeAsLines } from './report/describe-change.ts'
 
 export type {
   BundleBlob,
@@ -102,7 +102,7 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
   })
   return {
     packages: change.catalogs.flatMap(({ packages }) => packages),
-    text: formatChangeAsText(describeChangeLines(change)).join('\n'),
+    text: formatChangeAsText(describeChangeAsLines(change)).join('\n'),
   }
 }
 

@@ -7,7 +7,7 @@ import { demoRepositoryName, type DemoEnvironment } from './demo-environment.ts'
 import { demoStories } from './stories.ts'
 import { findBotComment } from './story-outcome.ts'
 
-export interface PlayedOperatingStory {
+export interface MergeFreezeStoryResult {
   readonly merged: MockPull
   /** Approved, and held by the freeze only. */
   readonly waiting: MockPull
@@ -18,10 +18,10 @@ export interface PlayedOperatingStory {
 }
 
 /** `demo` must publish. Its freeze is on `main`. */
-export async function playOperatingStory(
+export async function runMergeFreezeStory(
   demo: DemoEnvironment,
   bot: Pick<BotProcess, 'url'>,
-): Promise<PlayedOperatingStory> {
+): Promise<MergeFreezeStoryResult> {
   const { github } = demo
   const open = (id: string) => {
     const story = demoStories.find((one) => one.id === id)

@@ -193,7 +193,7 @@ export async function rerequestCheckSuite(
   state.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
 }
 
-export interface NewCommitStatus {
+export interface CommitStatusInput {
   readonly context?: string
   readonly state: MockCommitStatus['state']
   readonly description?: string | null
@@ -205,7 +205,7 @@ export async function addCommitStatus(
   repo: MockRepository,
   sha: string,
   creator: MockAccount,
-  given: NewCommitStatus,
+  given: CommitStatusInput,
 ): Promise<MockCommitStatus> {
   const { world } = state
   const { context = 'default', description = null, target_url = null } = given

@@ -19,7 +19,7 @@ import type {
   AppPermissions,
 } from './github-data.ts'
 
-export interface NewRepositoryOptions {
+export interface CreateRepositoryOptions {
   readonly files?: FileChangesByPath
   readonly fromDirectory?: string
   readonly defaultBranch?: string
@@ -140,7 +140,7 @@ export class GitHubAdmin {
   async createRepository(
     owner: string,
     name: string,
-    { files, fromDirectory, defaultBranch = 'main', ...more }: NewRepositoryOptions = {},
+    { files, fromDirectory, defaultBranch = 'main', ...more }: CreateRepositoryOptions = {},
   ): Promise<MockRepository> {
     const account = this.account(owner)
     const repo = this.addRepo(account, name, defaultBranch, null, more.private ?? false)

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { TokenRegistry, canSeeRepository, formatCallerName } from './http/auth.ts'
-import { mergeReadyAutoMergePulls } from './branch-rules/auto-merge.ts'
+import { mergePullsReadyForAutoMerge } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import {
   FaultInjector,
@@ -186,7 +186,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
     if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(state, repo)))
     if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
-      state.runInBackground(mergeReadyAutoMergePulls(state, repo))
+      state.runInBackground(mergePullsReadyForAutoMerge(state, repo))
   }
   const faults = new FaultInjector()
   const requests: ApiRequestRecord[] = []

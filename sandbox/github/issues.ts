@@ -3,7 +3,7 @@ import type { MockGitHubState } from './github-state.ts'
 import { toIssueView } from './views/pull-view.ts'
 import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
 
-export interface NewIssueOptions {
+export interface CreateIssueOptions {
   readonly author: MockAccount
   /** The app that performs the action, if any. */
   readonly app?: MockApp | null
@@ -21,7 +21,7 @@ export interface IssueChanges {
 export function createIssue(
   state: MockGitHubState,
   repo: MockRepository,
-  { author, app = null, title, body = null }: NewIssueOptions,
+  { author, app = null, title, body = null }: CreateIssueOptions,
 ): MockIssue {
   const at = state.world.timestamp()
   const issue: MockIssue = {

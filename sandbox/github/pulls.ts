@@ -17,7 +17,7 @@ import type {
   MockGitHubData,
 } from './github-data.ts'
 
-export interface NewPullOptions {
+export interface CreatePullInput {
   readonly author: MockAccount
   readonly headRepo: MockRepository
   readonly headRef: string
@@ -32,7 +32,7 @@ export interface NewPullOptions {
 export async function createPull(
   state: MockGitHubState,
   repo: MockRepository,
-  request: NewPullOptions,
+  request: CreatePullInput,
 ): Promise<MockPull> {
   const { world } = state
   const {

@@ -1,7 +1,7 @@
 // User actions on the sandbox's GitHub: push, open pull requests, review, comment, label, and rerun checks. Each
 // method does the same as the button or Git command, including webhooks, and resolves when it is done.
 import { rerequestCheckRun, rerequestCheckSuite, addCommitStatus } from './checks.ts'
-import type { NewCommitStatus } from './checks.ts'
+import type { CommitStatusInput } from './checks.ts'
 import { addComment, updateCommentBody, removeComment } from './comments.ts'
 import {
   advanceMergeQueues,
@@ -359,7 +359,7 @@ export class MockUserActions extends AppAdmin {
   async rerunSuite(suite: CheckSuite, by: string): Promise<void> {
     await rerequestCheckSuite(this.state, suite, this.account(by))
   }
-  async setStatus(repository: string, sha: string, by: string, status: NewCommitStatus): Promise<void> {
+  async setStatus(repository: string, sha: string, by: string, status: CommitStatusInput): Promise<void> {
     await addCommitStatus(this.state, this.repository(repository), sha, this.account(by), status)
   }
 

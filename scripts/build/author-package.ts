@@ -10,10 +10,10 @@ export interface AppPackageJson {
 }
 
 /** Private, because a checkout does not own a name on npm. */
-const unreleasedPackage = { name: '@catalog-bot/cli', private: true }
+const unreleasedPackageFields = { name: '@catalog-bot/cli', private: true }
 
 /** The fields that npm's page of a package shows. */
-export function createPublishedFields(name: string, distribution: ReleaseDistribution) {
+export function createPublishedPackageFields(name: string, distribution: ReleaseDistribution) {
   const url = `https://github.com/${distribution.repository}`
   return {
     name,
@@ -35,8 +35,8 @@ export function createAuthorPackageJson({
 }: AppPackageJson): Readonly<Record<string, unknown>> {
   return {
     ...(distribution === undefined
-      ? unreleasedPackage
-      : createPublishedFields(distribution.package, distribution)),
+      ? unreleasedPackageFields
+      : createPublishedPackageFields(distribution.package, distribution)),
     version,
     description: "Checks Operator catalogs in OLM's file-based format, as catalog-bot does on pull requests",
     license,

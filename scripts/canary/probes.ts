@@ -1,7 +1,7 @@
 // The rules that the App relies on when it merges. Each probe has the required settings, the attempted action, and
 // GitHub's expected answer. The same table runs against the sandbox, so a difference on GitHub is a rule to correct
 // in the sandbox.
-import type { CanaryProbeResult, RulesetRule, CanaryStage } from './stage.ts'
+import type { CanaryProbeResult, RulesetRule, CanaryRepository } from './stage.ts'
 
 export interface CanaryProbe {
   readonly rule: string
@@ -16,7 +16,7 @@ export interface CanaryProbe {
 
 /** A pull request of the run, and a merge commit for it that was created manually. */
 export interface CanaryProbeContext {
-  readonly stage: CanaryStage
+  readonly stage: CanaryRepository
   /** Names of branches. */
   readonly base: string
   readonly temporary: string

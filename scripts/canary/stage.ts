@@ -7,7 +7,7 @@ export interface RulesetRule {
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
-export interface CanaryStageOptions {
+export interface CanaryRepositoryOptions {
   readonly apiUrl: string
   /** `owner/name`. */
   readonly repository: string
@@ -35,14 +35,14 @@ export interface GitHubApiResponse {
 /** GitHub's answer to a push or a merge: `accepted`, or its message. */
 export type CanaryProbeResult = string
 
-export class CanaryStage {
-  readonly #options: CanaryStageOptions
+export class CanaryRepository {
+  readonly #options: CanaryRepositoryOptions
   /**
    * The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead.
    */
   #evidence: 'check runs' | 'commit statuses' | undefined
 
-  constructor(options: CanaryStageOptions) {
+  constructor(options: CanaryRepositoryOptions) {
     this.#options = options
   }
 

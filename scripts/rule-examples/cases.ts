@@ -89,11 +89,11 @@ export const exampleCaseSettingsFileName = '_case.json'
 
 /** Every case in a folder of fixtures, by rule. */
 export function readExampleCases(root = ruleFixturesDirectory): ExampleCase[] {
-  return listFolders(root).flatMap((id) => readRuleExampleCases(id, root))
+  return listFolders(root).flatMap((id) => readExampleCasesForRule(id, root))
 }
 
 /** The cases of one rule, good cases first. */
-export function readRuleExampleCases(id: string, root = ruleFixturesDirectory): ExampleCase[] {
+export function readExampleCasesForRule(id: string, root = ruleFixturesDirectory): ExampleCase[] {
   return (['good', 'bad'] as const).flatMap((kind) =>
     listFolders(join(root, id, kind)).map((why) => readExampleCase(root, id, kind, why)),
   )

@@ -20,7 +20,7 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding, type RuleSuite } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, exampleCaseSettingsFileName, type ExampleCase } from './cases.ts'
-import { evaluatePullExample } from './evaluate-pull-example.ts'
+import { evaluatePullRequestExample } from './evaluate-pull-example.ts'
 
 export interface ExampleEvaluation {
   readonly findings: readonly Finding[]
@@ -42,7 +42,9 @@ export async function evaluateExample(
     case 'bundle':
       return { findings: evaluateBundleExample(one, suites) }
     case 'pull request':
-      return { findings: await evaluatePullExample(one, allRules.find((rule) => rule.id === one.id)?.check) }
+      return {
+        findings: await evaluatePullRequestExample(one, allRules.find((rule) => rule.id === one.id)?.check),
+      }
   }
 }
 

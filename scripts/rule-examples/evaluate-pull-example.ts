@@ -18,25 +18,28 @@ import { exampleHeadSha, createOpenPullSummaries } from './example-commits.ts'
 import { createExampleAccount } from './example-people.ts'
 import { exampleBaseSha, createExampleRepository } from './example-repository.ts'
 
-type PullExample = Pick<ExampleCase, 'directory' | 'settings'>
+type PullRequestExample = Pick<ExampleCase, 'directory' | 'settings'>
 
 /**
  * The findings of the App's checks in the pull request. Examples of other rules need not be complete enough to
  * install, so the install check counts only for its own rules.
  */
-export async function evaluatePullExample(
-  example: PullExample,
+export async function evaluatePullRequestExample(
+  example: PullRequestExample,
   check: CheckId | undefined,
 ): Promise<readonly Finding[]> {
-  const { verdict } = await runExampleEvaluation(example, await evaluatePreviouslyReportedChange(example))
+  const { verdict } = await evaluateExamplePullSnapshot(
+    example,
+    await evaluatePreviouslyReportedChange(example),
+  )
   return verdict.outcomes
     .filter((outcome) => outcome.check !== 'install' || check === 'install')
     .flatMap(({ findings }) => findings)
     .sort(compareFindings)
 }
 
-function runExampleEvaluation(
-  { directory, settings }: PullExample,
+function evaluateExamplePullSnapshot(
+  { directory, settings }: PullRequestExample,
   shown?: PullChangeIdentity,
 ): Promise<SnapshotEvaluation> {
   return evaluatePullSnapshot(createExamplePullSnapshot(settings), {
@@ -45,7 +48,7 @@ function runExampleEvaluation(
       { read: async (bytes) => parseCatalogFile(bytes) } as Parameters<typeof createCatalogLoader>[0],
       noopCache,
     ),
-    ask: async (question) => createExampleCheckAnswer(question, settings),
+    ask: async (question) => answerExampleCheckQuestion(question, settings),
     memory: {
       ...createExamplePullHistoryStore(settings),
       ...(shown && createReportedChangeHistoryStore(shown)),
@@ -59,10 +62,10 @@ function runExampleEvaluation(
 async function evaluatePreviouslyReportedChange({
   directory,
   settings,
-}: PullExample): Promise<PullChangeIdentity | undefined> {
+}: PullRequestExample): Promise<PullChangeIdentity | undefined> {
   const then = join(directory, 'shown')
   if (!existsSync(then)) return undefined
-  const { described } = await runExampleEvaluation({
+  const { described } = await evaluateExamplePullSnapshot({
     directory: then,
     settings: { ...settings, reviews: {} },
   })
@@ -100,7 +103,7 @@ function createExamplePullSnapshot({
   }
 }
 
-function createExampleCheckAnswer(
+function answerExampleCheckQuestion(
   question: CheckQuestion,
   settings: ExampleCaseSettings,
 ): AnswerByQuestionKind[CheckQuestion['kind']] {
@@ -116,7 +119,7 @@ function createExampleCheckAnswer(
     case 'image':
       return (
         (settings.images?.[question.reference] as AnswerByQuestionKind['image'] | undefined) ??
-        createImageLookupAnswer(question.reference)
+        createExampleImageAnswer(question.reference)
       )
     case 'bundle':
       return (
@@ -138,7 +141,7 @@ function createExampleCheckAnswer(
 }
 
 /** An image that exists under the digest in its name. */
-function createImageLookupAnswer(reference: string): AnswerByQuestionKind['image'] {
+function createExampleImageAnswer(reference: string): AnswerByQuestionKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
     kind: 'ok',

@@ -21,13 +21,16 @@ import type { ExampleCaseSettings, ExampleCommit, ExamplePullRequest } from './c
 /** The tip of the pull request's branch. */
 export const exampleHeadSha = toCommitSha('a'.repeat(40))
 
-type ExampleHistory = Pick<
+type ExampleCommitsAndPulls = Pick<
   ExampleCaseSettings,
   'commits' | 'olderCommits' | 'openPulls' | 'demandsSignatures'
 >
 
 /** The commits that a merge of the pull request makes reachable, as far as Git inspects them. */
-export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: ExampleHistory): IncomingCommits {
+export function createIncomingCommits({
+  commits = [{}],
+  olderCommits = 0,
+}: ExampleCommitsAndPulls): IncomingCommits {
   const all = [...commits, ...Array.from({ length: olderCommits }, (): ExampleCommit => ({}))]
   if (all.length > maxIncomingCommits) return { isWhole: false, commits: [], largeFiles: [] }
   return {
@@ -52,7 +55,7 @@ function listLargeBlobShas({ files = {} }: ExampleCommit): readonly BlobSha[] {
 export function createOpenPullSummaries({
   commits = [],
   openPulls = {},
-}: ExampleHistory): readonly OpenPullSummary[] {
+}: ExampleCommitsAndPulls): readonly OpenPullSummary[] {
   return Object.entries(openPulls).map(
     ([number, { author, baseRef = 'main', draft = false, labels = [] }]) => {
       const at = commits.findIndex(({ headOf }) => headOf === Number(number))
@@ -71,12 +74,12 @@ export function createOpenPullSummaries({
 }
 
 /** A description of the example's commits, newest first, and of the other open pull requests. One line each. */
-export function describeExampleHistory(history: ExampleHistory): readonly string[] {
+export function describeExampleCommitsAndPulls(history: ExampleCommitsAndPulls): readonly string[] {
   const { commits = [], olderCommits = 0, openPulls = {}, demandsSignatures = false } = history
   return [
     ...commits.map(describeExampleCommit),
     ...(olderCommits === 0 ? [] : [`and ${olderCommits} older ones`]),
-    ...Object.entries(openPulls).map(describeExamplePull),
+    ...Object.entries(openPulls).map(describeExamplePullRequest),
     ...(demandsSignatures ? ['The base branch requires signed commits.'] : []),
   ]
 }
@@ -94,7 +97,7 @@ function describeExampleCommit(commit: ExampleCommit, at: number): string {
   return `${toExampleCommitSha(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
 }
 
-function describeExamplePull([number, { author, baseRef, draft = false, labels = [] }]: [
+function describeExamplePullRequest([number, { author, baseRef, draft = false, labels = [] }]: [
   string,
   ExamplePullRequest,
 ]): string {

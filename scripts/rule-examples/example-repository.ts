@@ -36,7 +36,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
       const mode = (folder === 'result' && settings.modes?.[path]) || (isLink ? '120000' : '100644')
       return { path, mode, oid }
     })
-  const others = readOtherPullRequestTrees(directory, settings)
+  const others = readOpenPullRequestTrees(directory, settings)
   const trees = new Map<TreeSha, readonly TreeEntryWithPath[]>([
     [exampleBaseTreeSha, readTree('base')],
     [exampleMergeResultTreeSha, readTree('result')],
@@ -85,7 +85,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
 }
 
 /** The trees that other open pull requests would merge, by their heads. */
-function readOtherPullRequestTrees(directory: string, settings: ExampleCaseSettings) {
+function readOpenPullRequestTrees(directory: string, settings: ExampleCaseSettings) {
   return new Map(
     createOpenPullSummaries(settings).flatMap((open) => {
       const folder = `pulls/${open.pull}`

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createUnifiedDiff } from '../../src/checks/validation/templates/suggest-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
-import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'
-import { describeExampleHistory } from './example-commits.ts'
+import { listFilesRecursively, readExampleCasesForRule, type ExampleCase } from './cases.ts'
+import { describeExampleCommitsAndPulls } from './example-commits.ts'
 import { evaluateExample, readExampleFileOrEmpty } from './evaluate-example.ts'
 
 export interface RuleExample {
@@ -30,7 +30,7 @@ export async function readRuleExamples(
 ): Promise<readonly RuleExample[]> {
   const [, why, ...rest] = path.split('/')
   const file = rest.join('/')
-  const bad = readRuleExampleCases(rule.id, fixtures).filter(({ kind }) => kind === 'bad')
+  const bad = readExampleCasesForRule(rule.id, fixtures).filter(({ kind }) => kind === 'bad')
   const first = bad.find((one) => one.why === why)
   if (first === undefined || !existsSync(join(first.directory, file)))
     throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
@@ -141,7 +141,7 @@ const approvedCaption = 'When it was approved, it did this:'
 /** The changes of a pull request, and its commits and context. */
 function listPullExampleBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {
   const before = listDiffs({ directory: join(directory, 'shown') })
-  const history = describeExampleHistory(settings).join('\n')
+  const history = describeExampleCommitsAndPulls(settings).join('\n')
   const createDiffBlock = (caption: string) => (text: string) => ({ caption, language: 'diff', text })
   return [
     ...before.map(createDiffBlock(approvedCaption)),

@@ -2,7 +2,7 @@
 // its place. The new process has only the data that was on disk.
 import pino from 'pino'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
-import type { ReleasePool } from '../../src/release/worker/release-pool.ts'
+import type { ReleaseWorkerPool } from '../../src/release/worker/release-pool.ts'
 import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
 import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/jobs-of-delivery.ts'
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
@@ -13,7 +13,7 @@ import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { createCatalogFileReaderPool, ChangeTooLargeError } from '../../src/catalogs/reader-pool.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
-import type { EvaluationRegistries } from '../../src/catalogs/registries.ts'
+import type { RegistryLookupService } from '../../src/catalogs/registries.ts'
 import type { Forge, OpenPullSummary } from '../../src/ports/forge.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
@@ -49,7 +49,7 @@ const disabledClusterTestClient: ClusterTestClient = {
   close: () => Promise.resolve(),
 }
 
-const disabledReleaseWorkerPool: ReleasePool = {
+const disabledReleaseWorkerPool: ReleaseWorkerPool = {
   computeRelease: () => Promise.reject(new Error('the simulator does not release')),
   close: () => Promise.resolve(),
 }
@@ -73,7 +73,7 @@ export interface BotInstancePorts {
   readonly forge: Forge
   readonly merging: MergeApi
   readonly repository: GitRepository
-  readonly registries: EvaluationRegistries
+  readonly registries: RegistryLookupService
 }
 
 export interface BotInstance {

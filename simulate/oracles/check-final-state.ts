@@ -2,7 +2,7 @@
 import { mergeTrees } from '../git/merge.ts'
 import { hasAncestor } from '../git/history.ts'
 import {
-  parseExpectedConfig,
+  parseExpectedBotConfig,
   findCatalogProblems,
   getPackageOwners,
   listChangedPaths,
@@ -118,7 +118,7 @@ function checkFinalPullState(
   if (
     mergedIntent !== undefined &&
     report?.body.includes('Merged as') !== true &&
-    !wasBotReportDeleted(server, pull)
+    !wasBotCommentDeleted(server, pull)
   )
     addViolation('I19', 'catalog-bot merged it, but its comment does not report that')
   // A report about a merged head remains valid when catalog-bot has no report about a later head.
@@ -137,7 +137,7 @@ function checkFinalPullState(
   return found
 }
 
-function wasBotReportDeleted(server: SimulatedGitHub, { number, comments }: SimulatedPull): boolean {
+function wasBotCommentDeleted(server: SimulatedGitHub, { number, comments }: SimulatedPull): boolean {
   const ids = new Set(comments.map(({ id }) => id))
   const all = (server.pulls.get(number) ?? []).flatMap(({ value }) => value.comments)
   return all.some(({ id, author }) => author.id === server.bot.id && !ids.has(id))
@@ -183,7 +183,7 @@ function verifyCheckRuns(
   const found: InvariantViolation[] = []
   const addViolation = (what: string) =>
     void found.push({ invariant: 'I19', what: `#${pull.number}: ${what}` })
-  if (!parseExpectedConfig(objects, base).isReadable) return found
+  if (!parseExpectedBotConfig(objects, base).isReadable) return found
   const isChanging = listChangedPaths(objects, base, merged.tree).length > 0
   // This pull request is not responsible for faults that were there before.
   const before = findCatalogProblems(objects, base)
@@ -227,7 +227,7 @@ function findMergeBlockers(
   for (const name of packages)
     if (getPackageOwners(objects, base, name).length === 0) obstacles.push('no owners')
   obstacles.push(...findCatalogProblems(objects, merged.tree), ...findCatalogProblems(objects, base))
-  const config = parseExpectedConfig(objects, base)
+  const config = parseExpectedBotConfig(objects, base)
   if (!config.isReadable || !config.merges || config.confirms) obstacles.push('the configuration')
   if (pull.stacked) obstacles.push('stacked')
   if (pull.draft || pull.labels.includes('hold')) obstacles.push('draft or label')

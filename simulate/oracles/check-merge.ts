@@ -4,7 +4,7 @@
 import type { CommitSha, TreeSha } from '../../src/pull-request/ids.ts'
 import { hasAncestor } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
-import { parseExpectedConfig, listChangedPaths, findCatalogProblems } from '../world/expected-state.ts'
+import { parseExpectedBotConfig, listChangedPaths, findCatalogProblems } from '../world/expected-state.ts'
 import { SimulatedGitHub, type SimulatedComment, type SimulatedPull } from '../world/simulated-github.ts'
 import {
   parseCommentCommand,
@@ -43,7 +43,7 @@ export function checkMergeInvariants(
       addViolation('I2', 'the tree is not the merge of head and base')
     const { parents } = objects.commit(permit.landing.commit)
     if (parents[0] !== tip || parents[1] !== head) addViolation('I2', 'its parents are not base and head')
-    const { isReadable } = parseExpectedConfig(objects, base)
+    const { isReadable } = parseExpectedBotConfig(objects, base)
     if (!isReadable) addViolation('I13', 'the configuration cannot be read')
     for (const path of listChangedPaths(objects, base, result)) {
       const mode = objects.tree(result).get(path)?.mode
@@ -166,7 +166,7 @@ function findMergeViolations(
     )
     if (!isLifted) addViolation('I13', `${hold.author.login} holds it`)
   }
-  const { merges } = parseExpectedConfig(server.objects, base)
+  const { merges } = parseExpectedBotConfig(server.objects, base)
   const isMergeRequested = pull.comments.some((comment) => parseCommentCommand(comment) === 'merge')
   if (!merges && !isMergeRequested) addViolation('I13', 'merging is turned off, and no user requested it')
   return found

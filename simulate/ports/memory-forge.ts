@@ -9,7 +9,13 @@ import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
 import { commentMarker } from '../../src/report/comment.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { ForgeAction, Forge, ForgeQuestion, BotIssue, ForgeActionResult } from '../../src/ports/forge.ts'
+import type {
+  ForgeAction,
+  Forge,
+  ForgeCheckQuestion,
+  BotIssue,
+  ForgeActionResult,
+} from '../../src/ports/forge.ts'
 import { packageOwnerTeam } from '../world/repository-contents.ts'
 import {
   appId,
@@ -188,7 +194,7 @@ export function createInMemoryForge(
     }
   }
 
-  function answer(question: ForgeQuestion): AnswerByQuestionKind[ForgeQuestion['kind']] {
+  function answer(question: ForgeCheckQuestion): AnswerByQuestionKind[ForgeCheckQuestion['kind']] {
     switch (question.kind) {
       case 'user': {
         const person = server.people.withLogin(question.login)
@@ -245,7 +251,7 @@ export function createInMemoryForge(
         pull_requests: 'write',
         checks: 'write',
       })),
-    answer: async <Q extends ForgeQuestion>(question: Q) => {
+    answer: async <Q extends ForgeCheckQuestion>(question: Q) => {
       try {
         const { kind } = question
         const about = 'login' in question ? question.login : 'comment' in question ? question.comment : ''

@@ -54,13 +54,13 @@ export const getPackageOwnersFromTeam = (
 export const getMaintainers = (objects: GitObjects, tree: TreeSha): readonly string[] =>
   parseLoginList(objects.text(tree, maintainersFilePath))
 
-export type ExpectedConfig = {
+export type ExpectedBotConfig = {
   readonly isReadable: boolean
   readonly merges: boolean
   readonly confirms: boolean
 }
 
-export function parseExpectedConfig(objects: GitObjects, tree: TreeSha): ExpectedConfig {
+export function parseExpectedBotConfig(objects: GitObjects, tree: TreeSha): ExpectedBotConfig {
   const text = objects.text(tree, botConfigPath) ?? ''
   return {
     isReadable: !text.includes('enabeld'),

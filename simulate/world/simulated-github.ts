@@ -77,7 +77,7 @@ export interface SimulatedWebhookDelivery {
 }
 
 /** A state and the step since which it has been in effect. */
-export interface TimestampedState<T> {
+export interface TimestampedValue<T> {
   readonly step: number
   readonly at: number
   readonly value: T
@@ -95,8 +95,8 @@ export class SimulatedGitHub {
   readonly objects = new GitObjects()
   readonly people = new SimulatedPeople()
   readonly bot: GitHubAccount
-  readonly branches = new Map<string, TimestampedState<CommitSha | undefined>[]>()
-  readonly pulls = new Map<PullNumber, TimestampedState<SimulatedPull>[]>()
+  readonly branches = new Map<string, TimestampedValue<CommitSha | undefined>[]>()
+  readonly pulls = new Map<PullNumber, TimestampedValue<SimulatedPull>[]>()
   readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
   readonly issues: SimulatedIssue[] = []
   readonly deliveries: SimulatedWebhookDelivery[] = []
@@ -125,7 +125,7 @@ export class SimulatedGitHub {
 
   /** The state that users can see, as a string. Two equal strings are indistinguishable states for all users. */
   get state(): string {
-    const last = <T>(lists: ReadonlyMap<unknown, readonly TimestampedState<T>[]>) =>
+    const last = <T>(lists: ReadonlyMap<unknown, readonly TimestampedValue<T>[]>) =>
       [...lists].map(([name, states]) => [name, states.at(-1)?.value])
     return JSON.stringify([last(this.branches), last(this.pulls), this.rules, this.people.roles()])
   }
@@ -331,7 +331,7 @@ export class SimulatedGitHub {
   }
 
   /** The state from a list that was in effect at a step: the last one that started at or before it. */
-  static at<T>(states: readonly TimestampedState<T>[], step: number): T | undefined {
+  static at<T>(states: readonly TimestampedValue<T>[], step: number): T | undefined {
     return states.findLast((state) => state.step <= step)?.value
   }
 

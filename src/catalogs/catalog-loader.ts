@@ -6,7 +6,7 @@ import {
   assembleCatalog,
   catalogFileFactsVersion,
 } from '@catalog-bot/fbc/facts/catalog'
-import { createUnreadableFileFacts } from '@catalog-bot/fbc/load/parse-catalog-file'
+import { createFactsForUnreadableFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import {
   isIgnoreFile,
   selectCatalogFiles,
@@ -25,10 +25,10 @@ import { resolveSymlinkedFile } from './linked-file.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
 import { validateCatalogWithAllRules } from '../checks/validation/validate-fully.ts'
-import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
+import { findConfiguredOpmRuleSet } from '../checks/validation/validation.ts'
 import type { Config } from '../config/config.ts'
 
-export interface CatalogErrorContext {
+export interface CatalogValidationContext {
   readonly repository: GitRepository
   readonly loader: CatalogLoader
   readonly config: Config
@@ -116,7 +116,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
             // Not cached, because the machine may just be busy.
-            result.set(oid, createUnreadableFileFacts(fileReadLimitExceededMessage))
+            result.set(oid, createFactsForUnreadableFile(fileReadLimitExceededMessage))
             continue
           }
           fresh.set(oid, value)
@@ -138,7 +138,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       const known = catalogs.get(key)
       if (known !== undefined) return known.catalog
       const source = { repository, tree, root }
-      const entries = await listEntries(source)
+      const entries = await listCatalogTreeEntries(source)
       if (entries === undefined) return undefined
       // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
       const same = entries.some(isSymlink)
@@ -148,8 +148,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
         catalogs.set(key, same)
         return same.catalog
       }
-      const selection = await selectFiles(source, entries)
-      const { files, dead } = await resolveSelectedFiles(source, entries, new Set(selection.files))
+      const selection = await selectCatalogTreeFiles(source, entries)
+      const { files, dead } = await resolveSelectedCatalogFiles(source, entries, new Set(selection.files))
       const read = await readFacts(repository, files)
       const assembled = assembleCatalog([
         ...dead,
@@ -168,7 +168,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
 }
 
 /** Where a catalog is: a directory, or one file, of a tree. */
-interface CatalogSource {
+interface CatalogTreeLocation {
   readonly repository: TreeReader
   readonly tree: TreeSha
   readonly root: string
@@ -176,40 +176,43 @@ interface CatalogSource {
 
 const isSymlink = ({ mode }: TreePathEntry) => mode === gitSymlinkMode
 
-async function listEntries({ repository, tree, root }: CatalogSource) {
+async function listCatalogTreeEntries({ repository, tree, root }: CatalogTreeLocation) {
   const entries = await repository.list(tree, root)
   if (entries.length > 0) return entries
   const file = root === '' ? undefined : await repository.entry(tree, root)
   return file && [{ path: root, ...file }]
 }
 
-function toRelativePath(root: string, path: string): string {
+function toCatalogRelativePath(root: string, path: string): string {
   return root === '' || path === root ? path : path.slice(root.length + 1)
 }
 
-function resolveLink({ repository, tree, root }: CatalogSource, { path, oid }: TreePathEntry) {
+function resolveCatalogSymlink(
+  { repository, tree, root }: CatalogTreeLocation,
+  { path, oid }: TreePathEntry,
+) {
   return resolveSymlinkedFile(repository, tree, root, path, oid)
 }
 
-async function selectFiles(
-  source: CatalogSource,
+async function selectCatalogTreeFiles(
+  source: CatalogTreeLocation,
   entries: readonly TreePathEntry[],
 ): Promise<CatalogFileSelection> {
   const { repository, root } = source
   const ignores = new Map<string, string>()
   for (const entry of entries) {
     if (!isIgnoreFile(entry.path)) continue
-    const oid = isSymlink(entry) ? (await resolveLink(source, entry)).file : entry.oid
+    const oid = isSymlink(entry) ? (await resolveCatalogSymlink(source, entry)).file : entry.oid
     if (oid !== undefined)
-      ignores.set(toRelativePath(root, entry.path), decodeIgnoreFile(await repository.read(oid)))
+      ignores.set(toCatalogRelativePath(root, entry.path), decodeIgnoreFile(await repository.read(oid)))
   }
-  const paths = entries.map(({ path }) => toRelativePath(root, path))
+  const paths = entries.map(({ path }) => toCatalogRelativePath(root, path))
   return checkIgnorePatternLimit(ignores, entries.length) ?? selectCatalogFiles(paths, ignores)
 }
 
 /** Follows links. `dead`: those that lead to no file, with opm's error. */
-async function resolveSelectedFiles(
-  source: CatalogSource,
+async function resolveSelectedCatalogFiles(
+  source: CatalogTreeLocation,
   entries: readonly TreePathEntry[],
   selected: ReadonlySet<string>,
 ) {
@@ -218,17 +221,17 @@ async function resolveSelectedFiles(
   const dead: { readonly path: string; readonly facts: CatalogFileFacts }[] = []
   for (const entry of entries) {
     const { path, oid, mode } = entry
-    const relativePath = toRelativePath(source.root, path)
+    const relativePath = toCatalogRelativePath(source.root, path)
     if (!selected.has(relativePath)) continue
     if (mode.startsWith('100')) files.push({ path, oid, leadsOut: false })
     if (!isSymlink(entry)) continue
-    const { file, leadsOut, error } = await resolveLink(source, entry)
+    const { file, leadsOut, error } = await resolveCatalogSymlink(source, entry)
     if (file !== undefined) files.push({ path, oid: file, leadsOut })
     else {
       // opm opens a directory before it notices that it is one.
       const errorText =
         error === 'is a directory' ? `read ${path}: ${error}` : `open ${relativePath}: ${error ?? ''}`
-      dead.push({ path, facts: addSymlinkFinding(createUnreadableFileFacts(errorText), path, leadsOut) })
+      dead.push({ path, facts: addSymlinkFinding(createFactsForUnreadableFile(errorText), path, leadsOut) })
     }
   }
   return { files, dead }
@@ -285,11 +288,11 @@ export async function readTextBlobOrEmpty(repository: TreeReader, blob: BlobSha)
 export async function findCatalogErrors(
   tree: TreeSha,
   root: string,
-  { repository, loader, config }: CatalogErrorContext,
+  { repository, loader, config }: CatalogValidationContext,
 ): Promise<readonly Finding[]> {
   const catalog = await loader.load(repository, tree, root)
   if (catalog === undefined) return []
-  const ruleSet = findConfiguredRuleSet(config)
+  const ruleSet = findConfiguredOpmRuleSet(config)
   const { findings } = validateCatalogWithAllRules(catalog, {
     ...(ruleSet && { ruleSet }),
     settings: config.rules,

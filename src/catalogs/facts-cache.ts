@@ -20,7 +20,7 @@ export interface CatalogFileFactsCache {
 }
 
 /** Creates the directory on the first write. `now` in milliseconds decides which facts have expired. */
-export function openCatalogFileFactsCache(
+export function createCatalogFileFactsCache(
   directory = join(getCacheDirectory(), 'facts'),
   now = Date.now(),
 ): CatalogFileFactsCache {
@@ -118,7 +118,7 @@ export function getCacheDirectory(environment: NodeJS.ProcessEnv = process.env):
  * Caches facts of files on disk by blob id, for processes without a store. Cache errors count as missing entries. Keys
  * must be object ids or digests. The first write of a version removes the entries of others.
  */
-export function openContentAddressedCache(directory: string): Cache {
+export function createContentAddressedCache(directory: string): Cache {
   const swept = new Map<string, Promise<void>>()
   const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toCacheFolderName(name))
   return {

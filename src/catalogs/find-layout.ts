@@ -23,7 +23,7 @@ const maxCatalogsReadPerDirectory = 3
 /** A change that adds more packages requires a maintainer anyway. */
 const maxPackageDirectoriesRead = 50
 
-interface LoadedGitTrees {
+interface LoadedGitObjects {
   readonly trees: ReadonlyMap<TreeSha, readonly TreePathEntry[]>
   /** Blobs that are read or being read. */
   readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
@@ -117,13 +117,16 @@ function extractOlmSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
  * Caches what one evaluation has listed and read of its trees, so that no file is read from git twice. Falls back to
  * `repository`, with its limits and errors.
  */
-export function createCachedTreeReader(repository: TreeReader, { trees, blobs }: LoadedGitTrees): TreeReader {
+export function createCachedTreeReader(
+  repository: TreeReader,
+  { trees, blobs }: LoadedGitObjects,
+): TreeReader {
   return {
     list: (tree, prefix = '') => {
       const entries = trees.get(tree)
       return entries === undefined
         ? repository.list(tree, prefix)
-        : Promise.resolve(findTreeEntriesBelow(prefix, entries))
+        : Promise.resolve(findTreeEntriesUnderDirectory(prefix, entries))
     },
     entry: (tree, path) => {
       const entries = trees.get(tree)
@@ -146,7 +149,10 @@ function findTreeEntry(entries: readonly TreePathEntry[], path: string): TreeEnt
 }
 
 /** Entries below a directory are contiguous. */
-function findTreeEntriesBelow(prefix: string, entries: readonly TreePathEntry[]): readonly TreePathEntry[] {
+function findTreeEntriesUnderDirectory(
+  prefix: string,
+  entries: readonly TreePathEntry[],
+): readonly TreePathEntry[] {
   const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   if (directory === '') return entries
   const start = `${directory}/`

@@ -13,7 +13,7 @@ import {
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { ImageQuestionResolver } from './registries.ts'
+import type { RegistryCheckQuestionResolver } from './registries.ts'
 
 export type CheckQuestionAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
 
@@ -59,9 +59,9 @@ const permissionCacheSeconds = 30
  * Caching a login's account is safe because the account's rights are checked separately. Missing logins expire sooner
  * because they may be registered soon.
  */
-const accountCacheSeconds = { person: 3600, nobody: 300 } as const
+const accountLookupCacheSeconds = { person: 3600, nobody: 300 } as const
 
-const accountAnswerSchema = z.union([
+const accountLookupAnswerSchema = z.union([
   z.object({ kind: z.enum(['nobody', 'yes', 'no']) }),
   z.object({
     kind: z.literal('role'),
@@ -78,20 +78,20 @@ const accountAnswerSchema = z.union([
 ])
 const accountLookupCacheNamespace = defineCacheNamespace<CheckQuestionAnswer>('people', {
   version: 1,
-  read: (stored) => accountAnswerSchema.safeParse(stored).data,
+  read: (stored) => accountLookupAnswerSchema.safeParse(stored).data,
 })
 
 function getCheckAnswerCacheSeconds(question: CheckQuestion, answer: CheckQuestionAnswer): number {
   if (question.kind !== 'user') return permissionCacheSeconds
   return answer.kind === 'person' || answer.kind === 'nobody'
-    ? accountCacheSeconds[answer.kind]
+    ? accountLookupCacheSeconds[answer.kind]
     : permissionCacheSeconds
 }
 
 /** People's rights are cached for half a minute, their accounts for an hour. */
 export function createCheckQuestionResolver(
   forge: Forge,
-  answerImageQuestion: ImageQuestionResolver,
+  answerImageQuestion: RegistryCheckQuestionResolver,
   store: Cache,
 ): CheckQuestionResolver {
   return async (question) => {

@@ -14,7 +14,7 @@ import type { CatalogLoader } from './catalog-loader.ts'
 const maxPackageDirectoriesRead = 8
 
 /** Limit for all touched bundles. A megabyte takes about a tenth of a second; the largest public release has 3 MB. */
-export const maxTouchedBundleBytes = 128 * 1024 * 1024
+export const maxTotalTouchedBundleBytes = 128 * 1024 * 1024
 /** Per file. The API server's limit for an object is a hundredth of this. */
 const maxBundleFileBytes = 16 * 1024 * 1024
 /** Batched because each round trip to git costs more than a small file. */
@@ -54,7 +54,7 @@ export async function readBundleFiles(
       budget.left -= bytes.length
       if (budget.left < 0)
         throw new ChangeTooLargeError(
-          `the bundle directories are larger than ${Math.floor(maxTouchedBundleBytes / 1024 / 1024)} MB in total`,
+          `the bundle directories are larger than ${Math.floor(maxTotalTouchedBundleBytes / 1024 / 1024)} MB in total`,
         )
       files.set(path.slice(root.length + 1), bytes)
     }

@@ -19,15 +19,15 @@ import { createCachedBundleReaders, type BundlePullBudget } from '../adapters/re
 import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
-export type ImageQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
+export type RegistryCheckQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
-export type ImageQuestionResolver = <Q extends ImageQuestion>(
+export type RegistryCheckQuestionResolver = <Q extends RegistryCheckQuestion>(
   question: Q,
 ) => Promise<AnswerByQuestionKind[Q['kind']]>
 
-export interface EvaluationRegistries {
-  forEvaluation(): ImageQuestionResolver
+export interface RegistryLookupService {
+  forEvaluation(): RegistryCheckQuestionResolver
   /**
    * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
    * because of a registry's answer.
@@ -36,7 +36,7 @@ export interface EvaluationRegistries {
   close(): Promise<void>
 }
 
-export interface EvaluationRegistriesOptions {
+export interface RegistryLookupServiceOptions {
   readonly clock: Clock
   readonly store: Cache
   /** Credentials, mirrors and certificates: see docs/how-to/networks.md. */
@@ -57,7 +57,7 @@ const defaultEvaluationTimeoutMs = 90_000
 const evaluationTimeoutRetrySeconds = 30
 
 /** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */
-export async function createEvaluationRegistries({
+export async function createRegistryLookupService({
   clock,
   store,
   environment,
@@ -65,7 +65,7 @@ export async function createEvaluationRegistries({
   bundles,
   lookTime = defaultEvaluationTimeoutMs,
   showsAll = false,
-}: EvaluationRegistriesOptions): Promise<EvaluationRegistries> {
+}: RegistryLookupServiceOptions): Promise<RegistryLookupService> {
   const access = await readRegistryAccess(environment, insecure)
   const plain = createRegistryClient({ clock, ...access })
   // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
@@ -108,14 +108,14 @@ export async function createEvaluationRegistries({
         detailed: limitRegistryQueries(cached.detailed),
       }
       const { readBundle, readInstall } = opened.forEvaluation(bundles)
-      const ask = async (question: ImageQuestion) => {
+      const ask = async (question: RegistryCheckQuestion) => {
         const { kind, reference } = question
         if (kind === 'bundle') return hideRestricted(reference, await readBundle(reference))
         if (kind === 'install') return hideRestricted(reference, await readInstall(reference))
         return (question.platforms === true ? limited.detailed : limited.plain).resolve(reference)
       }
       let until: number | undefined
-      return async <Q extends ImageQuestion>(question: Q) => {
+      return async <Q extends RegistryCheckQuestion>(question: Q) => {
         until ??= clock.now() + lookTime
         return (await withTimeout(() => ask(question), until)) as AnswerByQuestionKind[Q['kind']]
       }

@@ -17,7 +17,7 @@ import type { CheckAnswers, CheckQuestion } from './questions.ts'
 import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
-const emptyFixedSeverityRuleIds: ReadonlySet<string> = new Set()
+const noFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 
 /**
  * One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and
@@ -161,7 +161,7 @@ export function applyConfiguredSeverities(
   locations?: readonly FindingPackageAndFile[],
 ): Finding[] {
   const counted = findings.filter(({ rule }) => isRuleEnabled(rule, config))
-  return applyRuleSettings(counted, config.rules, emptyFixedSeverityRuleIds, locations && (() => locations))
+  return applyRuleSettings(counted, config.rules, noFixedSeverityRuleIds, locations && (() => locations))
 }
 
 function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {

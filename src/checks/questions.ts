@@ -100,11 +100,11 @@ export type RepositoryRoleAnswer =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
   | InconclusiveAnswer
 
-export type CommentEditAnswer =
+export type CommentEditStatus =
   { readonly kind: 'unedited' } | { readonly kind: 'edited' } | InconclusiveAnswer
 
 /** `red`: completed without success. `missing`: this App has no check with this name on the commit. */
-export type CheckRunAnswer =
+export type CheckRunLookupAnswer =
   | { readonly kind: 'green' }
   | { readonly kind: 'running' }
   | { readonly kind: 'missing' }
@@ -118,9 +118,9 @@ export interface AnswerByQuestionKind {
   user: GitHubUserAnswer
   'team-member': TeamMembershipAnswer
   role: RepositoryRoleAnswer
-  comment: CommentEditAnswer
+  comment: CommentEditStatus
   branch: TeamMembershipAnswer
-  'check-run': CheckRunAnswer
+  'check-run': CheckRunLookupAnswer
 }
 
 /** Unanswered questions are unknown. */

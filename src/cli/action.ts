@@ -126,7 +126,7 @@ async function evaluatePullRequestEvent(
   event: Extract<GitHubActionRunPlan, { kind: 'check' }>,
   options: GitHubActionOptions,
 ): Promise<GitHubActionVerdict> {
-  const { base, head } = await resolveMergeCommits(event.head)
+  const { base, head } = await resolveBaseAndHeadCommits(event.head)
   const { author, baseRef: baseName } = event
   const { offline } = options
   const { GITHUB_SERVER_URL: web = 'https://github.com', GITHUB_REPOSITORY: named } = process.env
@@ -156,7 +156,9 @@ async function evaluatePullRequestEvent(
  * The commits to compare. In a shallow clone, the head is GitHub's merge commit, which contains the result of the merge. With
  * the full history, it is the head of the pull request, so that its commits are checked too.
  */
-async function resolveMergeCommits(head: string): Promise<{ readonly base: string; readonly head: string }> {
+async function resolveBaseAndHeadCommits(
+  head: string,
+): Promise<{ readonly base: string; readonly head: string }> {
   const [merge = '', ...parents] = (await runGit('rev-list', '--parents', '--max-count=1', 'HEAD')).split(' ')
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)

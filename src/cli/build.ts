@@ -17,7 +17,7 @@ import {
   ImageError,
 } from '../adapters/image/catalog-publisher.ts'
 import {
-  renderCompositeFiles,
+  renderCompositeCatalogFiles,
   parseCompositeCatalogSpec,
   type CompositeCatalogSpec,
 } from '../adapters/image/composite-catalog.ts'
@@ -62,7 +62,9 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
   requireSingleOutputMode(options, tags)
   await withCatalogPublisher(options, async (publisher, registry, reader) => {
     const attest = await createImageAttester(options, publisher, reader)
-    const files = list ? await renderCompositeFiles(registry, list, source) : await readCatalogFolder(source)
+    const files = list
+      ? await renderCompositeCatalogFiles(registry, list, source)
+      : await readCatalogFolder(source)
     const order = toCatalogImageSpec(files, options)
     const path = list ? undefined : toRepositoryRelativePath(source)
     if (options.ociLayout !== undefined) {
@@ -211,7 +213,7 @@ async function withCatalogPublisher(
     registry,
     published,
     pusher,
-    buildCache: openOnDiskBuildCache(),
+    buildCache: createOnDiskImageBuildCache(),
     packsIn: 'here',
   })
   try {
@@ -228,7 +230,7 @@ async function withCatalogPublisher(
 }
 
 /** Uses the user's cache folder. Treats errors as missing entries. */
-function openOnDiskBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
+function createOnDiskImageBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
     async get(key) {

@@ -8,14 +8,14 @@ import { createTooLargePullReason } from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import {
-  describeBaseBranchBreakagesAsText,
-  type BaseBranchBreakage,
-  describeProjectedChange,
-  toProjectedChange,
+  describeBrokenBaseFilesAsText,
+  type BrokenBaseBranchFile,
+  describeProjectedCatalogChanges,
+  combineProjectedCatalogChanges,
 } from '../report/evaluation-report.ts'
 import {
   formatChangeAsText,
-  describeChangeLines,
+  describeChangeAsLines,
   formatChangeAsMarkdown,
   type DescriptionLine,
 } from '../report/describe-change.ts'
@@ -27,7 +27,7 @@ import {
 } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
-import { findBaseBreakingCommits } from '../evaluate/trace-findings.ts'
+import { findCommitsThatBrokeBase } from '../evaluate/trace-findings.ts'
 import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/describe-change.ts'
 import { renderPullReport } from '../report/report.ts'
 import { summarizeChange } from '../report/summarize-change.ts'
@@ -74,13 +74,14 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
       // If the pull request conflicts or is too large, nothing was compared.
       ...(change.paths.length > 0
         ? [
-            formatChangeAsText([...describeChangeLines(change), ...describeProjectedChange(becoming)]).join(
-              '\n',
-            ),
+            formatChangeAsText([
+              ...describeChangeAsLines(change),
+              ...describeProjectedCatalogChanges(becoming),
+            ]).join('\n'),
           ]
         : []),
       ...(findings.length > 0 ? [renderText(findings).trimEnd()] : []),
-      ...describeBaseBranchBreakagesAsText(baseBreaks).map((line) => toSingleLineText(line)),
+      ...describeBrokenBaseFilesAsText(baseBreaks).map((line) => toSingleLineText(line)),
       `${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toSingleLineText(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
     ]
     printToStdout(sections.join('\n\n'))
@@ -89,21 +90,21 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
 }
 
 type LocalCheckEvaluation = Pick<SnapshotEvaluation, 'change' | 'becoming' | 'verdict'> & {
-  readonly baseBreaks: readonly BaseBranchBreakage[]
+  readonly baseBreaks: readonly BrokenBaseBranchFile[]
 }
 
 function evaluateLocalCheck(options: CheckCommandOptions): Promise<LocalCheckEvaluation> {
   return withLocalPullRequestEvaluation(options, async (evaluation, repository, loader) => {
     const { verdict, config } = evaluation
     const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
-    const baseBreaks = await findBaseBreakingCommits(findings, verdict.base, { repository, loader, config })
+    const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
     return { ...evaluation, baseBreaks }
   })
 }
 
 /** Turns an exceeded limit into a verdict. Rethrows any other failure. */
 function toLimitExceededVerdict(error: unknown): Pick<SnapshotEvaluation, 'change' | 'becoming'> & {
-  baseBreaks?: readonly BaseBranchBreakage[]
+  baseBreaks?: readonly BrokenBaseBranchFile[]
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {
   if (!(error instanceof ChangeTooLargeError) && !isGitError(error, 'too-large')) throw error
@@ -139,10 +140,10 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
   const report = renderPullReport(verdict, {
     summary: summarizeChange(change),
     changeLines: formatChangeAsMarkdown([
-      ...describeChangeLines(change),
-      ...describeProjectedChange(becoming),
+      ...describeChangeAsLines(change),
+      ...describeProjectedCatalogChanges(becoming),
     ]),
-    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(becoming)),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(becoming)),
   })
   printToStdout(
     JSON.stringify(
@@ -209,7 +210,7 @@ function formatDiffLines(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
 ): DescriptionLine[] {
-  return [...describeChangeLines(change), ...describeProjectedChange(projected)]
+  return [...describeChangeAsLines(change), ...describeProjectedCatalogChanges(projected)]
 }
 
 function drawDiffGraphs(
@@ -217,14 +218,14 @@ function drawDiffGraphs(
   projected: readonly ProjectedCatalog[],
 ): ReturnType<typeof drawPackageChanges> {
   const pictures = drawPackageChanges(change)
-  return pictures.length > 0 ? pictures : drawPackageChanges(toProjectedChange(projected))
+  return pictures.length > 0 ? pictures : drawPackageChanges(combineProjectedCatalogChanges(projected))
 }
 
 function renderDiffGraphAsMermaid(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
 ): string | undefined {
-  return renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(projected))
+  return renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(projected))
 }
 
 function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {

@@ -20,7 +20,12 @@ export interface DiagnosisFinding {
 }
 
 /** Required for merging; app.yml describes what the others enable. */
-const requiredPermissions: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
+const requiredAppPermissions: ReadonlySet<string> = new Set([
+  'contents',
+  'pull_requests',
+  'checks',
+  'metadata',
+])
 
 /**
  * `wanted` comes from app.yml. `requested`: the permissions in the App's settings, if known; `owner` must accept them in
@@ -64,7 +69,7 @@ export function diagnosePermissions(
   ] as const
   return {
     about: 'permissions',
-    ok: missing.some(([name]) => requiredPermissions.has(name)) ? false : undefined,
+    ok: missing.some(([name]) => requiredAppPermissions.has(name)) ? false : undefined,
     text: texts
       .filter(([names]) => names.length > 0)
       .map(([names, subject, fix]) => `${subject}${names.join(', ')}${fix}`)

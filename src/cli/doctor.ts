@@ -142,7 +142,7 @@ async function diagnoseWithAppCredentials(
   const log = pino({ level: 'silent' })
   const app = createGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const asApp = await app.probot.auth()
-  const installation = await findInstallation(asApp, repository, app.appId)
+  const installation = await fetchAppInstallation(asApp, repository, app.appId)
   const { permissions, events } = installation
   const octokit = await app.octokit(installation.id)
   const forge = createGitHubForge(octokit, repository, app)
@@ -162,7 +162,7 @@ async function diagnoseWithAppCredentials(
 }
 
 /** Rejects with an AppAccessProblem if the App cannot act on the repository at all. */
-async function findInstallation(octokit: AppOctokit, { owner, name }: RepositoryName, app: number) {
+async function fetchAppInstallation(octokit: AppOctokit, { owner, name }: RepositoryName, app: number) {
   const full = `${owner}/${name}`
   const fail = (about: DiagnosisFinding['about'], text: string) =>
     new AppAccessProblem(app, { about, ok: false, text })

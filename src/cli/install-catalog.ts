@@ -13,16 +13,16 @@ import {
   parseServedCatalogFile,
 } from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
-import { openCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
+import { createCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
-import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
+import { getCatalogDirectoryFromLabels, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
 import { queryOpmServer, queryCatalogServer } from '@catalog-bot/fbc-server/opm-server'
 import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
-export interface LoadedInstallCatalog {
+export interface LoadedCatalogToInstall {
   readonly catalog: Catalog
   /** The files that opm reads, by their path in the catalog. */
   readonly files: ReadonlyMap<string, () => Uint8Array>
@@ -38,33 +38,33 @@ const opmServerTimeoutMs = 300_000
 const serverCloseTimeoutMs = 1000
 
 /** Rejects when the source isn't a catalog. */
-export async function readInstallCatalog(
+export async function readCatalogToInstall(
   name: string,
   insecure: readonly string[] | undefined,
-): Promise<LoadedInstallCatalog> {
+): Promise<LoadedCatalogToInstall> {
   if (statSync(name, { throwIfNoEntry: false })) return loadCatalogFromDirectory(name)
   requireImageReferenceSyntax(name)
   return withRegistryClient(insecure, async (registry) => {
     const { files, labels } = await pullBundleOrCatalog(registry, name)
-    const directory = getCatalogDirectory(labels)
+    const directory = getCatalogDirectoryFromLabels(labels)
     if (directory === undefined)
       throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
     const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
     const { images } = await fetchMultiPlatformImage(registry, name, 'not-a-catalog')
     return {
-      ...parseInstallCatalogFiles(below),
+      ...parseFilesOfCatalogToInstall(below),
       images: images.map(({ config, labels: its, platform }) => ({
         reference: name,
         platform,
-        directory: getCatalogDirectory(its),
+        directory: getCatalogDirectoryFromLabels(its),
         ...parseContainerProcessConfig(config['config']),
       })),
     }
   })
 }
 
-function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
-  const cache = openCatalogFileFactsCache()
+function loadCatalogFromDirectory(directory: string): LoadedCatalogToInstall {
+  const cache = createCatalogFileFactsCache()
   const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
   if (read.kind !== 'catalog') throw new Error(read.message)
   const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
@@ -77,9 +77,9 @@ function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
   }
 }
 
-function parseInstallCatalogFiles(
+function parseFilesOfCatalogToInstall(
   all: ReadonlyMap<string, Uint8Array>,
-): Pick<LoadedInstallCatalog, 'catalog' | 'files' | 'served'> {
+): Pick<LoadedCatalogToInstall, 'catalog' | 'files' | 'served'> {
   const ignores = [...all].filter(([path]) => isIgnoreFile(path))
   const { files: paths, loadError } = selectCatalogFiles(
     all.keys(),
@@ -87,14 +87,14 @@ function parseInstallCatalogFiles(
   )
   if (loadError) throw new Error(loadError.message)
   const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
-  const cache = openCatalogFileFactsCache()
+  const cache = createCatalogFileFactsCache()
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
   return { catalog, files, served: memoizeOnce(() => buildServedCatalogFromFiles(files)) }
 }
 
-function buildServedCatalogFromFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {
+function buildServedCatalogFromFiles(files: LoadedCatalogToInstall['files']): ServedCatalog | undefined {
   const read = buildServedCatalog(
     [...files].map(([path, bytes]) => ({ path, file: parseServedCatalogFile(bytes()) })),
   )
@@ -119,7 +119,7 @@ function parseContainerProcessConfig(
 
 /** The objects that the catalog's server returns for a bundle, as JSON. */
 export function listServedBundleObjects(
-  { served, catalog }: LoadedInstallCatalog,
+  { served, catalog }: LoadedCatalogToInstall,
   blob: BundleBlob,
 ): readonly string[] {
   const channel = catalog.channels.find(
@@ -131,7 +131,7 @@ export function listServedBundleObjects(
 
 /** Serves and queries the catalog, with catalog-bot's gRPC server and with opm if the environment specifies its path. */
 export async function queryCatalogServers(
-  one: LoadedInstallCatalog,
+  one: LoadedCatalogToInstall,
   packageName: string,
   opm: string | undefined,
 ): Promise<CatalogServerObservation> {
@@ -145,7 +145,7 @@ export async function queryCatalogServers(
 }
 
 async function queryInProcessCatalogServer(
-  { served }: LoadedInstallCatalog,
+  { served }: LoadedCatalogToInstall,
   packageName: string,
 ): Promise<readonly CatalogServerResponse[]> {
   const catalog = served()
@@ -160,7 +160,7 @@ async function queryInProcessCatalogServer(
 }
 
 async function queryOpmCatalogServer(
-  { directory, files }: LoadedInstallCatalog,
+  { directory, files }: LoadedCatalogToInstall,
   packageName: string,
   opm: string | undefined,
 ): Promise<readonly CatalogServerResponse[]> {

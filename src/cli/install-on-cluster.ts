@@ -2,7 +2,7 @@
 // during the install tests, so the cluster must be able to reach it.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { InstallBundleContent } from '../checks/install/install-facts.ts'
+import type { BundleContentForInstall } from '../checks/install/install-facts.ts'
 import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallSimulationPlan } from '../checks/install/simulate-install.ts'
@@ -23,7 +23,7 @@ import type { Clock } from '../ports/clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatElapsedTime, formatClusterTestTitle } from '../report/cluster-test-check.ts'
 import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import type { LoadedInstallCatalog } from './install-catalog.ts'
+import type { LoadedCatalogToInstall } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
 
 export interface ClusterInstallOptions {
@@ -41,7 +41,7 @@ export interface ClusterInstallResult {
 }
 
 export interface ClusterTestCatalog {
-  readonly catalog: LoadedInstallCatalog
+  readonly catalog: LoadedCatalogToInstall
   readonly image?: string
 }
 
@@ -50,7 +50,7 @@ export interface ClusterInstallRequest {
   readonly test: CatalogUnderTest
   readonly main: ClusterTestCatalog
   readonly base: ClusterTestCatalog | undefined
-  readonly contents: ReadonlyMap<BundleBlob, InstallBundleContent>
+  readonly contents: ReadonlyMap<BundleBlob, BundleContentForInstall>
   /** If empty, every target that both the cluster and the bundles support. */
   readonly wanted: readonly InstallTarget[]
   /** The targets with which the package installs in the simulation, by channel. */
@@ -68,7 +68,7 @@ export async function installOnCluster(
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
 ): Promise<ClusterInstallResult> {
   // Loaded only if needed, because loading is slow and most installs don't use a cluster.
-  const { openKubeClusterClient: openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
+  const { createKubeClusterClient: openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
   const { runClusterTests: runInstallTests } = await import('../cluster-test/cluster/run-cluster-tests.ts')
   const { sweepExpiredClusterTests: sweepCluster } =
     await import('../cluster-test/cluster/run-cluster-tests.ts')

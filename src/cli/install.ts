@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import { computeBundleInstallFacts, type InstallBundleContent } from '../checks/install/install-facts.ts'
+import { computeBundleInstallFacts, type BundleContentForInstall } from '../checks/install/install-facts.ts'
 import type { ChannelInstallResult, InstallReport } from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {
@@ -32,9 +32,9 @@ import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
 import {
   listServedBundleObjects,
-  readInstallCatalog,
+  readCatalogToInstall,
   queryCatalogServers,
-  type LoadedInstallCatalog,
+  type LoadedCatalogToInstall,
 } from './install-catalog.ts'
 import {
   installOnCluster,
@@ -67,10 +67,10 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
   const wanted = (options.with ?? []).map(parseInstallTargetOption)
   const local = parseBundleDirectoryOptions(options.bundle ?? [])
   const { insecureRegistry: insecure } = options
-  const main = await readInstallCatalog(dir, insecure)
+  const main = await readCatalogToInstall(dir, insecure)
   const { catalog } = main
   const before =
-    options.upgradeFrom === undefined ? undefined : await readInstallCatalog(options.upgradeFrom, insecure)
+    options.upgradeFrom === undefined ? undefined : await readCatalogToInstall(options.upgradeFrom, insecure)
   const base = before?.catalog
   const others = await loadDependencyCatalogs(options.beside ?? [], insecure)
   const test = new CatalogUnderTest(catalog, base, { others })
@@ -99,7 +99,7 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
             base: before && toClusterTestCatalog(before, options.upgradeFrom ?? ''),
             contents,
             wanted,
-            simulated: new Map(report.channels.map((one) => [one.channel, listInstallableOlmTargets(one)])),
+            simulated: new Map(report.channels.map((one) => [one.channel, listAcceptingInstallTargets(one)])),
           },
           options,
         )
@@ -109,11 +109,11 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
   setExitCode(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
 }
 
-function toClusterTestCatalog(catalog: LoadedInstallCatalog, name: string): ClusterTestCatalog {
+function toClusterTestCatalog(catalog: LoadedCatalogToInstall, name: string): ClusterTestCatalog {
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function listInstallableOlmTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
+function listAcceptingInstallTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)
@@ -162,11 +162,11 @@ function selectRequestedChannels(
 
 async function loadBundleContents(
   { bundlesToOpen }: InstallSimulationPlan,
-  local: ReadonlyMap<string, InstallBundleContent>,
-  sources: readonly LoadedInstallCatalog[],
+  local: ReadonlyMap<string, BundleContentForInstall>,
+  sources: readonly LoadedCatalogToInstall[],
   { offline, insecureRegistry }: InstallCommandOptions,
-): Promise<ReadonlyMap<BundleBlob, InstallBundleContent>> {
-  const contents = new Map<BundleBlob, InstallBundleContent>()
+): Promise<ReadonlyMap<BundleBlob, BundleContentForInstall>> {
+  const contents = new Map<BundleBlob, BundleContentForInstall>()
   const toPull: BundleBlob[] = []
   for (const blob of bundlesToOpen) {
     const given = local.get(blob.name)
@@ -195,13 +195,13 @@ async function loadBundleContents(
   return contents
 }
 
-async function pullBundleContent(registry: RegistryClient, image: string): Promise<InstallBundleContent> {
+async function pullBundleContent(registry: RegistryClient, image: string): Promise<BundleContentForInstall> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectBundleFormat(files) !== undefined) return toInstallBundleContent(files, labels, 'image')
+    if (detectBundleFormat(files) !== undefined) return toBundleContentForInstall(files, labels, 'image')
     // Charts may be anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
-    return toInstallBundleContent(whole.files, labels, 'image')
+    return toBundleContentForInstall(whole.files, labels, 'image')
   } catch (error) {
     const answer = toImageLookupAnswer(error)
     if (answer.kind === 'ok') throw error
@@ -214,8 +214,8 @@ async function pullBundleContent(registry: RegistryClient, image: string): Promi
 /** What the catalog itself holds of it: the whole bundle, or nothing that could be installed. */
 function findBundleContentInCatalog(
   blob: BundleBlob,
-  sources: readonly LoadedInstallCatalog[],
-): InstallBundleContent | undefined {
+  sources: readonly LoadedCatalogToInstall[],
+): BundleContentForInstall | undefined {
   const source = sources.find(({ catalog }) => catalog.bundles.includes(blob))
   if (!source || !hasBundleObjectProperties(blob)) return undefined
   const files = readInlineBundle(source.catalog, blob, listServedBundleObjects(source, blob))
@@ -233,8 +233,8 @@ function findBundleContentInCatalog(
 async function loadDependencyCatalogs(
   named: readonly string[],
   insecure: readonly string[] | undefined,
-): Promise<readonly (LoadedInstallCatalog & DependencyCatalog)[]> {
-  const found: (LoadedInstallCatalog & DependencyCatalog)[] = []
+): Promise<readonly (LoadedCatalogToInstall & DependencyCatalog)[]> {
+  const found: (LoadedCatalogToInstall & DependencyCatalog)[] = []
   for (const [index, text] of named.entries()) {
     const match = /^(?:(?<name>[a-z0-9][a-z0-9.-]*)(?::(?<priority>-?\d{1,9}))?=)?(?<place>.+)$/.exec(text)
     if (!match?.groups)
@@ -242,30 +242,30 @@ async function loadDependencyCatalogs(
     const { name = `beside-${index + 1}`, priority = '0', place = '' } = match.groups
     if (name === testCatalogSourceName || found.some((one) => one.name === name))
       throw new Error(`--beside: two catalogs are named "${name}"`)
-    found.push({ ...(await readInstallCatalog(place, insecure)), name, priority: Number(priority) })
+    found.push({ ...(await readCatalogToInstall(place, insecure)), name, priority: Number(priority) })
   }
   return found
 }
 
-function toInstallBundleContent(
+function toBundleContentForInstall(
   files: BundleFiles,
   labels: Readonly<Record<string, string>>,
   from: 'image' | 'directory',
-): InstallBundleContent {
+): BundleContentForInstall {
   const facts = computeBundleInstallFacts(files, { labels, packedSize: computeGzippedSize })
   return { kind: 'bundle', from, files, facts }
 }
 
 /** `NAME=DIR`: a bundle's content from a directory. */
-function parseBundleDirectoryOptions(named: readonly string[]): ReadonlyMap<string, InstallBundleContent> {
+function parseBundleDirectoryOptions(named: readonly string[]): ReadonlyMap<string, BundleContentForInstall> {
   return new Map(
-    named.map((text): [string, InstallBundleContent] => {
+    named.map((text): [string, BundleContentForInstall] => {
       const at = text.indexOf('=')
       const directory = text.slice(at + 1)
       if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${escapeNonPrintableCharacters(text)}"`)
       if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
         throw new Error(`${directory} is not a directory`)
-      return [text.slice(0, at), toInstallBundleContent(readBundleDirectory(directory), {}, 'directory')]
+      return [text.slice(0, at), toBundleContentForInstall(readBundleDirectory(directory), {}, 'directory')]
     }),
   )
 }

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
-import { createEvaluationRegistries, type ImageQuestionResolver } from '../catalogs/registries.ts'
+import { createRegistryLookupService, type RegistryCheckQuestionResolver } from '../catalogs/registries.ts'
 import { createInMemoryCache, noopCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
@@ -57,14 +57,14 @@ export async function withLocalPullRequestEvaluation<T>(
       ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
   const author = parseGitHubAccount(options.author ?? (await resolveAuthorLogin(directory)))
-  const base = await resolveCommit(directory, branch.revision)
-  const head = await resolveCommit(directory, options.head)
-  const borrowed = await openTemporaryRepository(directory)
+  const base = await resolveCommitSha(directory, branch.revision)
+  const head = await resolveCommitSha(directory, options.head)
+  const borrowed = await createTemporaryRepository(directory)
   const pool = createCatalogFileReaderPool()
   const registries =
     options.offline === true
       ? undefined
-      : await createEvaluationRegistries({
+      : await createRegistryLookupService({
           clock: systemClock,
           // Questions are asked in two rounds. The cache keeps the second round from contacting registries again.
           store: createInMemoryCache(systemClock),
@@ -84,7 +84,7 @@ export async function withLocalPullRequestEvaluation<T>(
       {
         repository,
         loader,
-        ask: createLocalQuestionAnswerer(
+        ask: createLocalCheckQuestionResolver(
           author,
           parseRepositoryRole(options.role),
           registries?.forEvaluation(),
@@ -114,7 +114,7 @@ async function resolveAuthorLogin(directory: string): Promise<string> {
  * A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write
  * there.
  */
-export async function openTemporaryRepository(
+export async function createTemporaryRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-'))
@@ -137,10 +137,10 @@ export async function openTemporaryRepository(
 }
 
 /** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
-export function createLocalQuestionAnswerer(
+export function createLocalCheckQuestionResolver(
   author: GitHubAccount,
   role: GitHubRepositoryRole,
-  askRegistries?: ImageQuestionResolver,
+  askRegistries?: RegistryCheckQuestionResolver,
 ): CheckQuestionResolver {
   const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
   return async (question) => {
@@ -198,7 +198,7 @@ export function createLocalPullRequestSnapshot(
   }
 }
 
-async function resolveCommit(directory: string, revision: string): Promise<CommitSha> {
+async function resolveCommitSha(directory: string, revision: string): Promise<CommitSha> {
   try {
     const { stdout } = await execFileAsync('git', [
       '-C',

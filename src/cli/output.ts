@@ -128,7 +128,7 @@ export function readReleaseDistribution(): ReleaseDistribution | undefined {
   return readPackageMetadata(findNpmPackageFolder()).distribution
 }
 
-export function describeAppInstallation(): string {
+export function formatHintToRunApp(): string {
   const repository = readReleaseDistribution()?.repository
   return repository === undefined
     ? 'Run the App from a checkout of catalog-bot.'

@@ -10,7 +10,7 @@ import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import {
   pullBundleOrCatalog,
   type PulledBundle,
-  getCatalogDirectory,
+  getCatalogDirectoryFromLabels,
 } from '../adapters/registry/pull-bundle.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
@@ -85,12 +85,12 @@ export async function readCatalogFiles(
   name: string,
   insecure: readonly string[] | undefined,
 ): Promise<readonly CatalogSourceFile[]> {
-  if (statSync(name, { throwIfNoEntry: false })) return readDirectoryFiles(name)
+  if (statSync(name, { throwIfNoEntry: false })) return readCatalogDirectoryFiles(name)
   requireImageReferenceSyntax(name)
   const { files, labels } = await withRegistryClient(insecure, (registry) =>
     pullBundleOrCatalog(registry, name),
   )
-  const directory = getCatalogDirectory(labels)
+  const directory = getCatalogDirectoryFromLabels(labels)
   if (directory === undefined)
     throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
@@ -103,7 +103,7 @@ export async function readCatalogFiles(
   return paths.map((path) => ({ path, bytes: () => below.get(path) ?? new Uint8Array() }))
 }
 
-function readDirectoryFiles(dir: string): readonly CatalogSourceFile[] {
+function readCatalogDirectoryFiles(dir: string): readonly CatalogSourceFile[] {
   const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   return directory.files.map((file) => ({

@@ -25,12 +25,9 @@ import {
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import {
-  parseCompositeImageList,
-  type CompositeImageList,
-} from '../pull-request/references/reference-list.ts'
+import { parseCompositeListFile, type CompositeListFile } from '../pull-request/references/reference-list.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
-import { formatCompositeListEntryLabel, toImagePullError } from '../adapters/image/composite-catalog.ts'
+import { formatCompositeCatalogEntry, toImagePullError } from '../adapters/image/composite-catalog.ts'
 import {
   createBundlesOnlyCatalog,
   renderBundleImage,
@@ -132,7 +129,7 @@ function isDirectory(path: string): boolean {
  * because it has no schema.
  */
 function createTemplateRenderSource(bytes: Uint8Array, path: string): CatalogRenderSource {
-  const listed = parseCompositeImageList(bytes)
+  const listed = parseCompositeListFile(bytes)
   if (listed && !isTemplateFile(bytes)) return createImageListRenderSource(listed, path)
   const images = getTemplateImages(bytes)
   return {
@@ -148,11 +145,11 @@ function isTemplateFile(bytes: Uint8Array): boolean {
 }
 
 /** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
-function createImageListRenderSource({ references }: CompositeImageList, path: string): CatalogRenderSource {
+function createImageListRenderSource({ references }: CompositeListFile, path: string): CatalogRenderSource {
   return {
     images: references.map(({ image }) => image),
     imageLabels: new Map(
-      references.map((reference) => [reference.image, formatCompositeListEntryLabel(path, reference)]),
+      references.map((reference) => [reference.image, formatCompositeCatalogEntry(path, reference)]),
     ),
     render({ catalogs }) {
       const rendered: WritableCatalog[] = []

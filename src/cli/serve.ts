@@ -1,9 +1,9 @@
 // `serve`: runs the GitHub App until a signal stops it.
-import { startFromEnvironment } from '../server/start.ts'
+import { startBotFromEnvironment } from '../server/start.ts'
 import { printToStderr } from './output.ts'
 
 export async function runServe(): Promise<void> {
-  const app = await startFromEnvironment({ environment: process.env, say: printToStderr })
+  const app = await startBotFromEnvironment({ environment: process.env, say: printToStderr })
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

@@ -184,7 +184,7 @@ async function createCatalogFileParser(
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => CatalogFileFacts> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../catalogs/facts-cache.ts')).openCatalogFileFactsCache()
+  const cache = (await import('../catalogs/facts-cache.ts')).createCatalogFileFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 

@@ -14,20 +14,20 @@ export const maxConfigBytes = 128 * 1024
 /** Why the entry is not read. */
 export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const replaceWithRegularFileMessage = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
+const configNotRegularFileFix = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
 
 const messagesByConfigFileProblem: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
   link: {
     problem: 'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    fix: replaceWithRegularFileMessage,
+    fix: configNotRegularFileFix,
   },
   submodule: {
     problem: 'it is a submodule, and catalog-bot does not read submodules',
-    fix: replaceWithRegularFileMessage,
+    fix: configNotRegularFileFix,
   },
-  directory: { problem: 'it is a directory, but must be a file', fix: replaceWithRegularFileMessage },
+  directory: { problem: 'it is a directory, but must be a file', fix: configNotRegularFileFix },
   'below-link': {
     problem:
       'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import {
   createApprovalsFromReviews,
-  computeFileCoverage,
-  hasSameFilesInCoverage,
+  computeFileApprovalCoverage,
+  approvalsCoverSameFiles,
   type ApprovalCoverage,
 } from '../checks/ownership/approvals.ts'
 import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
@@ -189,7 +189,7 @@ async function resolveApprovedChangeId(
   if (last?.change !== undefined && last.head === head && last.epoch === epoch) return last.change
   const files = await page()
   const saw =
-    files !== undefined && hasSameFilesInCoverage(now.covers, files)
+    files !== undefined && approvalsCoverSameFiles(now.covers, files)
       ? now
       : toPullChangeIdentity(files ?? new Map())
   await memory.recordChange?.(repository, pull, saw)
@@ -215,7 +215,7 @@ async function resolveApprovalCoverageFromDiff({
   if (before.length !== 1 || before[0] !== mergeBase) return undefined
   const [old, now] = await Promise.all([repository.treeOf(mergeBase), repository.treeOf(head)])
   const files: readonly PathChange[] = await repository.diff(old, now)
-  return computeFileCoverage(files)
+  return computeFileApprovalCoverage(files)
 }
 
 /** A rewritten base branch may no longer have the commit. */

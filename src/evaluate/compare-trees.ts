@@ -7,17 +7,17 @@ import {
 } from '../pull-request/snapshot.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PullRequestChange, PathChange } from '../pull-request/change.ts'
-import { describeChange, type BaseAndResultCatalog } from '../pull-request/describe-change.ts'
+import { describeChange, type CatalogComparisonInput } from '../pull-request/describe-change.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import {
   findContainingCatalog,
   collectAncestorDirectories,
   type RepositoryLayout,
-  addFirstCatalogsToLayout,
+  addCatalogsToEmptyLayout,
 } from '../pull-request/layout/layout.ts'
 import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
 import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
-import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
+import { isPossibleCompositeListPath } from '../pull-request/references/reference-list.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { readRepositoryLayout, createCachedTreeReader } from '../catalogs/find-layout.ts'
@@ -86,7 +86,7 @@ export async function compareTrees(
   const resultPaths = getTreeEntryPaths(resultEntries)
   const layout =
     baseLayout.catalogs.length === 0 && paths.some(isAddedYamlOrJsonFile)
-      ? addFirstCatalogsToLayout(
+      ? addCatalogsToEmptyLayout(
           baseLayout,
           await readRepositoryLayout(repository, resultEntries, []),
           basePaths,
@@ -139,7 +139,7 @@ async function readIncomingCommitsAndClosedPulls(
   { repository, openPulls }: EvaluatePullOptions,
 ): Promise<IncomingCommitsAndClosedPulls> {
   const commits = await repository.readIncomingCommits(snapshot.base, snapshot.head)
-  const open = openPulls !== undefined && canMergeCloseOtherPulls(commits) ? await openPulls() : []
+  const open = openPulls !== undefined && mergeCanCloseOtherPulls(commits) ? await openPulls() : []
   return { commits, affected: findPullsClosedByMerge(open, commits, snapshot) }
 }
 
@@ -150,11 +150,11 @@ async function loadTouchedCatalogs(
   resultTree: TreeSha,
   repository: TreeReader,
   loader: CatalogLoader,
-): Promise<readonly BaseAndResultCatalog[]> {
+): Promise<readonly CatalogComparisonInput[]> {
   const folders = collectAncestorDirectories(paths.map(({ path }) => path))
   const touched = layout.catalogs.filter(({ root }) => folders.has(root))
   return Promise.all(
-    touched.map(async (catalog): Promise<BaseAndResultCatalog> => {
+    touched.map(async (catalog): Promise<CatalogComparisonInput> => {
       const [base, result] = await Promise.all([
         loader.load(repository, baseTree, catalog.root),
         loader.load(repository, resultTree, catalog.root),
@@ -195,7 +195,7 @@ function prefetchChangedCatalogFiles(
 }
 
 function isCatalogOrImageListPath(path: string, layout: RepositoryLayout): boolean {
-  return findContainingCatalog(path, layout) !== undefined || isPossibleCompositeImageListPath(path)
+  return findContainingCatalog(path, layout) !== undefined || isPossibleCompositeListPath(path)
 }
 
 function createChangedFilesTooLargeError(maxBytes: number): ChangeTooLargeError {
@@ -225,7 +225,7 @@ async function createChangedFileReader(
  * pull request can be affected: a single commit is the head itself, and closes only pull requests with the same
  * content. Saves most evaluations the request for the list.
  */
-export function canMergeCloseOtherPulls({ commits }: IncomingCommits): boolean {
+export function mergeCanCloseOtherPulls({ commits }: IncomingCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)
 }
 

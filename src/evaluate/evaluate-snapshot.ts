@@ -44,10 +44,10 @@ import { excludeOverriddenFindings } from '../policy/command-records.ts'
 import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import type { Store } from '../ports/store.ts'
 
-type CombinedChangeVerdict =
+type CombinedPullsVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
 
-interface CombinedChange {
+interface CombinedPulls {
   /** The pull request whose budget is charged. */
   readonly pull: PullNumber
   readonly base: CommitSha
@@ -59,7 +59,7 @@ interface CombinedChange {
 }
 
 /** Already judged for each pull request. */
-const checkIdsEvaluatedPerPull: readonly CheckId[] = ['ownership']
+const checkIdsSkippedForCombinedPulls: readonly CheckId[] = ['ownership']
 
 /** The combined evaluation must not enter any pull request's history. */
 const noopWorkerPullHistoryStore: Required<WorkerPullHistoryStore> = {
@@ -147,7 +147,7 @@ export async function evaluateSnapshot(
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
     case 'seen':
-      return decideEvaluatedPull(answer, { snapshot, isMerged, isQueued }, ctx)
+      return completePullEvaluation(answer, { snapshot, isMerged, isQueued }, ctx)
     case 'too-large': {
       await store.putCached(
         tooLargePullCache,
@@ -164,7 +164,7 @@ export async function evaluateSnapshot(
   }
 }
 
-async function decideEvaluatedPull(
+async function completePullEvaluation(
   answer: Extract<Awaited<ReturnType<typeof requestEvaluation>>, { kind: 'seen' }>,
   { snapshot, isMerged, isQueued }: { snapshot: PullSnapshot; isMerged: boolean; isQueued: boolean },
   ctx: JobContext<EvaluationStore>,
@@ -291,10 +291,10 @@ function createWorkerCallbackHandler(
  * Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
  * be valid. Rejects with a GitError.
  */
-export async function evaluateCombinedChange(
-  { pull, base, head, baseRef, overridden = [] }: CombinedChange,
+export async function evaluateCombinedPulls(
+  { pull, base, head, baseRef, overridden = [] }: CombinedPulls,
   ctx: JobContext<Store>,
-): Promise<CombinedChangeVerdict> {
+): Promise<CombinedPullsVerdict> {
   const { forge } = ctx
   const snapshot: PullSnapshot = {
     repository: forge.repository,
@@ -318,7 +318,9 @@ export async function evaluateCombinedChange(
   })
   if (answer.kind === 'too-large')
     return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
-  const outcomes = answer.gate.outcomes.filter(({ check }) => !checkIdsEvaluatedPerPull.includes(check))
+  const outcomes = answer.gate.outcomes.filter(
+    ({ check }) => !checkIdsSkippedForCombinedPulls.includes(check),
+  )
   if (outcomes.length === 0)
     return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
   const errors = outcomes.flatMap(({ check, findings }) =>

@@ -18,8 +18,8 @@ import {
   type CommandRecord,
 } from '../policy/command-records.ts'
 import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
-import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/command-records.ts'
-import { toRequiredCheckQuestions, type AnsweredRequiredCheckQuestion } from '../policy/required-checks.ts'
+import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '../policy/command-records.ts'
+import { toRequiredCheckQuestions, type AnsweredCheckRunQuestion } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullChangeIdentity } from '../ports/pull-memory.ts'
@@ -78,7 +78,10 @@ export async function evaluatePullSnapshot(
   const unapproved = await readCheckInput(baseState, comparison, options)
   const answered = await answerCheckQuestions(allChecks, baseState, unapproved, options)
   const judged = evaluateChecks(answered, comparison.treeFiles)
-  const { outcomes, used } = applyOverrides(judged, findActiveOverrides(answered.records, answered.input))
+  const { outcomes, used } = applyRuleOverrides(
+    judged,
+    findActiveRuleOverrides(answered.records, answered.input),
+  )
   // Overrides are part of the merge commit's message, so they change its id.
   const named =
     used.length === 0
@@ -88,7 +91,7 @@ export async function evaluatePullSnapshot(
   return {
     ...known,
     merge: named.merge,
-    ...createSnapshotEvaluationDecision(named, comparison, answered, outcomes, required),
+    ...createSnapshotEvaluationOutcome(named, comparison, answered, outcomes, required),
   }
 }
 
@@ -101,7 +104,7 @@ function createTestMergeWithOverrides(
   return repository.merge(snapshot.base, snapshot.head, message)
 }
 
-type SnapshotEvaluationDecision = Omit<
+type SnapshotEvaluationOutcome = Omit<
   SnapshotEvaluation,
   'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'
 >
@@ -115,13 +118,13 @@ function evaluateChecks(
   )
 }
 
-function createSnapshotEvaluationDecision(
+function createSnapshotEvaluationOutcome(
   baseState: BaseBranchState,
   { change, layout, paths, carried }: TreeComparison,
   { input, decisions, records, described }: AnsweredCheckQuestions,
   outcomes: readonly CheckOutcome[],
-  required: readonly AnsweredRequiredCheckQuestion[],
-): SnapshotEvaluationDecision {
+  required: readonly AnsweredCheckRunQuestion[],
+): SnapshotEvaluationOutcome {
   const gate: VerdictInput = {
     ...pickBaseVerdictInput(baseState),
     changedPaths: paths.length,
@@ -148,17 +151,17 @@ function createSnapshotEvaluationDecision(
 async function fetchRequiredChecks(
   { snapshot, config }: BaseBranchState,
   { ask }: EvaluatePullOptions,
-): Promise<readonly AnsweredRequiredCheckQuestion[]> {
+): Promise<readonly AnsweredCheckRunQuestion[]> {
   return Promise.all(
     toRequiredCheckQuestions(config.merge.requires, snapshot.head).map(async (question) => ({
       question,
-      answer: (await ask(question)) as AnsweredRequiredCheckQuestion['answer'],
+      answer: (await ask(question)) as AnsweredCheckRunQuestion['answer'],
     })),
   )
 }
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
-function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluationDecision {
+function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluationOutcome {
   const { baseLayout, configFindings, onRecord } = baseState
   const gate: VerdictInput = {
     ...pickBaseVerdictInput(baseState),

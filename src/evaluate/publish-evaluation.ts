@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { PullReportOptions } from '../report/report-options.ts'
 import { renderPullReport, type PullReport } from '../report/report.ts'
-import { describeBaseBranchBreakages, describeChannelHeadConflicts } from '../report/evaluation-report.ts'
+import { describeBrokenBaseBranchFiles, describeChannelHeadConflicts } from '../report/evaluation-report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
@@ -65,7 +65,7 @@ export function composeEvaluationReport(
 }
 
 /** Describes what others merged since, from the records. */
-async function describeConcurrentMerges(
+async function describeMergesSinceEvaluation(
   { snapshot, report }: PullEvaluation,
   { app, forge }: JobContext<MergeRecordStore>,
 ): Promise<readonly string[]> {
@@ -77,7 +77,7 @@ async function describeConcurrentMerges(
   )
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
   return [
-    ...describeBaseBranchBreakages(baseBreaks, pulls, page, snapshot.baseRef),
+    ...describeBrokenBaseBranchFiles(baseBreaks, pulls, page, snapshot.baseRef),
     ...describeChannelHeadConflicts(moved, pulls, page, snapshot.baseRef),
   ]
 }
@@ -88,7 +88,7 @@ export async function computeEvaluationReportDigest(
   ctx: JobContext<MergeRecordStore>,
 ): Promise<string> {
   const shown = composeEvaluationReport(evaluation, ctx, {
-    meanwhile: await describeConcurrentMerges(evaluation, ctx),
+    meanwhile: await describeMergesSinceEvaluation(evaluation, ctx),
   })
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
@@ -103,7 +103,7 @@ export async function publishEvaluation(
   how: Pick<PublishPullReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation
-  const meanwhile = await describeConcurrentMerges(evaluation, ctx)
+  const meanwhile = await describeMergesSinceEvaluation(evaluation, ctx)
   const compose: PullReportComposer = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
   const at = await publishPullReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return

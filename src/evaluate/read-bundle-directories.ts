@@ -19,7 +19,7 @@ import type {
   PackageSettingsFile,
   TouchedBundle,
 } from '../checks/bundles/projected-catalog.ts'
-import { listBundleNamesToLookUp } from '../checks/bundles/package-settings.ts'
+import { listBundleNamesToFindInCatalogs } from '../checks/bundles/package-settings.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { ruleSuiteNames } from '@catalog-bot/findings/rule'
@@ -33,7 +33,7 @@ import {
   filterEntriesInBundleDirectory,
   computeDirectoryContentKey,
   hasManifestsDirectory,
-  maxTouchedBundleBytes,
+  maxTotalTouchedBundleBytes,
   readBundleFiles,
 } from '../catalogs/read-bundle-files.ts'
 import {
@@ -75,7 +75,7 @@ export async function readBundleDirectories(
     if (bundle) its.set(bundle.version, bundle)
     else configs.set(directory, (configs.get(directory) ?? new Set()).add(path))
   }
-  const budget = { left: maxTouchedBundleBytes }
+  const budget = { left: maxTotalTouchedBundleBytes }
   const found: PackageSources[] = []
   // Sequential, because they share a budget.
   for (const [directory, bundles] of [...touched].sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -134,7 +134,7 @@ async function readPackageSources(
       ...(judged.rendered && { rendered: judged.rendered }),
     })
   }
-  const settings = await readCiSettings(repository, root, { before, after }, configs)
+  const settings = await readCiYamlBeforeAndAfter(repository, root, { before, after }, configs)
   const neighbours = { repository, cache: loader.cache ?? noopCache }
   // Settings alone need no neighbors, unless they say how edges are made.
   const needsOthers =
@@ -145,7 +145,13 @@ async function readPackageSources(
   const published = needsOthers
     ? await readSiblingBundleFacts(neighbours, before, root, new Map())
     : undefined
-  const configured = await readConfiguredBundles(neighbours, { root, after }, bundlePaths, configs, budget)
+  const configured = await readBundlesOfReleaseConfigs(
+    neighbours,
+    { root, after },
+    bundlePaths,
+    configs,
+    budget,
+  )
   const releaseConfigs = await Promise.all(
     [...configs]
       .filter((path) => !path.endsWith('/ci.yaml'))
@@ -167,7 +173,7 @@ async function readPackageSources(
     templates: getDirectChildNames(after, `${root}/catalog-templates/`),
   }
   // Opens catalogs only for versions that no directory has.
-  const wanted = listBundleNamesToLookUp(sources)
+  const wanted = listBundleNamesToFindInCatalogs(sources)
   if (wanted.size === 0) return sources
   return {
     ...sources,
@@ -175,7 +181,7 @@ async function readPackageSources(
   }
 }
 
-async function readCiSettings(
+async function readCiYamlBeforeAndAfter(
   repository: BundleDirectoriesContext['repository'],
   root: string,
   { before, after }: { readonly before: readonly TreePathEntry[]; readonly after: readonly TreePathEntry[] },
@@ -193,7 +199,7 @@ async function readCiSettings(
 }
 
 /** The bundles whose release configuration changes, but which do not change themselves. */
-async function readConfiguredBundles(
+async function readBundlesOfReleaseConfigs(
   neighbours: Parameters<typeof validateBundleDirectory>[0],
   { root, after }: { readonly root: string; readonly after: readonly TreePathEntry[] },
   bundlePaths: readonly BundleDirectory[],

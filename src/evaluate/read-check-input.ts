@@ -29,9 +29,9 @@ import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import {
-  projectCatalogsFromDirectories,
-  projectCatalogsFromTemplates,
-  listCatalogTemplatesToRelease,
+  computeCatalogsFromDirectories,
+  computeCatalogsFromTemplates,
+  listTemplatesUsedByReleases,
   type LoadedTemplate,
 } from '../checks/bundles/project-catalogs.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
@@ -58,7 +58,7 @@ interface ServedPackageReadContext {
   readonly files: Map<string, ServedCatalogFile>
 }
 
-interface CatalogProjectionContext {
+interface ProjectedCatalogContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly base: TreeSha
@@ -66,9 +66,9 @@ interface CatalogProjectionContext {
 }
 
 /** A release touches fewer. Each package costs rendering its catalogs. */
-const maxProjectedPackages = 20
+const maxProjectedCatalogPackages = 20
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
-const maxProjectedTemplateBytes = 1024 * 1024
+const maxProjectedCatalogTemplateBytes = 1024 * 1024
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
@@ -148,27 +148,27 @@ export async function readBaseAndResultOwnerFiles(
 /** Rejects with a GitError. */
 export async function readProjectedCatalogs(
   directories: readonly PackageSources[],
-  ctx: CatalogProjectionContext,
+  ctx: ProjectedCatalogContext,
   imageOf: BundleImageNameFormatter = formatPlaceholderImage,
 ): Promise<readonly ProjectedCatalog[]> {
   const found: ProjectedCatalog[] = []
-  for (const sources of directories.slice(0, maxProjectedPackages)) {
+  for (const sources of directories.slice(0, maxProjectedCatalogPackages)) {
     const templates = new Map<string, LoadedTemplate>()
-    for (const { template_name: name, catalog_names: catalogs } of listCatalogTemplatesToRelease(sources))
-      templates.set(name, await readTemplateForProjection(sources.directory, name, catalogs, ctx))
+    for (const { template_name: name, catalog_names: catalogs } of listTemplatesUsedByReleases(sources))
+      templates.set(name, await readTemplateForProjectedCatalog(sources.directory, name, catalogs, ctx))
     found.push(
-      ...projectCatalogsFromTemplates(sources, templates, imageOf),
-      ...projectCatalogsFromDirectories(sources, imageOf),
+      ...computeCatalogsFromTemplates(sources, templates, imageOf),
+      ...computeCatalogsFromDirectories(sources, imageOf),
     )
   }
   return found
 }
 
-async function readTemplateForProjection(
+async function readTemplateForProjectedCatalog(
   directory: string,
   name: string,
   catalogs: readonly string[],
-  { repository, loader, base, result }: CatalogProjectionContext,
+  { repository, loader, base, result }: ProjectedCatalogContext,
 ): Promise<LoadedTemplate> {
   const loaded = await Promise.all(
     catalogs.map((catalog) => loader.load(repository, base, `catalogs/${catalog}/${directory}`)),
@@ -177,7 +177,7 @@ async function readTemplateForProjection(
   const entry = await repository.entry(result, `operators/${directory}/catalog-templates/${name}`)
   if (entry?.mode.startsWith('100') !== true) return { known }
   try {
-    return { known, bytes: await repository.read(entry.oid, maxProjectedTemplateBytes) }
+    return { known, bytes: await repository.read(entry.oid, maxProjectedCatalogTemplateBytes) }
   } catch (error) {
     if (isGitError(error, 'too-large')) return { known, isTooLarge: true }
     throw error

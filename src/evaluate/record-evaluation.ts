@@ -2,7 +2,7 @@
 // input changes.
 import { z } from 'zod'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { findLatestReviews } from '../checks/ownership/approvals.ts'
+import { findLatestReviewOfEachUser } from '../checks/ownership/approvals.ts'
 import { formatCheckOutcomeLines } from '../report/describe-findings.ts'
 import type { StatusPageStore, EvaluationRecord, ApprovalView } from '../ports/page-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -72,7 +72,7 @@ function toEvaluationRecord(
   return {
     repository,
     pull,
-    title: truncateText(title),
+    title: truncateRecordedText(title),
     ...(author !== null && { author: author.login }),
     draft,
     head,
@@ -83,10 +83,10 @@ function toEvaluationRecord(
     verdict: verdict.kind,
     reasons: verdict.reasons.slice(0, maxRecordedVerdictReasons).map(({ code, text, who }) => ({
       code,
-      text: truncateText(text),
+      text: truncateRecordedText(text),
       ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerVerdictReason) }),
     })),
-    checks: formatCheckOutcomeLines(verdict.outcomes).map(truncateText),
+    checks: formatCheckOutcomeLines(verdict.outcomes).map(truncateRecordedText),
     approvals: toApprovalViews(snapshot),
     findings: [...findings.values()],
     at,
@@ -95,14 +95,14 @@ function toEvaluationRecord(
 
 /** Each person's latest review. */
 function toApprovalViews({ reviews }: PullSnapshot): readonly ApprovalView[] {
-  return findLatestReviews(reviews).flatMap(({ author, state, commit, submittedAt }) =>
+  return findLatestReviewOfEachUser(reviews).flatMap(({ author, state, commit, submittedAt }) =>
     author !== null && (state === 'approved' || state === 'changes-requested')
       ? [{ login: author.login, state, commit, at: submittedAt }]
       : [],
   )
 }
 
-function truncateText(text: string): string {
+function truncateRecordedText(text: string): string {
   return text.length <= maxRecordedTextLength
     ? text
     : `${text.slice(0, maxRecordedTextLength - 1).toWellFormed()}…`

@@ -14,8 +14,8 @@ import {
   type TracedFindingLine,
 } from '../report/report-options.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import type { BaseBranchBreakage } from '../report/evaluation-report.ts'
-import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/catalog-loader.ts'
+import type { BrokenBaseBranchFile } from '../report/evaluation-report.ts'
+import { findCatalogErrors, type CatalogValidationContext } from '../catalogs/catalog-loader.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 
 const maxFilesSearchedForBreakage = 3
@@ -49,7 +49,7 @@ const hunkContextLines = 3
 const maxTracedChangedLines = 600
 
 /** Keeps errors first beyond the limit. Rejects with a GitError. */
-export async function traceFindings(
+export async function traceFindingsToChangedLines(
   findings: readonly Finding[],
   commits: FindingTraceCommits,
   repository: FindingTraceRepository,
@@ -117,7 +117,7 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
     },
   )
   const changedLines = memoizeByTreeAndFile((_side: 'head', file: string) =>
-    readLinesInDiff(file, commits, repository, async () => textOf('head', file)),
+    readDiffLineNumbers(file, commits, repository, async () => textOf('head', file)),
   )
 
   return {
@@ -148,7 +148,7 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
 }
 
 /** Undefined where the diff is unknown. */
-async function readLinesInDiff(
+async function readDiffLineNumbers(
   file: string,
   { head, base }: FindingTraceCommits,
   repository: FindingTraceRepository,
@@ -200,17 +200,17 @@ function memoizeByTreeAndFile<Side extends string, Value>(
  * Finds the commits on the base branch that introduced errors which a pull request did not cause. Runs only for such
  * errors, and validates the catalog before a few commits that changed the file. Rejects with a GitError.
  */
-export async function findBaseBreakingCommits(
+export async function findCommitsThatBrokeBase(
   findings: readonly Finding[],
   base: CommitSha,
-  tools: CatalogErrorContext,
-): Promise<readonly BaseBranchBreakage[]> {
+  tools: CatalogValidationContext,
+): Promise<readonly BrokenBaseBranchFile[]> {
   // Only findings about a catalog name it; an install that fails because of them does not.
   const byFile = Map.groupBy(
     findings.filter(({ isOnBase, at, data }) => isOnBase === true && at && data?.['catalog'] !== undefined),
     ({ at }) => at?.file ?? '',
   )
-  const breaks: BaseBranchBreakage[] = []
+  const breaks: BrokenBaseBranchFile[] = []
   for (const [file, same] of [...byFile].slice(0, maxFilesSearchedForBreakage)) {
     const catalog = same[0]?.data?.['catalog']
     const root = typeof catalog === 'string' ? catalog : ''
@@ -230,7 +230,7 @@ async function findBreakingCommit(
   root: string,
   file: string,
   keys: ReadonlySet<string>,
-  tools: CatalogErrorContext,
+  tools: CatalogValidationContext,
 ): Promise<CommitSha | undefined> {
   const { repository } = tools
   const blobAt = async (commit: CommitSha) =>

@@ -5,8 +5,8 @@ import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-referen
 import type { TreeSha } from '../pull-request/ids.ts'
 import { classifyPath } from '../pull-request/layout/classify-path.ts'
 import {
-  isPossibleCompositeImageListPath,
-  parseCompositeImageListReferences,
+  isPossibleCompositeListPath,
+  findCompositeListImageReferences,
   type LocatedImageReference,
 } from '../pull-request/references/reference-list.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
@@ -142,12 +142,9 @@ async function forEachImageReference(
       for (const reference of collectCatalogImageReferences(catalog)) see(reference, root)
   }
   for (const { path, oid, mode } of entries) {
-    if (mode !== '100644' || !isPossibleCompositeImageListPath(path)) continue
+    if (mode !== '100644' || !isPossibleCompositeListPath(path)) continue
     try {
-      for (const reference of parseCompositeImageListReferences(
-        path,
-        await repository.read(oid, 1024 * 1024),
-      ))
+      for (const reference of findCompositeListImageReferences(path, await repository.read(oid, 1024 * 1024)))
         see(reference)
     } catch (error) {
       if (!isGitError(error, 'too-large')) throw error

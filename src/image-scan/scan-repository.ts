@@ -12,7 +12,7 @@ import type { Config } from '../config/config.ts'
 import {
   type MissingImageReference,
   renderMissingImagesIssue,
-  renderMissingImagesResolved,
+  renderResolvedMissingImagesIssue,
   missingImagesClosingComment,
   missingImagesMarker,
   formatImageReferenceAsCode,
@@ -54,7 +54,7 @@ const pastTenseByIssueAction = {
 type ImageScanJob = Extract<Job, { kind: 'scan' }>
 
 /** Shared by all repositories and instances, to bound the request rate. */
-const scanLeaseName = 'image scan'
+const imageScanLeaseName = 'image scan'
 /** Seconds until retry while another slice runs. */
 const busyScanRetrySeconds = 5
 /** The largest community catalogs have about ten thousand images in a few dozen registries. */
@@ -67,7 +67,7 @@ export async function scanRepositoryImages(
   ctx: JobContext<JobQueue & LeaseStore & StateStore & StatusPageStore>,
 ): Promise<void> {
   const { store, settings } = ctx.app
-  const lease = await store.acquireLease(scanLeaseName, settings.leaseSeconds)
+  const lease = await store.acquireLease(imageScanLeaseName, settings.leaseSeconds)
   if (lease === undefined) return store.enqueue(job, busyScanRetrySeconds)
   try {
     const again = await continueImageScan(await readScanState(store, job.repository), lease, ctx)
@@ -289,7 +289,7 @@ async function reportMissingImages(
   const { app, forge } = ctx
   if (missing.length === 0 && known === undefined) return
   const wanted = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
-  const digest = computeIssueDigest(wanted ?? renderMissingImagesResolved())
+  const digest = computeIssueDigest(wanted ?? renderResolvedMissingImagesIssue())
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
@@ -342,7 +342,7 @@ async function executeIssueAction(
     await forge.perform({
       kind: 'edit-issue',
       issue: number,
-      ...renderMissingImagesResolved(),
+      ...renderResolvedMissingImagesIssue(),
       state: 'closed',
     })
   } else if (wanted !== undefined && (step === 'edit' || step === 'reopen'))

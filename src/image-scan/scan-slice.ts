@@ -5,7 +5,7 @@ import {
   updateImageScanFailureState,
   parseImageTagAndDigest,
   toImageScanResult,
-  toTagAndDigestScanResult,
+  detectMovedTag,
   type ImageScanResult,
 } from '../checks/images/missing-images.ts'
 import type { ImageLookupAnswer } from '../checks/questions.ts'
@@ -192,7 +192,7 @@ async function checkImageReference(
   const tagged = await queryRegistry(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
     await app.store.writeState(verifiedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
-  return { result: toTagAndDigestScanResult(pinned, tagged, stoodForIt), ...found }
+  return { result: detectMovedTag(pinned, tagged, stoodForIt), ...found }
 
   async function queryRegistry(text: string): Promise<ImageLookupAnswer> {
     const imageAnswer = await app.registries.refreshImage(text, signal)

@@ -6,12 +6,12 @@ import type { MergeApi } from '../ports/merge-api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
-import type { ReleasePool } from '../release/worker/release-pool.ts'
+import type { ReleaseWorkerPool } from '../release/worker/release-pool.ts'
 import type { EvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import type { PublishClient } from '../publish/process/publish-client.ts'
 import type { ClusterTestClient } from '../cluster-test/process/cluster-test-client.ts'
 import type { Metrics } from './metrics.ts'
-import type { EvaluationRegistries } from '../catalogs/registries.ts'
+import type { RegistryLookupService } from '../catalogs/registries.ts'
 import type { BotSettings } from './settings.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { JobScheduler } from './job-scheduler.ts'
@@ -23,12 +23,12 @@ import { readConfig } from '../catalogs/read-config.ts'
 export interface AppServices<Ports = unknown> {
   readonly settings: BotSettings
   readonly store: Ports
-  readonly registries: EvaluationRegistries
+  readonly registries: RegistryLookupService
   readonly publishing: PublishClient
   readonly clusterTests: ClusterTestClient
   readonly loader: CatalogLoader
   readonly evaluationPool: EvaluationPool
-  readonly releases: ReleasePool
+  readonly releases: ReleaseWorkerPool
   readonly scheduler: JobScheduler
   readonly metrics: Metrics
   readonly clock: Clock

@@ -22,14 +22,14 @@ export function createMetrics() {
   const registers = [registry]
   return {
     registry,
-    ...createWorkMetrics(registers),
+    ...createJobAndDeliveryMetrics(registers),
     ...createGitHubMetrics(registers),
     ...createPublishMetrics(registers),
     ...createScanMetrics(registers),
   }
 }
 
-function createWorkMetrics(registers: Registry[]) {
+function createJobAndDeliveryMetrics(registers: Registry[]) {
   return {
     deliveries: new Histogram({
       name: 'catalog_bot_delivery_seconds',

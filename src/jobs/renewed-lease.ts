@@ -4,7 +4,7 @@ import type { LeaseStore, Lease } from '../ports/jobs.ts'
 import type { AppServices } from './job-context.ts'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 
-export interface RenewedLease {
+export interface AutoRenewingLease {
   readonly lease: Lease
   release(): Promise<void>
 }
@@ -13,10 +13,10 @@ export interface RenewedLease {
  * Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
  * process. Returns undefined while another holder has the lease.
  */
-export async function acquireRenewedLease(
+export async function acquireAutoRenewingLease(
   name: string,
   { store, clock, settings, log }: Pick<AppServices<LeaseStore>, 'store' | 'clock' | 'settings' | 'log'>,
-): Promise<RenewedLease | undefined> {
+): Promise<AutoRenewingLease | undefined> {
   const lease = await store.acquireLease(name, settings.leaseSeconds)
   if (lease === undefined) return undefined
   const ending = new AbortController()

@@ -22,7 +22,7 @@ import type {
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recoverMerge } from './recover-merges.ts'
 
-export interface BatchMember {
+export interface MergeBatchMember {
   readonly examined: EvaluatedPullSnapshot
   readonly permit: MergePermit
   /** The plan for merging this member alone. A batch uses the plan of its last member. */
@@ -42,7 +42,7 @@ export interface BatchMergeResult {
 
 /** Call this under the branch's lease. Rejects like mergePull(), and leaves intents open. */
 export async function mergePullBatch(
-  members: readonly BatchMember[],
+  members: readonly MergeBatchMember[],
   lease: Lease,
   options: BatchMergeOptions,
 ): Promise<BatchMergeResult> {
@@ -81,10 +81,10 @@ export async function mergePullBatch(
 
 /** The members before the first one that cannot be merged. The reasons are in `outcomes`. */
 async function selectMergeableBatchMembers(
-  members: readonly BatchMember[],
+  members: readonly MergeBatchMember[],
   options: BatchMergeOptions,
   outcomes: Map<PullNumber, MergeOutcome>,
-): Promise<readonly BatchMember[]> {
+): Promise<readonly MergeBatchMember[]> {
   for (const { permit } of members) {
     const before = await recoverPendingMerges(permit, options)
     if (before !== undefined) outcomes.set(permit.landing.pull, before)

@@ -11,7 +11,7 @@ import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
-import { evaluateSnapshot, evaluateCombinedChange } from '../evaluate/evaluate-snapshot.ts'
+import { evaluateSnapshot, evaluateCombinedPulls } from '../evaluate/evaluate-snapshot.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -114,7 +114,7 @@ async function computeMergeGroupVerdict(
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
   const { repository } = ctx
-  const merged = await mergeGroupPullsLocally(group, job, ctx)
+  const merged = await mergePullsInGroupLocally(group, job, ctx)
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
@@ -131,7 +131,7 @@ async function computeMergeGroupVerdict(
   const last = group.entries.at(-1)
   // A single pull request was already judged with this tree.
   if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
-  const whole = await evaluateCombinedChange(
+  const whole = await evaluateCombinedPulls(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
     ctx,
   )
@@ -146,7 +146,7 @@ async function computeMergeGroupVerdict(
 }
 
 /** Merges the pull requests in order by our own rule; returns the commit, or why it could not be created. */
-async function mergeGroupPullsLocally(
+async function mergePullsInGroupLocally(
   group: MergeQueueGroup,
   job: MergeGroupJob,
   { repository }: JobContext<Store>,

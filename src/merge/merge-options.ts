@@ -7,7 +7,7 @@ import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { MergeRejection } from './classify-rejection.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CheckRunContent, Forge } from '../ports/forge.ts'
-import type { MergeApi, RejectionMessage } from '../ports/merge-api.ts'
+import type { MergeApi, MergeRejectionMessage } from '../ports/merge-api.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { Store } from '../ports/store.ts'
@@ -45,7 +45,7 @@ export type MergeOutcome =
   /** GitHub rejects the merge because of this pull request or its branch. */
   | { readonly kind: 'refused'; readonly refusal: MergeRejection }
   /** The branch does not match what was validated. Merging must be frozen. */
-  | { readonly kind: 'mismatch'; readonly mismatch: TreeMismatch }
+  | { readonly kind: 'mismatch'; readonly mismatch: MergeTreeMismatch }
 
 /** A rejection before its message is classified. */
 export interface RejectedMerge {
@@ -63,10 +63,10 @@ export interface RejectedMerge {
 
 export type RecordedMergeOutcome = Parameters<Store['finishMerge']>[1]
 
-export type GitHubMergeRejection = RejectionMessage | { readonly by: 'push'; readonly text: string }
+export type GitHubMergeRejection = MergeRejectionMessage | { readonly by: 'push'; readonly text: string }
 
 /** The intended merge, the commit found on the branch, and a description of the difference. */
-export interface TreeMismatch {
+export interface MergeTreeMismatch {
   readonly intent: MergeIntent
   readonly found?: CommitSha
   readonly differs: string
@@ -100,7 +100,7 @@ export interface MergeRecoveryOptions {
    */
   readonly onMerged?: (intent: MergeIntent) => Promise<void>
   /** Freezes the branch and reports the mismatch. Runs before the intent closes, so a failure is retried. */
-  readonly onMismatch: (mismatch: TreeMismatch) => Promise<void>
+  readonly onMismatch: (mismatch: MergeTreeMismatch) => Promise<void>
   /** Called after the outcome is recorded. */
   readonly onEnded?: (outcome: RecordedMergeOutcome) => void
 }

@@ -28,7 +28,7 @@ import { recordMergeQueueRemoval } from '../evaluate/merge-plan-input.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import { requiresUpToDateHead } from '../policy/branch-rules.ts'
-import type { MergeCommitMessage, RejectionMessage } from '../ports/merge-api.ts'
+import type { MergeCommitMessage, MergeRejectionMessage } from '../ports/merge-api.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
@@ -280,7 +280,7 @@ async function requestGitHubMerge(
   return { ...toRejectedMergeAction(answer.rejection), commit: landing.commit }
 }
 
-function toRejectedMergeAction(words: RejectionMessage) {
+function toRejectedMergeAction(words: MergeRejectionMessage) {
   const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
   return { kind: 'refused', reason, words } as const
 }

@@ -7,7 +7,7 @@ import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
-const queueBranchTtlSeconds = 24 * 3600
+const mergeQueueBranchTtlSeconds = 24 * 3600
 
 const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge queues', {
   version: 1,
@@ -35,7 +35,7 @@ const validatedMergeGroupsStateNamespace = defineStateNamespace<readonly Validat
   },
 )
 
-type MergeGroupContext = Pick<MergeRecoveryOptions, 'repository' | 'store'>
+type MergeGroupStoreContext = Pick<MergeRecoveryOptions, 'repository' | 'store'>
 
 /** Call this before GitHub learns that the group passed, so that nothing is merged without a record. */
 export async function recordValidatedMergeGroup(
@@ -66,7 +66,7 @@ export async function readValidatedMergeGroup(
 export async function readMergeGroupByMergedCommit(
   name: RepositoryName,
   commit: CommitSha,
-  { repository, store }: MergeGroupContext,
+  { repository, store }: MergeGroupStoreContext,
 ): Promise<ValidatedMergeGroup | undefined> {
   for (const group of await readValidatedMergeGroups(name, store)) {
     if (group.head === commit) return group
@@ -103,7 +103,7 @@ export async function recordMergeQueueBranchUse(
   await store.putCached(
     mergeQueueBranchCache,
     new Map([[toRepositoryKey(name), [...new Set([...known, branch])]]]),
-    queueBranchTtlSeconds,
+    mergeQueueBranchTtlSeconds,
   )
 }
 

@@ -14,7 +14,7 @@ import { defineCacheNamespace } from '../ports/cache.ts'
 import { recoverPendingMerge } from './recover-merges.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
-const mergedStateTimeoutSeconds = 30
+const mergeDetectionTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
 const measureMsSinceBaseContainsHead = createPullHeadTimer(
@@ -77,5 +77,5 @@ export async function resolveOpenPullWithMergedHead(
   if (await isPullMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
   const contained = await measureMsSinceBaseContainsHead(snapshot, ctx)
-  return contained < mergedStateTimeoutSeconds * 1000 ? 'wait' : 'open'
+  return contained < mergeDetectionTimeoutSeconds * 1000 ? 'wait' : 'open'
 }

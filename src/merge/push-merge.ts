@@ -49,7 +49,7 @@ const maxStagedCommits = 50
 
 type StagedMerge = Pick<ValidatedMerge, 'repository' | 'pull' | 'baseRef' | 'commit'>
 
-interface StagingSweepContext {
+interface StagingBranchCleanupContext {
   readonly merging: MergeApi
   readonly repository: Pick<GitRepository, 'deleteStagingBranch'>
   readonly store: Cache & LeaseStore & StateStore
@@ -278,7 +278,7 @@ async function removeStagingBranch(
 /** Removes leftover branches. Branches in use remain, because the lease on their base branch is taken. */
 export async function removeLeftoverStagingBranches(
   name: RepositoryName,
-  ctx: StagingSweepContext,
+  ctx: StagingBranchCleanupContext,
 ): Promise<void> {
   const { merging, store, leaseSeconds } = ctx
   if (

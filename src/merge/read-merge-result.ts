@@ -18,7 +18,7 @@ import { evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
 import { toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 
 /** Seconds between attempts to judge a commit. */
-const auditRetrySeconds = 30
+const mergeAuditRetrySeconds = 30
 
 /** If lost, the commit is judged again sooner. */
 const inconclusiveMergeAuditCache = defineCacheNamespace<readonly string[]>('merged commit not judged', {
@@ -196,7 +196,7 @@ export async function auditMerge(
     await store.putCached(
       inconclusiveMergeAuditCache,
       new Map([[commit, verdict.reasons]]),
-      auditRetrySeconds,
+      mergeAuditRetrySeconds,
     )
   return verdict
 }

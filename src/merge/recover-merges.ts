@@ -3,7 +3,7 @@
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { MergeIntent, MergeFreezeStore } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
-import type { RecordedMergeOutcome, TreeMismatch, MergeRecoveryOptions } from './merge-options.ts'
+import type { RecordedMergeOutcome, MergeTreeMismatch, MergeRecoveryOptions } from './merge-options.ts'
 import { readMergeResult, type ObservedMerge, auditMerge } from './read-merge-result.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -34,7 +34,7 @@ const mergedCommitValidationTimeoutMs = 600_000
 
 export type MergeRecoveryResult =
   | { readonly kind: 'landed'; readonly commit: MergeIntent['commit'] }
-  | { readonly kind: 'mismatch'; readonly mismatch: TreeMismatch }
+  | { readonly kind: 'mismatch'; readonly mismatch: MergeTreeMismatch }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'queued' }
   /** GitHub may still be processing the merge. `isMerged`: it is on the branch but cannot be evaluated yet. */
@@ -128,7 +128,7 @@ async function readMergeResultWithRetries(
 }
 
 async function recordMergeTreeMismatch(
-  mismatch: TreeMismatch,
+  mismatch: MergeTreeMismatch,
   options: MergeRecoveryOptions,
 ): Promise<MergeRecoveryResult> {
   await options.onMismatch(mismatch)

@@ -5,15 +5,15 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'
 import {
   maxBatchSize,
-  canBatchInOnePush,
+  canBatchMergesInOnePush,
   computeNextBatchSize,
   sortReadyPullsForBatch,
 } from '../policy/batch.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { mergePullUnderLease } from './merge-pull.ts'
-import { mergePullBatch, type BatchMember } from './merge-batch.ts'
+import { mergePullBatch, type MergeBatchMember } from './merge-batch.ts'
 import type { MergeOutcome, PlannedMerge } from './merge-options.ts'
-import { acquireRenewedLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
+import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
@@ -58,7 +58,7 @@ const maxBatchSizeCache = defineCacheNamespace<number>('train length', {
 })
 const maxBatchSizeTtlSeconds = 600
 
-interface SelectedBatchPull extends BatchMember {
+interface SelectedBatchPull extends MergeBatchMember {
   readonly evaluation: PullEvaluation
 }
 
@@ -66,7 +66,7 @@ interface SelectedBatchPull extends BatchMember {
 export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext): Promise<void> {
   const { store } = ctx.app
   if ((await store.readyPulls(job.repository, job.branch)).length === 0) return
-  const renewedLease = await acquireRenewedLease(toMergeLeaseName(job.repository, job.branch), ctx.app)
+  const renewedLease = await acquireAutoRenewingLease(toMergeLeaseName(job.repository, job.branch), ctx.app)
   if (renewedLease === undefined) return store.enqueue(job, busyBranchRetrySeconds)
   let isBusy: boolean
   try {
@@ -159,7 +159,7 @@ async function selectMergeBatch(
     }
     const sharing =
       ctx.repository.pushMergeBatch !== undefined &&
-      canBatchInOnePush(member.planned.plan, member.planned.rules)
+      canBatchMergesInOnePush(member.planned.plan, member.planned.rules)
     // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)

@@ -1,7 +1,7 @@
 // Checks immediately before a merge that GitHub's state still matches the permit.
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
+import { mergeCanCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
@@ -17,9 +17,9 @@ export async function findStaleMergePermitReason(
   instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
 ): Promise<string | undefined> {
   const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
-  if (fresh === null || !isSameSnapshot({ ...fresh, ...instead }, examined.snapshot))
+  if (fresh === null || !areSnapshotsEquivalent({ ...fresh, ...instead }, examined.snapshot))
     return 'the pull request changed'
-  return explainChangedAutoClosedPulls(examined, forge)
+  return explainAutoClosedPullsChange(examined, forge)
 }
 
 /**
@@ -41,14 +41,14 @@ export async function findStaleBatchPermitReasons(
   for (const examined of members) {
     const { snapshot } = examined
     const why = same.has(snapshot.pull)
-      ? await explainChangedAutoClosedPulls(examined, source)
+      ? await explainAutoClosedPullsChange(examined, source)
       : await findStaleMergePermitReason(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed
 }
 
-async function explainChangedAutoClosedPulls(
+async function explainAutoClosedPullsChange(
   examined: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
 ): Promise<string | undefined> {
@@ -73,7 +73,7 @@ export async function isPullEpochUnchanged(
 export const pullEpochChangedMessage = 'the pull request changed and then changed back'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
-function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
+function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {
   const text = (snapshot: PullSnapshot) =>
     JSON.stringify(toComparableSnapshot(snapshot), sortJsonKeysReplacer)
   return text(a) === text(b)
@@ -87,7 +87,7 @@ async function wouldAutoCloseSamePulls(
   { snapshot, carried }: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
 ): Promise<boolean> {
-  if (carried === undefined || !canMergeCloseOtherPulls(carried.commits)) return true
+  if (carried === undefined || !mergeCanCloseOtherPulls(carried.commits)) return true
   const now = findPullsClosedByMerge(await forge.openPulls(), carried.commits, snapshot)
   const facts = (affected: typeof now) =>
     JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))

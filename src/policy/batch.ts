@@ -16,7 +16,7 @@ export function sortReadyPullsForBatch<Ready extends { readonly pull: PullNumber
  * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub requires checks only on the new tip, as bors-ng's
  * batches show. If GitHub rejects the push, nothing changes and a smaller batch is tried.
  */
-export function canBatchInOnePush(
+export function canBatchMergesInOnePush(
   { method, needsGitHubsTree }: Pick<MergePlan, 'method'> & Partial<MergePlan>,
   rules: BranchRules | undefined,
 ): boolean {

@@ -1,5 +1,5 @@
 // What the recorded commands mean for the current state of a pull request: approvals, holds, merges, and overrides.
-import { parseComment, type CommandName, type SlashCommand } from '../pull-request/command.ts'
+import { parseCommandFromComment, type CommandName, type SlashCommand } from '../pull-request/command.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
 import type { PullComment } from '../pull-request/snapshot.ts'
 import type { Approval, CheckInput, CheckOutcome } from '../checks/check.ts'
@@ -120,7 +120,7 @@ export function findMergeCommand(records: readonly CommandRecord[], check: Check
 function parseUneditedCommentCommands(comments: readonly PullComment[]): ReadonlyMap<number, SlashCommand> {
   const commands = new Map<number, SlashCommand>()
   for (const { id, body, createdAt, updatedAt } of comments) {
-    const parsed = createdAt === updatedAt ? parseComment(body) : undefined
+    const parsed = createdAt === updatedAt ? parseCommandFromComment(body) : undefined
     if (parsed?.kind === 'command') commands.set(id, parsed.command)
   }
   return commands
@@ -176,7 +176,7 @@ export interface RuleOverride {
  * given. The active overrides: those for the current change, from comments that still exist. The last one per rule
  * wins.
  */
-export function findActiveOverrides(
+export function findActiveRuleOverrides(
   records: readonly CommandRecord[],
   check: CheckInput,
 ): readonly RuleOverride[] {
@@ -191,7 +191,7 @@ export function findActiveOverrides(
 }
 
 /** Turns overridden errors into warnings that name the maintainer. Also returns the overrides that had an effect. */
-export function applyOverrides(
+export function applyRuleOverrides(
   outcomes: readonly CheckOutcome[],
   overrides: readonly RuleOverride[],
 ): { readonly outcomes: readonly CheckOutcome[]; readonly used: readonly RuleOverride[] } {

@@ -1,6 +1,6 @@
 // Decides on the commands in the comments of a pull request. Each decision is recorded by comment id before it takes
 // effect, so that a command works only once.
-import { commandUsersLabels, parseComment, slashCommands } from '../pull-request/command.ts'
+import { commandUsersLabels, parseCommandFromComment, slashCommands } from '../pull-request/command.ts'
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
@@ -53,7 +53,7 @@ export interface CommandDecision {
 export const maxCommandsPerHour = 30
 
 /** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
-const commandsAllowedAfterClose: ReadonlySet<CommandName> = new Set(['rollback'])
+const commandsAllowedOnClosedPulls: ReadonlySet<CommandName> = new Set(['rollback'])
 
 /** The questions to answer before deciding. Empty if there is no command to decide on. */
 export function collectCommandQuestions(
@@ -93,7 +93,7 @@ function evaluateCommands(
 ): CommandDecisionsWithQuestions {
   const decisions: CommandDecision[] = []
   const authorisation = memoizeOnce(() => createCommandPermissionChecker(input.check, answers))
-  for (const { comment, author, parsed } of findNewCommands(input)) {
+  for (const { comment, author, parsed } of findUnrecordedCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
         record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
@@ -129,7 +129,7 @@ function evaluateCommands(
       })
       continue
     }
-    const meant = resolveFreezeBranch(command, input, answers)
+    const meant = resolveFreezeCommand(command, input, answers)
     if (meant.kind === 'unknown') {
       if (stops) return { decisions, open: meant.open }
       continue
@@ -139,18 +139,18 @@ function evaluateCommands(
   return { decisions, open: [] }
 }
 
-interface NewCommand {
+interface UnrecordedCommand {
   readonly comment: PullComment
   readonly author: GitHubAccount
-  readonly parsed: Exclude<ReturnType<typeof parseComment>, { kind: 'none' }>
+  readonly parsed: Exclude<ReturnType<typeof parseCommandFromComment>, { kind: 'none' }>
 }
 
 /** Commands of people that have no record yet, in order, within the hourly limit of each account. */
-function* findNewCommands({
+function* findUnrecordedCommands({
   check: { snapshot },
   records,
   recent,
-}: CommandEvaluationInput): Generator<NewCommand> {
+}: CommandEvaluationInput): Generator<UnrecordedCommand> {
   const known = new Set(records.map(({ comment }) => comment))
   const isOpen = snapshot.state === 'open'
   const commandCountByAccount = new Map(recent ?? [])
@@ -159,9 +159,9 @@ function* findNewCommands({
     if (known.has(comment.id) || author === null || author.kind === 'bot') continue
     // Ignore edited comments. Maintainers can edit any comment, so a year-old comment could take effect today.
     if (comment.createdAt !== comment.updatedAt) continue
-    const parsed = parseComment(comment.body)
+    const parsed = parseCommandFromComment(comment.body)
     if (parsed.kind === 'none') continue
-    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedAfterClose.has(parsed.command.name)))
+    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedOnClosedPulls.has(parsed.command.name)))
       continue
     const count = (commandCountByAccount.get(author.id) ?? 0) + 1
     commandCountByAccount.set(author.id, count)
@@ -214,7 +214,7 @@ const branchNamePattern = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
  * `all` means every branch. The first word counts only if that branch exists. An unfreeze with an unknown branch has no
  * `stop`, so a typo cannot unfreeze another branch.
  */
-function resolveFreezeBranch(
+function resolveFreezeCommand(
   { name, words = '' }: SlashCommand,
   { check }: CommandEvaluationInput,
   answers: CheckAnswers,

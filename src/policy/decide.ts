@@ -7,9 +7,9 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import {
-  findRequiredCheckVerdictReasons,
+  findVerdictReasonsInRequiredChecks,
   requiredCheckRetrySeconds,
-  type AnsweredRequiredCheckQuestion,
+  type AnsweredCheckRunQuestion,
   getRequiredBotChecks,
 } from './required-checks.ts'
 import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
@@ -29,7 +29,7 @@ export interface VerdictInput {
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
   /** Results of the required checks of other Apps. An absent result does not pass. */
-  readonly required?: readonly AnsweredRequiredCheckQuestion[] | undefined
+  readonly required?: readonly AnsweredCheckRunQuestion[] | undefined
   readonly stopped?: readonly MergeFreeze[] | undefined
   /** GitHub's message when it rejected the merge. */
   readonly refused?: string | undefined
@@ -41,7 +41,12 @@ export interface VerdictInput {
 }
 
 /** The strongest reason decides the verdict. */
-const severityByVerdict: Readonly<Record<VerdictKind, number>> = { blocked: 3, unknown: 2, wait: 1, merge: 0 }
+const severityByVerdictKind: Readonly<Record<VerdictKind, number>> = {
+  blocked: 3,
+  unknown: 2,
+  wait: 1,
+  merge: 0,
+}
 
 interface VerdictReasonWithKind extends VerdictReason {
   readonly kind: VerdictKind
@@ -54,17 +59,18 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
   const isNothing = merge.kind === 'nothing'
   const required = isNothing
     ? []
-    : [...findRequiredCheckVerdictReasons(input.config.merge.requires, snapshot.head, input.required)]
+    : [...findVerdictReasonsInRequiredChecks(input.config.merge.requires, snapshot.head, input.required)]
   const reasons = isNothing
-    ? [...findTestMergeVerdictReasons(input)]
+    ? [...findVerdictReasonsInTestMerge(input)]
     : [
-        ...findPullStateVerdictReasons(input),
-        ...findTestMergeVerdictReasons(input),
-        ...findCheckVerdictReasons(input),
+        ...findVerdictReasonsInPullState(input),
+        ...findVerdictReasonsInTestMerge(input),
+        ...findVerdictReasonsInChecks(input),
         ...required,
       ]
   const kind = reasons.reduce<VerdictKind>(
-    (worst, reason) => (severityByVerdict[reason.kind] > severityByVerdict[worst] ? reason.kind : worst),
+    (worst, reason) =>
+      severityByVerdictKind[reason.kind] > severityByVerdictKind[worst] ? reason.kind : worst,
     'merge',
   )
   const verdict: PullVerdict = {
@@ -72,7 +78,7 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
     reasons:
       reasons.length > 0
         ? reasons
-            .toSorted((a, b) => severityByVerdict[b.kind] - severityByVerdict[a.kind])
+            .toSorted((a, b) => severityByVerdictKind[b.kind] - severityByVerdictKind[a.kind])
             .map(({ code, text, who }) => ({ code, text, ...(who && { who }) }))
         : [{ code: 'all-checks-passed', text: 'all checks passed' }],
     head: snapshot.head,
@@ -135,7 +141,7 @@ export function createMalformedCommitsReason(why: string): VerdictReason {
   return { code: 'malformed', text: `Git rejects the commits of this pull request: ${why}` }
 }
 
-function* findPullStateVerdictReasons({
+function* findVerdictReasonsInPullState({
   snapshot,
   config,
   stopped = [],
@@ -188,7 +194,7 @@ function* findPullStateVerdictReasons({
     yield createVerdictReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
 }
 
-function* findTestMergeVerdictReasons({
+function* findVerdictReasonsInTestMerge({
   merge,
   changedPaths,
   snapshot,
@@ -213,7 +219,7 @@ function* findTestMergeVerdictReasons({
 }
 
 /** Every required check must have finished. An absent check does not pass. */
-function* findCheckVerdictReasons({
+function* findVerdictReasonsInChecks({
   outcomes,
   config,
   requestedBy,

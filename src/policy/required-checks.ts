@@ -1,16 +1,16 @@
 // Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
 import { checkDefinitions, type CheckId } from '@catalog-bot/findings/checks'
 import type { CommitSha } from '../pull-request/ids.ts'
-import { toCheckQuestionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
+import { toCheckQuestionKey, type CheckRunLookupAnswer, type CheckQuestion } from '../checks/questions.ts'
 import type { RequiredExternalCheck } from '../config/merge-settings.ts'
 import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
 import type { Config } from '../config/config.ts'
 
 export type CheckRunQuestion = Extract<CheckQuestion, { kind: 'check-run' }>
 
-export interface AnsweredRequiredCheckQuestion {
+export interface AnsweredCheckRunQuestion {
   readonly question: CheckRunQuestion
-  readonly answer: CheckRunAnswer
+  readonly answer: CheckRunLookupAnswer
 }
 
 export const toRequiredCheckQuestions = (
@@ -30,10 +30,10 @@ export interface RequiredCheckVerdictReason {
 }
 
 /** Reasons against a merge. Empty if all checks passed on this head. */
-export function* findRequiredCheckVerdictReasons(
+export function* findVerdictReasonsInRequiredChecks(
   requires: readonly RequiredExternalCheck[],
   head: CommitSha,
-  answers: readonly AnsweredRequiredCheckQuestion[] = [],
+  answers: readonly AnsweredCheckRunQuestion[] = [],
 ): Generator<RequiredCheckVerdictReason> {
   const known = new Map(answers.map(({ question, answer }) => [toCheckQuestionKey(question), answer]))
   for (const question of toRequiredCheckQuestions(requires, head)) {

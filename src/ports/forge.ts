@@ -6,7 +6,7 @@ import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import type { ReportedCheck } from '../report/report-options.ts'
 import type { ReviewSuggestion } from '../report/report.ts'
 
-export type ForgeQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
+export type ForgeCheckQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
 /** `name` is unique per head among catalog-bot's check runs. `digest` identifies the content. */
 export interface CheckRunContent extends ReportedCheck {
@@ -268,7 +268,7 @@ export interface Forge {
   /** The permissions of the App in this repository. Undefined if unknown. */
   permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects. Unclear answers are `unknown`. */
-  answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerByQuestionKind[Q['kind']]>
+  answer<Q extends ForgeCheckQuestion>(question: Q): Promise<AnswerByQuestionKind[Q['kind']]>
   readOwnReports(pull: PullNumber, head: CommitSha): Promise<BotReports>
   /** catalog-bot's check runs on a commit, including commits without a pull request. */
   readOwnChecks(commit: CommitSha): Promise<BotReports['checks']>

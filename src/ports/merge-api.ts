@@ -10,10 +10,10 @@ export type MergeApiResponse =
   | { readonly kind: 'done' }
   /** Head or base had moved. Nothing was done; start again. */
   | { readonly kind: 'race'; readonly why: string }
-  | { readonly kind: 'refused'; readonly rejection: RejectionMessage }
+  | { readonly kind: 'refused'; readonly rejection: MergeRejectionMessage }
 
 /** GitHub's message from REST or GraphQL. */
-export type RejectionMessage =
+export type MergeRejectionMessage =
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
   | {
       readonly by: 'graphql'

@@ -7,11 +7,11 @@ import { type RepositoryLayout, isPathUnder } from '../pull-request/layout/layou
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { planPublications, type PublicationPlan, type Publication } from './plan-publications.ts'
+import { planPublications, type PublicationPlan, type CatalogPublication } from './plan-publications.ts'
 import { describeChange } from '../pull-request/describe-change.ts'
 import { resolveSymlinkedFile } from '../catalogs/linked-file.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
+import { formatChangeAsMarkdown, describeChangeAsLines } from '../report/describe-change.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PathChange, TreeEntry } from '../pull-request/change.ts'
@@ -75,7 +75,7 @@ export async function readBranchTip(
  * Covers the catalog's files, with links resolved, and the build settings, but not the commit.
  */
 export async function computeCatalogContentKey(
-  { catalog: { root }, settings, tags, entry }: Publication,
+  { catalog: { root }, settings, tags, entry }: CatalogPublication,
   tree: TreeSha,
   repository: TreeReader,
 ): Promise<string> {
@@ -91,7 +91,7 @@ export async function computeCatalogContentKey(
 
 /** Returns Markdown lines, or none if the change cannot be described. */
 export async function describeCatalogChange(
-  { catalog }: Publication,
+  { catalog }: CatalogPublication,
   from: CommitSha,
   to: TreeSha,
   { app, repository }: JobContext,
@@ -111,7 +111,7 @@ export async function describeCatalogChange(
       catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
       treeFiles: await readChangedFileContents(paths, repository),
     })
-    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxChangeSummaryLines)
+    return formatChangeAsMarkdown(describeChangeAsLines(change)).slice(0, maxChangeSummaryLines)
   } catch (error) {
     // A forced push may have removed the old commit, or a file may be too large.
     if (isGitError(error) && !error.retryable) return []

@@ -6,7 +6,7 @@ import type { PublishEntry } from '../config/publish.ts'
 import type { PublishImageSettings } from './process/publish-protocol.ts'
 import { normalizeImageRepository } from './process/push-targets.ts'
 
-export interface Publication {
+export interface CatalogPublication {
   /** State key: branch, catalog, image repository and first tag. */
   readonly id: string
   readonly branch: string
@@ -20,7 +20,7 @@ export interface Publication {
 }
 
 export interface PublicationPlan {
-  readonly publications: readonly Publication[]
+  readonly publications: readonly CatalogPublication[]
   /** Sentences without a full stop. */
   readonly problems: readonly PublicationPlanProblem[]
 }
@@ -38,7 +38,7 @@ export function planPublications(
   defaultBranch: string,
   layouts: ReadonlyMap<string, RepositoryLayout>,
 ): PublicationPlan {
-  const found: Publication[] = []
+  const found: CatalogPublication[] = []
   const problems: PublicationPlanProblem[] = []
   for (const entry of entries) {
     const { catalog: glob, branch = defaultBranch, repository, tags } = entry
@@ -72,7 +72,7 @@ function createPublication(
   entry: PublishEntry & { readonly branch: string },
   catalog: CatalogRoot,
   image: string,
-): Publication | string {
+): CatalogPublication | string {
   const fill = createPublishTemplateRenderer(catalog)
   const tags = entry.tags.map((tag) => fill(tag))
   const environment = fill(entry.environment)
@@ -96,11 +96,11 @@ function createPublication(
 
 /** Two catalogs with one tag would overwrite each other forever. */
 function removeConflictingPublications(
-  planned: readonly Publication[],
+  planned: readonly CatalogPublication[],
   problems: PublicationPlanProblem[],
 ): PublicationPlan {
-  const holders = new Map<string, Set<Publication>>()
-  const claimTag = (key: string, publication: Publication) => {
+  const holders = new Map<string, Set<CatalogPublication>>()
+  const claimTag = (key: string, publication: CatalogPublication) => {
     const known = holders.get(key)
     if (known === undefined) holders.set(key, new Set([publication]))
     else known.add(publication)
@@ -146,7 +146,10 @@ export function isValidTag(text: string): boolean {
 }
 
 /** Returns the permanent tag, or undefined if the image gets none. */
-export function formatPermanentImageTag({ entry, catalog }: Publication, commit: string): string | undefined {
+export function formatPermanentImageTag(
+  { entry, catalog }: CatalogPublication,
+  commit: string,
+): string | undefined {
   if (entry.retention.keep === 0) return undefined
   const tag = createPublishTemplateRenderer(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
   return tag !== undefined && isValidTag(tag) ? tag : undefined

@@ -5,10 +5,10 @@ import { toCommitSha, isGitObjectId, type CommitSha } from '../pull-request/ids.
 import { defineStateNamespace } from '../ports/state.ts'
 import type { PublishedImageView, PublicationView } from '../report/publish-check.ts'
 import type { PublishFailureView } from '../report/publish-issue.ts'
-import type { Publication, PublicationPlanProblem } from './plan-publications.ts'
+import type { CatalogPublication, PublicationPlanProblem } from './plan-publications.ts'
 
 export interface PublicationStatus {
-  readonly publication: Publication
+  readonly publication: CatalogPublication
   readonly state: PublicationState
   readonly commit: CommitSha
 }

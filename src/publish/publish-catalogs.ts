@@ -13,7 +13,7 @@ import {
   type PublishInputs,
   computeCatalogContentKey,
 } from './load-publish-inputs.ts'
-import type { Publication } from './plan-publications.ts'
+import type { CatalogPublication } from './plan-publications.ts'
 import {
   isPublishDue,
   isRollbackPending,
@@ -33,8 +33,8 @@ import {
 } from './publication-state.ts'
 import {
   reportPublications,
-  reportBuildProgress,
-  type PublicationRollbackStatus,
+  reportImageBuildProgress,
+  type PublicationStatusWithRollback,
 } from './report-publications.ts'
 import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 
@@ -69,10 +69,10 @@ export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): 
 async function publishAllCatalogs(
   { plan, tips }: PublishInputs,
   ctx: PublishJobContext,
-): Promise<{ readonly isSuperseded: boolean; readonly standings: readonly PublicationRollbackStatus[] }> {
+): Promise<{ readonly isSuperseded: boolean; readonly standings: readonly PublicationStatusWithRollback[] }> {
   const { app, repository, forge } = ctx
   const { store } = app
-  const statuses: PublicationRollbackStatus[] = []
+  const statuses: PublicationStatusWithRollback[] = []
   for (const publication of plan.publications) {
     const tip = tips.get(publication.branch)
     if (tip === undefined) continue
@@ -92,7 +92,7 @@ async function publishAllCatalogs(
       due ? tip.commit : undefined,
       ctx,
     )
-    const step = createPublishStep({ publication, tip, key, state }, ctx)
+    const step = createPublishStepInput({ publication, tip, key, state }, ctx)
     const status = { publication, commit: tip.commit, rollbackRequest }
     if (due && isRollbackPending(rollbackRequest, state) && rollbackRequest !== undefined) {
       statuses.push({ ...status, state: await rollBackImage(step, rollbackRequest) })
@@ -104,7 +104,7 @@ async function publishAllCatalogs(
     }
     const outcome = await runPublishStep(step)
     if (outcome.kind === 'superseded') {
-      await reportBuildProgress(
+      await reportImageBuildProgress(
         { publication, state: outcome.state, commit: tip.commit, by: outcome.by },
         ctx,
       )
@@ -115,7 +115,7 @@ async function publishAllCatalogs(
   return { isSuperseded: false, standings: statuses }
 }
 
-function createPublishStep(
+function createPublishStepInput(
   { publication, tip, key, state }: Pick<PublishStepInput, 'publication' | 'tip' | 'key' | 'state'>,
   ctx: PublishJobContext,
 ): PublishStepInput {
@@ -128,7 +128,7 @@ function createPublishStep(
     ctx,
     readCurrentTip: () => readBranchTip(publication.branch, ctx.repository),
     onStart: async (startedState) => {
-      await reportBuildProgress({ publication, state: startedState, commit: tip.commit }, ctx)
+      await reportImageBuildProgress({ publication, state: startedState, commit: tip.commit }, ctx)
       triggerCrashPoint('publish-begun')
     },
   }
@@ -136,7 +136,7 @@ function createPublishStep(
 
 /** Adds the merged pull requests of this image. A merge can be published before it is recorded. */
 async function addMergedPullsToPublicationState(
-  { id, catalog }: Publication,
+  { id, catalog }: CatalogPublication,
   state: PublicationState,
   tip: CommitSha | undefined,
   { app, repository, forge }: PublishJobContext,
@@ -178,7 +178,7 @@ async function isCatalogChangedByCommit(
 
 async function scheduleNextPublishJob(
   job: PublishJob,
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   { app }: PublishJobContext,
 ): Promise<void> {
   const now = app.clock.now()

@@ -11,7 +11,7 @@ import type { PullNumber } from '../pull-request/ids.ts'
 import type { PublishResponse } from './process/publish-protocol.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { loadPublishInputs, type PublishInputs, computeCatalogContentKey } from './load-publish-inputs.ts'
-import { isValidTag, createPublishTemplateRenderer, type Publication } from './plan-publications.ts'
+import { isValidTag, createPublishTemplateRenderer, type CatalogPublication } from './plan-publications.ts'
 import {
   builtPreviewStateNamespace,
   previewRequestStateNamespace,
@@ -50,7 +50,7 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
   const { images, views } =
     inputs === undefined
       ? { images: activeImages, views: [] }
-      : await buildPreviews(job, request, activeImages, ended, inputs, ctx)
+      : await buildPreviewImages(job, request, activeImages, ended, inputs, ctx)
   const failed = views.some(({ state }) => state.kind === 'failed' && state.again)
   const shown = await publishPreviewCheck(
     request,
@@ -77,7 +77,7 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
 }
 
 /** Skips previews that expired for the same result. */
-async function buildPreviews(
+async function buildPreviewImages(
   { pull }: PreviewJob,
   request: PreviewRequest,
   activeImages: readonly PreviewImage[],
@@ -109,7 +109,7 @@ async function buildPreviews(
       })
       continue
     }
-    const answer = await orderPreview(publication, tag, { pull, request }, ctx)
+    const answer = await requestPreviewImage(publication, tag, { pull, request }, ctx)
     if (answer.kind !== 'published') {
       const why = 'why' in answer ? answer.why : answer.kind
       const again = answer.kind === 'failed' && answer.retryable
@@ -123,8 +123,8 @@ async function buildPreviews(
   return { images: [...images.values()], views }
 }
 
-function orderPreview(
-  { catalog, image, settings }: Publication,
+function requestPreviewImage(
+  { catalog, image, settings }: CatalogPublication,
   tag: string,
   { pull, request }: { readonly pull: PullNumber; readonly request: PreviewRequest },
   { app, forge, installation, mirror }: PreviewJobContext,
@@ -155,7 +155,7 @@ const toEndedPreviewKey = (
 ) => `${comment} ${image}:${tag} ${key}`
 
 async function isCatalogChanged(
-  publication: Publication,
+  publication: CatalogPublication,
   base: Parameters<typeof computeCatalogContentKey>[1],
   result: Parameters<typeof computeCatalogContentKey>[1],
   { repository }: PreviewJobContext,

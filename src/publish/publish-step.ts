@@ -8,7 +8,7 @@ import type { PublishClient } from './process/publish-client.ts'
 import type { PublishResponse, PublishedImageResponse } from './process/publish-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { type BranchTip, describeCatalogChange, computeCatalogContentKey } from './load-publish-inputs.ts'
-import { formatPermanentImageTag, type Publication } from './plan-publications.ts'
+import { formatPermanentImageTag, type CatalogPublication } from './plan-publications.ts'
 import {
   publicationStateNamespace,
   type PublicationState,
@@ -17,7 +17,7 @@ import {
 } from './publication-state.ts'
 
 export interface PublishStepInput {
-  readonly publication: Publication
+  readonly publication: CatalogPublication
   readonly tip: BranchTip
   readonly key: string
   readonly state: PublicationState
@@ -65,7 +65,7 @@ export function isRollbackPending(
 
 /** Milliseconds until the next scheduled step, or undefined. */
 export function computeMsUntilNextPublishStep(
-  { entry }: Publication,
+  { entry }: CatalogPublication,
   { failure, lookedAt, current }: PublicationState,
   now: number,
 ): number | undefined {

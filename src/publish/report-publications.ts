@@ -12,7 +12,7 @@ import {
 import {
   renderPublishIssue,
   publishIssueClosingComment,
-  renderPublishIssueResolved,
+  renderResolvedPublishIssue,
   publishIssueMarker,
   type PublishFailureView,
   renderRollbackResult,
@@ -39,7 +39,7 @@ import {
 
 type PublishIssueState = ReportedPublications['issue']
 
-export interface PublicationRollbackStatus extends Told {
+export interface PublicationStatusWithRollback extends Told {
   /** The last /rollback, carried out or not. */
   readonly rollbackRequest?: RollbackRequest | undefined
 }
@@ -56,7 +56,7 @@ const deploymentRejectedMessage =
   'GitHub rejected the deployment record because the App lacks the "deployments: write" permission or the environment is protected. The image was still published.'
 
 /** Reports on a commit that its image build started or was superseded. */
-export async function reportBuildProgress(
+export async function reportImageBuildProgress(
   { publication, commit, by }: Told & { readonly by?: CommitSha },
   ctx: PublicationReportContext,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function reportBuildProgress(
 }
 
 export async function reportPublications(
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   problems: readonly PublicationPlanProblem[],
   ctx: PublicationReportContext,
 ): Promise<void> {
@@ -117,7 +117,7 @@ export async function reportPublications(
 const toPublicationProblemKey = ({ root, image, why }: PublicationPlanProblem) => `${root} ${image}: ${why}`
 
 async function reportDeployments(
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   shown: ReportedPublications,
   { app, forge }: PublicationReportContext,
 ): Promise<{ readonly deployments: Record<string, string>; readonly ids: ReadonlySet<string> }> {
@@ -162,7 +162,7 @@ async function reportDeployments(
 }
 
 async function reportPublicationCheckRuns(
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   shown: ReportedPublications,
   rejectedIds: ReadonlySet<string>,
   ctx: PublicationReportContext,
@@ -201,7 +201,7 @@ async function reportPublicationCheckRun(
 
 /** Includes pull requests whose commits a newer commit superseded. */
 async function reportPublicationsToPulls(
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   ctx: PublicationReportContext,
 ): Promise<void> {
   const { app, forge } = ctx
@@ -246,7 +246,7 @@ async function reportPublicationsToPulls(
 
 async function reportPublicationsToPull(
   pull: PullNumber,
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   ctx: PublicationReportContext,
 ): Promise<void> {
   try {
@@ -273,7 +273,7 @@ async function reportPublicationsToPull(
 
 /** Answers each comment once, on the pull request where it was made. */
 async function replyToRollbackComments(
-  statuses: readonly PublicationRollbackStatus[],
+  statuses: readonly PublicationStatusWithRollback[],
   shown: ReportedPublications,
   { app, forge }: PublicationReportContext,
 ): Promise<Record<string, number>> {
@@ -317,7 +317,7 @@ async function updatePublishIssue(
   const wanted = failures.length === 0 ? undefined : renderPublishIssue(failures)
   if (wanted === undefined && known === undefined) return
   const digest = createHash('sha256')
-    .update(JSON.stringify(wanted ?? renderPublishIssueResolved()))
+    .update(JSON.stringify(wanted ?? renderResolvedPublishIssue()))
     .digest('hex')
   if (known?.digest === digest) return
   try {
@@ -337,7 +337,7 @@ async function updatePublishIssue(
         await forge.perform({
           kind: 'edit-issue',
           issue: issue.number,
-          ...renderPublishIssueResolved(),
+          ...renderResolvedPublishIssue(),
           state: 'closed',
         })
       }

@@ -6,7 +6,7 @@ import type { RollbackCommand } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import type { Publication } from './plan-publications.ts'
+import type { CatalogPublication } from './plan-publications.ts'
 import {
   emptyPublicationState,
   publicationStateNamespace,
@@ -16,14 +16,14 @@ import {
 import { loadPublishInputs } from './load-publish-inputs.ts'
 
 interface RollbackCandidate {
-  readonly publication: Publication
+  readonly publication: CatalogPublication
   readonly state: PublicationState
 }
 
 type RollbackTarget =
   | {
       readonly kind: 'image'
-      readonly publication: Publication
+      readonly publication: CatalogPublication
       readonly tag: string
       readonly digest: string
     }
@@ -35,25 +35,25 @@ export function findRollbackTarget(
   candidates: readonly RollbackCandidate[],
 ): RollbackTarget {
   const [first, second, ...more] = argument.split(/[ \t]+/).filter((part) => part !== '')
-  if (more.length > 0) return createUnclearRollbackTarget('use /rollback TAG or /rollback TAG DIGEST')
-  if (candidates.length === 0) return createUnclearRollbackTarget('no image is published from this branch')
+  if (more.length > 0) return createUnresolvedRollbackTarget('use /rollback TAG or /rollback TAG DIGEST')
+  if (candidates.length === 0) return createUnresolvedRollbackTarget('no image is published from this branch')
   const named = candidates.filter(
     ({ publication: { image, tags } }) =>
       first !== undefined && (tags.includes(first) || tags.some((tag) => `${image}:${tag}` === first)),
   )
   if (first === undefined && candidates.length > 1)
-    return createUnclearRollbackTarget(`several images are published from this branch; use /rollback TAG`)
+    return createUnresolvedRollbackTarget(`several images are published from this branch; use /rollback TAG`)
   if (named.length > 1)
-    return createUnclearRollbackTarget(`several images have the tag ${first}; use IMAGE:TAG`)
+    return createUnresolvedRollbackTarget(`several images have the tag ${first}; use IMAGE:TAG`)
   const wanted = named.length === 1 || first === undefined ? second : first
   if (named.length === 0 && second !== undefined)
-    return createUnclearRollbackTarget(`no published image has the tag ${first}`)
+    return createUnresolvedRollbackTarget(`no published image has the tag ${first}`)
   const among = named.length === 1 ? named : candidates
   if (wanted === undefined) {
     const [only] = among
-    const before = only && findPreviousImage(only.state)
+    const before = only && findPreviousPublishedImage(only.state)
     return only === undefined || before === undefined
-      ? createUnclearRollbackTarget('no earlier image is available')
+      ? createUnresolvedRollbackTarget('no earlier image is available')
       : toRollbackTarget(only, before.digest)
   }
   const found = among.flatMap((candidate) => {
@@ -65,22 +65,22 @@ export function findRollbackTarget(
   })
   const [only, ...others] = found
   if (only === undefined)
-    return createUnclearRollbackTarget(
+    return createUnresolvedRollbackTarget(
       `the publish history for this branch or tag does not contain image ${wanted}`,
     )
   return others.length > 0
-    ? createUnclearRollbackTarget(`${wanted} matches several images; specify the tag first`)
+    ? createUnresolvedRollbackTarget(`${wanted} matches several images; specify the tag first`)
     : only
 }
 
-const createUnclearRollbackTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
+const createUnresolvedRollbackTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
 
 function toRollbackTarget({ publication }: RollbackCandidate, digest: string): RollbackTarget {
   return { kind: 'image', publication, tag: publication.tags[0] ?? '', digest }
 }
 
 /** The image published before the current one, regardless of rollbacks since. */
-function findPreviousImage({ current, history }: PublicationState) {
+function findPreviousPublishedImage({ current, history }: PublicationState) {
   return history
     .filter(({ at }) => current === undefined || at < current.at)
     .toSorted((a, b) => b.at - a.at)

@@ -55,15 +55,15 @@ export interface PullRequestChange {
   /** Catalogs with at least one differing path, sorted by root. */
   readonly catalogs: readonly CatalogChange[]
   /** New image references in the result, each once per location. */
-  readonly references: readonly NewImageReference[]
+  readonly references: readonly AddedImageReference[]
   /** Changes to composite lists, sorted by path. These are exactly the paths with the role `references`. */
-  readonly lists?: readonly CompositeImageListChange[]
+  readonly lists?: readonly CompositeListFileChange[]
 }
 
 /** A composite list is one file with entries of many packages (layout L10). Only these entries changed. */
-export interface CompositeImageListChange {
+export interface CompositeListFileChange {
   readonly path: string
-  readonly added: readonly AddedCompositeImageListEntry[]
+  readonly added: readonly AddedCompositeListEntry[]
   readonly removed: readonly { readonly name: string; readonly image: string }[]
   /** Entries with the same name and different lines. Their image can be the same. */
   readonly updated: readonly {
@@ -77,7 +77,7 @@ export interface CompositeImageListChange {
   readonly known: readonly string[]
 }
 
-export interface AddedCompositeImageListEntry {
+export interface AddedCompositeListEntry {
   readonly name: string
   readonly image: string
   readonly mark: TextPosition
@@ -142,7 +142,7 @@ export interface ChannelChange {
   }
 }
 
-export interface NewImageReference {
+export interface AddedImageReference {
   readonly reference: string
   readonly at: Location
   readonly package: string

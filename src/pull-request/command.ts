@@ -63,7 +63,7 @@ export type ParsedComment =
   | { readonly kind: 'unclear'; readonly reason: string }
 
 /** Only the first lines count, so that a quoted email below them does not contain a command. */
-export const maxLinesSearchedForCommands = 20
+export const maxScannedCommentLines = 20
 
 const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitShaPrefixPattern = /^[0-9a-f]{7,64}$/
@@ -75,7 +75,7 @@ const commandsWithCommitArgument: ReadonlySet<CommandName> = new Set([
 ])
 const commandsWithTextArgument: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
 
-export function parseComment(body: string): ParsedComment {
+export function parseCommandFromComment(body: string): ParsedComment {
   const found = new Map<string, SlashCommand>()
   for (const line of findMarkdownParagraphLines(body)) {
     const match = commandLinePattern.exec(line)?.groups
@@ -101,7 +101,7 @@ export function parseComment(body: string): ParsedComment {
 }
 
 // Starts of constructs that continue over a blank line: fences and HTML, including comments.
-const multilineMarkdownPattern = /```|~~~|</
+const multilineMarkdownStartPattern = /```|~~~|</
 // Starts of blocks other than paragraphs, heading underlines, and indented code.
 const markdownBlockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
 // Starts of spans that can continue on the next lines: code, links, images, emphasis, math, escapes.
@@ -113,8 +113,8 @@ const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From
 function* findMarkdownParagraphLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.
-  for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxLinesSearchedForCommands), '']) {
-    if (multilineMarkdownPattern.test(line) || emailQuoteHeaderPattern.test(line)) return
+  for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxScannedCommentLines), '']) {
+    if (multilineMarkdownStartPattern.test(line) || emailQuoteHeaderPattern.test(line)) return
     if (/^[ \t]*$/.test(line)) {
       if (
         paragraph.every(

@@ -30,7 +30,7 @@ const emptyPackageBlobs: PackageBlobs = {
   others: [],
 }
 
-export type BaseOrResultTree = 'base' | 'result'
+export type ComparedTreeName = 'base' | 'result'
 
 export interface TreeFileReader {
   /**
@@ -38,10 +38,10 @@ export interface TreeFileReader {
    * it returns undefined, and the content counts as different. Called only for files that differ or that blobs might
    * have left.
    */
-  read(side: BaseOrResultTree, path: string): Uint8Array | undefined
+  read(side: ComparedTreeName, path: string): Uint8Array | undefined
 }
 
-export interface BlobPairComparer {
+export interface FbcBlobComparer {
   /** Whether two blobs have the same bytes. */
   sameBytes(base: BlobLocation, result: BlobLocation): boolean
   /** The fields of both blobs by name, or undefined if either blob is unreadable. */
@@ -52,14 +52,14 @@ export interface BlobPairComparer {
  * Compares blobs of one catalog at `root`. `differs` says whether a path's content differs between the trees.
  * Locations can be relative to the repository root or to the catalog root.
  */
-export function createBlobPairComparer(
+export function createFbcBlobComparer(
   root: string,
   differs: (path: string) => boolean,
   treeFiles: TreeFileReader,
-): BlobPairComparer {
+): FbcBlobComparer {
   // Cached, because a file holds many blobs and reading may decode it each time.
   const files = new Map<string, Uint8Array | undefined>()
-  const bytesOf = (side: BaseOrResultTree, location: BlobLocation) => {
+  const bytesOf = (side: ComparedTreeName, location: BlobLocation) => {
     const key = `${side} ${location.file}`
     if (!files.has(key)) files.set(key, treeFiles.read(side, toRepositoryPath(root, location.file)))
     return files.get(key)?.subarray(location.start, location.end)
@@ -88,7 +88,7 @@ export function toRepositoryPath(root: string, file: string): string {
 }
 
 /** Sorted. The order of lists in `unordered` is ignored. */
-export function findDifferingFields(
+export function findChangedBlobFields(
   base: BlobFields,
   result: BlobFields,
   unordered: ReadonlySet<string> = new Set(),

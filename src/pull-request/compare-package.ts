@@ -13,9 +13,9 @@ import { type Json, isJsonObject } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import {
   toCanonicalJson,
-  findDifferingFields,
+  findChangedBlobFields,
   toRepositoryPath,
-  type BlobPairComparer,
+  type FbcBlobComparer,
   getBundleVersion,
   getBlobLocations,
   type PackageBlobs,
@@ -35,7 +35,7 @@ const emptyChannelChanges = { added: [], removed: [], changed: [] } as const
 
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 
-const fieldShapeByPropertyType: Readonly<Record<string, FieldShape>> = {
+const olmFieldsByPropertyType: Readonly<Record<string, FieldShape>> = {
   ...valueShapesByPropertyType,
   'olm.label': { label: {} },
   'olm.label.required': { label: {} },
@@ -54,7 +54,7 @@ export function comparePackage(
   name: string,
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
-  comparer: BlobPairComparer,
+  comparer: FbcBlobComparer,
 ): PackageChange | undefined {
   if (!base && !result) return undefined
   const [before, after] = [base?.packages[0], result?.packages[0]]
@@ -101,7 +101,7 @@ function collectPackageDirectories(root: string, base?: PackageBlobs, result?: P
 function compareBundles(
   base: readonly BundleBlob[],
   result: readonly BundleBlob[],
-  comparer: BlobPairComparer,
+  comparer: FbcBlobComparer,
 ): PackageChange['bundles'] {
   if (base.length + result.length === 0) return emptyListChanges
   const before = groupBlobsByName(base)
@@ -134,16 +134,16 @@ function compareBundles(
   }
 }
 
-function hasSameBundleBytes(base: BundleBlob | undefined, result: BundleBlob, comparer: BlobPairComparer) {
+function hasSameBundleBytes(base: BundleBlob | undefined, result: BundleBlob, comparer: FbcBlobComparer) {
   return base !== undefined && comparer.sameBytes(base.place, result.place)
 }
 
-function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: BlobPairComparer): string[] {
+function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: FbcBlobComparer): string[] {
   if (comparer.sameBytes(base.place, result.place)) return []
   const values = comparer.values(base.place, result.place)
   if (values) {
-    const differing = findDifferingFields(values.base, values.result, unorderedBundleFields)
-    return filterFieldsChangedForOlm(differing, values.base, values.result)
+    const differing = findChangedBlobFields(values.base, values.result, unorderedBundleFields)
+    return filterOlmRelevantFieldChanges(differing, values.base, values.result)
   }
   const fields = []
   if (base.image !== result.image) fields.push('image')
@@ -165,7 +165,7 @@ function formatListForComparison(list: BundleBlob['properties'] | BundleBlob['re
 function comparePackageMetadata(
   base: readonly PackageBlob[],
   result: readonly PackageBlob[],
-  comparer: BlobPairComparer,
+  comparer: FbcBlobComparer,
 ): string[] {
   const [before] = base
   const [after] = result
@@ -173,7 +173,7 @@ function comparePackageMetadata(
   if (!before || !after || comparer.sameBytes(before.place, after.place)) return []
   const values = comparer.values(before.place, after.place)
   if (!values) return ['text']
-  return findDifferingFields(values.base, values.result).filter((field) => field !== 'defaultChannel')
+  return findChangedBlobFields(values.base, values.result).filter((field) => field !== 'defaultChannel')
 }
 
 function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): PackageChange['deprecations'] {
@@ -201,7 +201,7 @@ function mapDeprecationsByTarget(blobs: PackageBlobs | undefined): ReadonlyMap<s
 function countChangedCustomBlobs(
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
-  comparer: BlobPairComparer,
+  comparer: FbcBlobComparer,
 ): number {
   if (!base?.others.length && !result?.others.length) return 0
   // Compares values only between blobs of the same schema and name.
@@ -229,10 +229,10 @@ function toCustomBlobKey({ schema, name }: CustomSchemaBlob): string {
   return `${schema}\n${name}`
 }
 
-function hasSameBlobFields(base: BlobLocation, result: BlobLocation, comparer: BlobPairComparer): boolean {
+function hasSameBlobFields(base: BlobLocation, result: BlobLocation, comparer: FbcBlobComparer): boolean {
   if (comparer.sameBytes(base, result)) return true
   const values = comparer.values(base, result)
-  return values !== undefined && findDifferingFields(values.base, values.result).length === 0
+  return values !== undefined && findChangedBlobFields(values.base, values.result).length === 0
 }
 
 function groupBlobsByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]) {
@@ -250,20 +250,19 @@ function compareByName(a: { readonly name: string }, b: { readonly name: string 
 }
 
 /** Returns the differing fields in which a part that OLM reads differs. */
-function filterFieldsChangedForOlm(
+function filterOlmRelevantFieldChanges(
   differing: readonly string[],
   base: BlobFields,
   result: BlobFields,
 ): string[] {
   return differing.filter(
     (field) =>
-      formatOlmFieldForComparison(field, base.get(field)) !==
-      formatOlmFieldForComparison(field, result.get(field)),
+      formatFieldAsReadByOlm(field, base.get(field)) !== formatFieldAsReadByOlm(field, result.get(field)),
   )
 }
 
 /** Returns the text of a field as OLM reads it, for comparison. Ignores the order of lists. */
-function formatOlmFieldForComparison(field: string, value: BlobFieldValue): string {
+function formatFieldAsReadByOlm(field: string, value: BlobFieldValue): string {
   const bundle = fieldShapesByBlobSchema['olm.bundle']
   const shape = typeof bundle === 'object' ? getFieldShape(bundle, field) : 'any'
   if (shape === undefined || value === undefined) return ''
@@ -273,7 +272,7 @@ function formatOlmFieldForComparison(field: string, value: BlobFieldValue): stri
   return items
     .map((item) =>
       toCanonicalJson(
-        isOfProperties ? pickPropertyFieldsReadByOlm(item) : pickValueFieldsReadByOlm(item, shape),
+        isOfProperties ? pickPropertyFieldsReadByOlm(item) : pickPropertyValueFieldsReadByOlm(item, shape),
       ),
     )
     .sort()
@@ -287,16 +286,16 @@ function pickPropertyFieldsReadByOlm(property: Json): Json {
   // Go ignores the case of keys, so the order matters for keys that differ only in case.
   const isPlain = named.every((name) => name === 'type' || name === 'value')
   if (!isPlain || typeof type !== 'string') return property
-  const shape = Object.hasOwn(fieldShapeByPropertyType, type) ? fieldShapeByPropertyType[type] : undefined
+  const shape = Object.hasOwn(olmFieldsByPropertyType, type) ? olmFieldsByPropertyType[type] : undefined
   return {
     type,
     ...('value' in property && {
-      value: pickValueFieldsReadByOlm(property['value'] ?? null, shape ?? 'any'),
+      value: pickPropertyValueFieldsReadByOlm(property['value'] ?? null, shape ?? 'any'),
     }),
   }
 }
 
-function pickValueFieldsReadByOlm(value: Json, shape: FieldShape): Json {
+function pickPropertyValueFieldsReadByOlm(value: Json, shape: FieldShape): Json {
   if (typeof shape === 'string' || !isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, held]): [string, Json][] => {
@@ -310,7 +309,7 @@ function pickValueFieldsReadByOlm(value: Json, shape: FieldShape): Json {
 function compareChannels(
   base: readonly ChannelBlob[],
   result: readonly ChannelBlob[],
-  comparer: BlobPairComparer,
+  comparer: FbcBlobComparer,
 ): PackageChange['channels'] {
   if (base.length + result.length === 0) return emptyChannelChanges
   const before = new Map(base.map((channel) => [channel.name, channel]))
@@ -331,7 +330,7 @@ function compareChannels(
 function compareChannel(
   base: ChannelBlob,
   result: ChannelBlob,
-  comparer: BlobPairComparer,
+  comparer: FbcBlobComparer,
 ): ChannelChange | undefined {
   if (comparer.sameBytes(base.place, result.place)) return undefined
   const before = new Map(base.entries.map((entry) => [entry.name, entry]))
@@ -348,7 +347,7 @@ function compareChannel(
   if (added.length + removed.length + changed.length === 0) {
     // Equal entries with different text: a property, an unknown field, or only formatting.
     const values = comparer.values(base.place, result.place)
-    if (values && findDifferingFields(values.base, values.result, new Set(['entries'])).length === 0)
+    if (values && findChangedBlobFields(values.base, values.result, new Set(['entries'])).length === 0)
       return undefined
   }
   const [headBefore, headAfter] = [findSingleChannelHead(base.entries), findSingleChannelHead(result.entries)]

@@ -5,7 +5,7 @@ import { drawPackageDiff, type PackageDrawing } from '@catalog-bot/fbc/graph/dra
 import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import {
-  createBlobPairComparer,
+  createFbcBlobComparer,
   toRepositoryPath,
   type TreeFileReader,
   groupBlobsByPackage,
@@ -15,14 +15,14 @@ import type {
   CatalogChange,
   PullRequestChange,
   PackageChange,
-  CompositeImageListChange,
+  CompositeListFileChange,
   TouchedPath,
-  NewImageReference,
+  AddedImageReference,
   PathChange,
 } from './change.ts'
 import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
-import { isPossibleCompositeImageListPath, parseCompositeImageList } from './references/reference-list.ts'
+import { isPossibleCompositeListPath, parseCompositeListFile } from './references/reference-list.ts'
 
 interface PackageChangeDrawing {
   readonly catalogs: readonly string[]
@@ -33,11 +33,11 @@ export interface DescribeChangeInput {
   readonly paths: readonly PathChange[]
   readonly layout: RepositoryLayout
   /** Whole catalogs on both sides. Untouched ones are ignored. */
-  readonly catalogs: readonly BaseAndResultCatalog[]
+  readonly catalogs: readonly CatalogComparisonInput[]
   readonly treeFiles: TreeFileReader
 }
 
-export interface BaseAndResultCatalog {
+export interface CatalogComparisonInput {
   readonly root: string
   readonly version?: string
   /** Absent for a new catalog. */
@@ -53,14 +53,14 @@ export function describeChange({
   catalogs,
   treeFiles,
 }: DescribeChangeInput): PullRequestChange {
-  const lists: CompositeImageListChange[] = []
+  const lists: CompositeListFileChange[] = []
   const touched = [...paths]
     .sort((a, b) => compareStrings(a.path, b.path))
     .map((path): TouchedPath => {
       const role = classifyPath(path.path, layout)
       const list =
         role.kind === 'infrastructure' && role.odd === undefined
-          ? compareCompositeImageLists(path, treeFiles)
+          ? compareCompositeListFiles(path, treeFiles)
           : undefined
       if (list) lists.push(list)
       return { ...path, role: list ? { kind: 'references' } : role }
@@ -78,13 +78,16 @@ export function describeChange({
   return {
     paths: touched,
     catalogs: changes,
-    references: [...changes.flatMap(findNewImageReferences), ...lists.flatMap(findNewImagesInCompositeList)],
+    references: [
+      ...changes.flatMap(findAddedImageReferences),
+      ...lists.flatMap(findAddedImagesInCompositeList),
+    ],
     ...(lists.length > 0 && { lists }),
   }
 }
 
 function describeCatalogChange(
-  pair: BaseAndResultCatalog,
+  pair: CatalogComparisonInput,
   differing: ReadonlySet<string>,
   treeFiles: TreeFileReader,
 ): CatalogChange {
@@ -93,7 +96,7 @@ function describeCatalogChange(
   const names = new Set([...findPackagesInFiles(base, files), ...findPackagesInFiles(result, files)])
   const before = groupBlobsByPackage(base, names)
   const after = groupBlobsByPackage(result, names)
-  const comparer = createBlobPairComparer(root, (path) => differing.has(path), treeFiles)
+  const comparer = createFbcBlobComparer(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
   for (const name of [...names].sort(compareStrings)) {
     const change = comparePackage(root, name, before.get(name), after.get(name), comparer)
@@ -110,7 +113,7 @@ function describeCatalogChange(
 
 /** Files whose content differs, or that only one side reads because an .indexignore changed. */
 function findChangedCatalogFiles(
-  { root, base, result }: BaseAndResultCatalog,
+  { root, base, result }: CatalogComparisonInput,
   differing: ReadonlySet<string>,
 ) {
   const before = new Set(base?.files.map(({ path }) => path))
@@ -142,20 +145,20 @@ function compareStrings(a: string, b: string): number {
  * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around
  * the entries differ, if the remaining entries changed their order, or if no entry differs.
  */
-function compareCompositeImageLists(change: PathChange, treeFiles: TreeFileReader) {
+function compareCompositeListFiles(change: PathChange, treeFiles: TreeFileReader) {
   const { path, before, after } = change
-  if (!isPossibleCompositeImageListPath(path) || before?.mode !== '100644' || after?.mode !== '100644')
+  if (!isPossibleCompositeListPath(path) || before?.mode !== '100644' || after?.mode !== '100644')
     return undefined
   const [left, right] = [treeFiles.read('base', path), treeFiles.read('result', path)]
-  const base = left && parseCompositeImageList(left)
-  const result = right && parseCompositeImageList(right)
+  const base = left && parseCompositeListFile(left)
+  const result = right && parseCompositeListFile(right)
   if (!base || !result || base.frame !== result.frame) return undefined
   const old = new Map(base.references.map((reference) => [reference.name, reference]))
   const now = new Map(result.references.map((reference) => [reference.name, reference]))
   const sharedNames = (names: Iterable<string>) =>
     [...names].filter((name) => old.has(name) && now.has(name)).join()
   if (sharedNames(old.keys()) !== sharedNames(now.keys())) return undefined
-  const list: CompositeImageListChange = {
+  const list: CompositeListFileChange = {
     path,
     added: result.references
       .filter(({ name }) => !old.has(name))
@@ -175,13 +178,13 @@ function compareCompositeImageLists(change: PathChange, treeFiles: TreeFileReade
  * Returns the references of the result's bundles (bundle image and related images) that the base catalog with the same
  * root does not contain, once per bundle and role, in the order of the result.
  */
-export function findNewImageReferences({ base, result }: CatalogChange): NewImageReference[] {
+export function findAddedImageReferences({ base, result }: CatalogChange): AddedImageReference[] {
   const known = new Set<string>()
   for (const bundle of base?.bundles ?? []) {
     known.add(bundle.image)
     for (const { image } of bundle.relatedImages) known.add(image)
   }
-  const found: NewImageReference[] = []
+  const found: AddedImageReference[] = []
   for (const bundle of result?.bundles ?? []) {
     const { package: name, name: bundleName, place, image, imageMark } = bundle
     const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
@@ -209,12 +212,12 @@ export function findNewImageReferences({ base, result }: CatalogChange): NewImag
   return found
 }
 
-function findNewImagesInCompositeList({
+function findAddedImagesInCompositeList({
   path,
   added,
   updated,
   known,
-}: CompositeImageListChange): readonly NewImageReference[] {
+}: CompositeListFileChange): readonly AddedImageReference[] {
   const named = [...added, ...updated.map(({ after, ...entry }) => ({ ...entry, image: after }))]
   return named
     .filter(({ image }) => !known.includes(image))

@@ -12,13 +12,13 @@ export interface PathListPatch<Entry extends PathOrPathEntry> {
   readonly added: readonly Entry[]
 }
 
-interface PathListOrigin {
+interface PathListDerivation {
   /** Weak, because a branch's tips form an endless chain. */
   readonly from: WeakRef<readonly PathOrPathEntry[]>
   readonly patch: PathListPatch<PathOrPathEntry>
 }
 
-const originByPathList = new WeakMap<readonly PathOrPathEntry[], PathListOrigin>()
+const derivationByPathList = new WeakMap<readonly PathOrPathEntry[], PathListDerivation>()
 
 /** Recomputing costs no more than following a longer chain. */
 const maxPathListPatchChainLength = 32
@@ -56,7 +56,7 @@ export function applyPathListPatch<Entry extends PathOrPathEntry>(
   }
   runs.push(list.slice(next))
   join()
-  originByPathList.set(patched, { from: new WeakRef(list), patch })
+  derivationByPathList.set(patched, { from: new WeakRef(list), patch })
   return patched
 }
 
@@ -74,7 +74,7 @@ export function memoizeByPathList<Entry extends PathOrPathEntry, Value>(
     let from: readonly PathOrPathEntry[] | undefined = list
     let known = made.get(list)
     while (known === undefined && from !== undefined && steps.length < maxPathListPatchChainLength) {
-      const origin: PathListOrigin | undefined = originByPathList.get(from)
+      const origin: PathListDerivation | undefined = derivationByPathList.get(from)
       // An origin is always a list of the same kind.
       if (origin !== undefined) steps.push({ to: from, patch: origin.patch as PathListPatch<Entry> })
       from = origin?.from.deref()

@@ -20,7 +20,7 @@ import {
   type ReleaseBaseBranch,
   type PendingRelease,
 } from './open-release.ts'
-import type { EvaluationRegistries } from '../catalogs/registries.ts'
+import type { RegistryLookupService } from '../catalogs/registries.ts'
 
 type RegistryLookupResult<T> =
   | { readonly kind: 'found'; readonly value: T }
@@ -36,7 +36,7 @@ const maxReleaseRetryDelayMs = 30 * 60_000
 const maxReleaseAgeMs = 14 * 24 * 3600_000
 const maxProblemReportsPerRelease = 5
 
-export interface ReleaseStepInput {
+export interface AdvanceReleaseInput {
   readonly entry: PendingRelease
   readonly config: Config
   readonly base: ReleaseBaseBranch
@@ -53,7 +53,7 @@ type ReleaseContext = JobContext<MergeRecordStore>
  * failure.
  */
 export async function advanceRelease(
-  step: ReleaseStepInput,
+  step: AdvanceReleaseInput,
   ctx: ReleaseContext,
 ): Promise<PendingRelease | undefined> {
   const { entry, base } = step
@@ -81,7 +81,7 @@ export async function advanceRelease(
 }
 
 async function applyComputedRelease(
-  step: ReleaseStepInput,
+  step: AdvanceReleaseInput,
   computed: Exclude<ReleaseResult, { kind: 'awaited' }>,
   own: BotPullRequest | undefined,
   ctx: ReleaseContext,
@@ -119,7 +119,7 @@ async function applyComputedRelease(
 }
 
 async function openOrUpdateReleasePull(
-  step: ReleaseStepInput,
+  step: AdvanceReleaseInput,
   readyRelease: ReadyBundleRelease,
   own: BotPullRequest | undefined,
   ctx: ReleaseContext,
@@ -155,7 +155,7 @@ function setEvaluatedBaseTip(entry: PendingRelease, { tip }: ReleaseBaseBranch):
 }
 
 async function requestReleaseComputation(
-  { entry, config, base }: ReleaseStepInput,
+  { entry, config, base }: AdvanceReleaseInput,
   image: BundleImage | undefined,
   { app, mirror, repository }: ReleaseContext,
 ): Promise<ReleaseResult> {
@@ -175,7 +175,7 @@ async function requestReleaseComputation(
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 
-async function resolveReleaseImage(step: ReleaseStepInput, ctx: ReleaseContext): Promise<PendingRelease> {
+async function resolveReleaseImage(step: AdvanceReleaseInput, ctx: ReleaseContext): Promise<PendingRelease> {
   const { entry, config, base } = step
   const { app } = ctx
   const { directory, version } = entry
@@ -196,7 +196,7 @@ async function resolveReleaseImage(step: ReleaseStepInput, ctx: ReleaseContext):
 
 /** The registry has no clear answer. People are notified after the configured time. */
 async function scheduleRegistryRetry(
-  step: ReleaseStepInput,
+  step: AdvanceReleaseInput,
   own: BotPullRequest | undefined,
   ctx: ReleaseContext,
   reason: string,
@@ -221,7 +221,7 @@ async function scheduleRegistryRetry(
 async function reportReleaseProblemOnce(
   entry: PendingRelease,
   news: ReleasePullProblem,
-  { base }: ReleaseStepInput,
+  { base }: AdvanceReleaseInput,
   ctx: ReleaseContext,
 ): Promise<PendingRelease> {
   const { app, forge } = ctx
@@ -258,7 +258,7 @@ async function findMergedPullByCommit(
 /** Ignores cached tags, because the tag is probably being pushed now. */
 async function resolveImageDigest(
   image: string,
-  registries: EvaluationRegistries,
+  registries: RegistryLookupService,
 ): Promise<RegistryLookupResult<string>> {
   const answer = await registries.refreshImage(image, AbortSignal.timeout(registryTimeoutMs))
   if (answer.kind !== 'ok') return { kind: 'not-yet', reason: answer.reason }
@@ -268,7 +268,7 @@ async function resolveImageDigest(
 /** `reference`: by digest. An image that is not a bundle has no content. */
 async function fetchBundleImage(
   reference: string,
-  registries: EvaluationRegistries,
+  registries: RegistryLookupService,
 ): Promise<RegistryLookupResult<BundleImage>> {
   const answer = await registries.forEvaluation()({ kind: 'bundle', reference })
   switch (answer.kind) {

@@ -8,7 +8,7 @@ import type { Job, JobQueue, LeaseStore } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { acquireRenewedLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
+import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import { advanceRelease } from './advance-release.ts'
 import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { hasManifestsDirectory } from '../catalogs/read-bundle-files.ts'
@@ -61,7 +61,7 @@ export async function isReleaseJobNeeded(
 
 export async function releaseBundles(job: ReleaseJob, ctx: ReleaseJobContext): Promise<void> {
   const { app } = ctx
-  const renewedLease = await acquireRenewedLease(
+  const renewedLease = await acquireAutoRenewingLease(
     `${toMergeLeaseName(job.repository, job.branch)} release`,
     app,
   )

@@ -6,7 +6,7 @@ import {
   compareBySeverity,
   renderErrorDetails,
   formatOverrideHelp,
-  renderBaseErrorsTable,
+  renderBaseBranchErrorsTable,
   renderWarningsTable,
   countFindings,
   formatFindingCounts,
@@ -49,7 +49,7 @@ function renderCommentSections(verdict: PullVerdict, options: PullReportOptions 
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderCatalogChangeSummary(options)
   const errors = landed === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareBySeverity) : []
-  const others = collectFindingsExceptErrors(verdict, errors)
+  const others = collectNonErrorFindings(verdict, errors)
   const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
   const baseErrors = errors.filter(({ isOnBase }) => isOnBase === true)
   return [
@@ -67,14 +67,14 @@ function renderCommentSections(verdict: PullVerdict, options: PullReportOptions 
       : []),
     ...(traceId === undefined ? formatNextSteps(steps) : [formatInternalError(traceId)]),
     ...change.folded,
-    ...(baseErrors.length > 0 ? [renderBaseErrorsTable(baseErrors, verdict, options)] : []),
+    ...(baseErrors.length > 0 ? [renderBaseBranchErrorsTable(baseErrors, verdict, options)] : []),
     ...(others.length > 0 ? [renderWarningsTable(others, verdict, options)] : []),
     ...(options.withoutOffers === true ? [] : renderSuggestedPatches(verdict)),
     ...renderSlashCommandSection(options),
   ]
 }
 
-function collectFindingsExceptErrors({ outcomes }: PullVerdict, errors: CheckOutcome['findings']) {
+function collectNonErrorFindings({ outcomes }: PullVerdict, errors: CheckOutcome['findings']) {
   const shown = new Set(errors)
   return outcomes
     .flatMap(({ findings }) => findings)

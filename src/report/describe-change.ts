@@ -5,7 +5,7 @@ import type {
   CatalogChange,
   PullRequestChange,
   PackageChange,
-  CompositeImageListChange,
+  CompositeListFileChange,
   TouchedPath,
 } from '../pull-request/change.ts'
 import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/compare-blobs.ts'
@@ -21,24 +21,24 @@ export interface DescriptionLine {
 }
 
 /** Longer lists are truncated. */
-const maxDisplayedNames = 5
+const maxDisplayedNamesPerList = 5
 const maxDisplayedChangeLines = 60
 
 /** Lists packages first. Combines equal changes of a package in several catalogs. */
-export function describeChangeLines(change: PullRequestChange): DescriptionLine[] {
+export function describeChangeAsLines(change: PullRequestChange): DescriptionLine[] {
   const lines = [
     ...describePackages(change.catalogs),
-    ...(change.lists ?? []).flatMap(describeCompositeImageListChange),
+    ...(change.lists ?? []).flatMap(describeCompositeListFileChange),
     ...describeTouchedFiles(change.paths),
   ]
-  if (lines.length === 0) return [describeUnchangedContent(change.paths)]
+  if (lines.length === 0) return [describeEmptyCatalogChange(change.paths)]
   if (lines.length <= maxDisplayedChangeLines) return lines
   const left = lines.length - maxDisplayedChangeLines
   return [...lines.slice(0, maxDisplayedChangeLines), { depth: 0, words: [`… and ${left} more lines.`] }]
 }
 
 /** For moved or reformatted blobs, which change files but not the catalog. */
-function describeUnchangedContent(paths: readonly TouchedPath[]): DescriptionLine {
+function describeEmptyCatalogChange(paths: readonly TouchedPath[]): DescriptionLine {
   if (paths.length === 0)
     return { depth: 0, words: ['No changes: the base branch already contains everything.'] }
   const changed = formatCountWithNoun(paths.length, 'file changes', 'files change')
@@ -251,12 +251,12 @@ function describePackageFieldChanges(
   return lines
 }
 
-function describeCompositeImageListChange({
+function describeCompositeListFileChange({
   path,
   added,
   removed,
   updated,
-}: CompositeImageListChange): DescriptionLine[] {
+}: CompositeListFileChange): DescriptionLine[] {
   const entries: DescriptionLineSegment[][] = [
     ...added.map(({ name, image }): DescriptionLineSegment[] => [
       'new reference ',
@@ -307,14 +307,17 @@ function describeTouchedFiles(paths: readonly TouchedPath[]): DescriptionLine[] 
   return lines
 }
 
-function formatUntrustedNames(values: readonly string[], limit = maxDisplayedNames) {
+function formatUntrustedNames(values: readonly string[], limit = maxDisplayedNamesPerList) {
   return formatDescriptionSegments(
     values.map((name) => ({ name })),
     limit,
   )
 }
 
-function formatDescriptionSegments(items: readonly DescriptionLineSegment[], limit = maxDisplayedNames) {
+function formatDescriptionSegments(
+  items: readonly DescriptionLineSegment[],
+  limit = maxDisplayedNamesPerList,
+) {
   const shown = items.length > limit ? items.slice(0, limit - 1) : items
   const joined = shown.flatMap((segment, at) => (at === 0 ? [segment] : [', ', segment]))
   return shown.length === items.length ? joined : [...joined, ` and ${items.length - shown.length} more`]

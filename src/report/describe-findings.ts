@@ -9,7 +9,7 @@ import {
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
   renderFencedBlock,
-  endWithPeriod,
+  addPeriodIfMissing,
   escapeWorkflowCommandMessage,
   escapeWorkflowCommandProperty,
   toLogLine,
@@ -30,7 +30,7 @@ const maxFindingsTableRows = 20
 /** Longer fixes are too long for a comment. */
 const maxDisplayedFixLines = 16
 
-type VerdictCommits = Pick<PullVerdict, 'head' | 'base' | 'baseRef'>
+type HeadAndBaseCommits = Pick<PullVerdict, 'head' | 'base' | 'baseRef'>
 
 export function compareBySeverity(a: Finding, b: Finding): number {
   const order = { error: 0, warning: 1, info: 2 }
@@ -46,7 +46,7 @@ export function groupSimilarFindings(findings: readonly Finding[]): readonly (re
 
 export function renderErrorDetails(
   errors: readonly Finding[],
-  commits: VerdictCommits,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
   isExplained = false,
 ): readonly string[] {
@@ -63,7 +63,7 @@ export function renderErrorDetails(
 function renderErrorGroupDetails(
   group: readonly Finding[],
   isOnly: boolean,
-  commits: VerdictCommits,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
 ): string {
   const [first, ...others] = group
@@ -74,7 +74,7 @@ function renderErrorGroupDetails(
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
-  const elsewhere = location?.isOnBase === true ? [formatBaseOnlyLineNote(commits)] : []
+  const elsewhere = location?.isOnBase === true ? [formatMergeBaseBranchHint(commits)] : []
   const fix = renderSuggestedFixDiff(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
@@ -87,7 +87,7 @@ function renderErrorGroupDetails(
     ...(fix === undefined ? [] : [fix]),
     ...(more.length === 0 ? [] : [more.join('\n')]),
   ]
-  return quoteMarkdown(paragraphs.join('\n\n'))
+  return toMarkdownBlockquote(paragraphs.join('\n\n'))
 }
 
 function renderSuggestedFixDiff(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
@@ -105,7 +105,7 @@ function removeInvisibleCharacters(line: string): string {
 function describeSimilarFindings(
   first: Finding,
   others: readonly Finding[],
-  commits: VerdictCommits,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
 ): readonly string[] {
   const lines = others.slice(0, maxDisplayedSimilarFindings).map((other) => {
@@ -122,7 +122,7 @@ function describeSimilarFindings(
 
 export function renderWarningsTable(
   findings: readonly Finding[],
-  commits: VerdictCommits,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
 ): string {
   const title = findings.every(({ severity }) => severity === 'warning')
@@ -132,9 +132,9 @@ export function renderWarningsTable(
 }
 
 /** Errors that the pull request did not cause. */
-export function renderBaseErrorsTable(
+export function renderBaseBranchErrorsTable(
   findings: readonly Finding[],
-  commits: VerdictCommits & Pick<PullVerdict, 'baseRef'>,
+  commits: HeadAndBaseCommits & Pick<PullVerdict, 'baseRef'>,
   options: FindingLinkOptions,
 ): string {
   const count = findings.length === 1 ? '1 error' : `${findings.length} errors`
@@ -149,7 +149,7 @@ export function renderBaseErrorsTable(
 function renderFindingsTable(
   title: string,
   findings: readonly Finding[],
-  commits: VerdictCommits,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
 ): string {
   const rows = findings.slice(0, maxFindingsTableRows).map((finding) => {
@@ -184,7 +184,7 @@ export function formatOverrideHelp(errors: readonly Finding[]): string[] {
   ]
 }
 
-export function describeFinding(finding: Finding, commits: VerdictCommits, options: FindingLinkOptions) {
+export function describeFinding(finding: Finding, commits: HeadAndBaseCommits, options: FindingLinkOptions) {
   const location = getFindingLocation(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${formatEscapedSentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${formatEscapedSentence(finding.fix)}*`
@@ -204,7 +204,7 @@ interface FindingLocationLink {
 /** The location of a finding, or of its fix if that is more precise. */
 function getFindingLocation(
   finding: Finding,
-  commits: VerdictCommits,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
 ): FindingLocationLink | undefined {
   const { at } = finding
@@ -216,7 +216,7 @@ function getFindingLocation(
     lines === undefined
       ? { side: 'head', first: line, last: fix?.last ?? line }
       : createTracedLineLookup(lines)(at.file, line)
-  const label = formatLocation(at.file, traced ?? { first: line, last: line })
+  const label = formatFindingLocation(at.file, traced ?? { first: line, last: line })
   if (traced === undefined || page === undefined) return { link: label, isOnBase: false }
   const { side } = traced
   const link = `[${label}](${formatLineRangeUrl(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
@@ -224,13 +224,16 @@ function getFindingLocation(
 }
 
 /** Shows the file's name and folder, because most catalog files share a name and a full path would hide the line number. */
-function formatLocation(path: string, { first, last }: { readonly first: number; readonly last: number }) {
+function formatFindingLocation(
+  path: string,
+  { first, last }: { readonly first: number; readonly last: number },
+) {
   const name = path.split('/').slice(-2).join('/')
   const where = last > first && last - first < 20 ? `lines ${first}–${last}` : `line ${first}`
   return `${toTableCodeSpan(name)}, ${where}`
 }
 
-function formatBaseOnlyLineNote({ baseRef }: VerdictCommits): string {
+function formatMergeBaseBranchHint({ baseRef }: HeadAndBaseCommits): string {
   return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 
@@ -240,7 +243,7 @@ function formatOverrideNote({ overridden }: Finding): string {
 }
 
 const formatEscapedSentence = (text: string): string =>
-  endWithPeriod(capitalizeFirstWordUnlessName(escapeSentenceWithCodeSpans(text, 1500)))
+  addPeriodIfMissing(capitalizeFirstWordUnlessName(escapeSentenceWithCodeSpans(text, 1500)))
 
 /** Names keep their case. */
 function capitalizeFirstWordUnlessName(text: string): string {
@@ -249,7 +252,7 @@ function capitalizeFirstWordUnlessName(text: string): string {
   return isWord.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text
 }
 
-function quoteMarkdown(text: string): string {
+function toMarkdownBlockquote(text: string): string {
   return text
     .split('\n')
     .map((line) => (line === '' ? '>' : `> ${line}`))

@@ -71,7 +71,7 @@ function describeChannelInstall(packageName: string, install: ChannelInstallResu
         .slice(0, maxNotesPerInstallStep)
         .map((why) => `      ${why}`),
     ]),
-    ...describeProvisionerRequirements(provisioner),
+    ...describeRukPakRequirements(provisioner),
     ...(hasDetails && !verbose ? ['', "  Run with --verbose to see the installers' full messages."] : []),
   ]
 }
@@ -101,7 +101,7 @@ function describeSkippedInstallSteps(steps: readonly InstallStep[]): readonly st
   ])
 }
 
-function describeProvisionerRequirements(points: ChannelInstallResult['provisioner']): readonly string[] {
+function describeRukPakRequirements(points: ChannelInstallResult['provisioner']): readonly string[] {
   if (points.length === 0) return []
   const held = points.filter(({ told }) => told === 'holds')
   const left = points.filter(({ told }) => told === 'cluster')

@@ -6,7 +6,7 @@ export const capitalizeFirstLetter = (text: string): string =>
   /^(?:catalog-bot\b|\w+\.\w)/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** Adds a period unless the text already ends a sentence. */
-export const endWithPeriod = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+export const addPeriodIfMissing = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 // Converts untrusted text (paths, names, titles, registry responses) to Markdown or terminal text. No other file does so.
 // The output cannot mention users, link, embed, close an issue, or contain markup (docs/dev/threats.md#t55).

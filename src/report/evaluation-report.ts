@@ -5,7 +5,7 @@ import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './urls.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import { placeholderRegistryPrefix, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
-import { describeChangeLines, type DescriptionLine } from './describe-change.ts'
+import { describeChangeAsLines, type DescriptionLine } from './describe-change.ts'
 
 /**
  * Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded
@@ -23,7 +23,7 @@ export interface ChannelHeadConflict {
 }
 
 /** Names the commits that broke the base branch, so that an author doesn't look for the fault in their own change. */
-export interface BaseBranchBreakage {
+export interface BrokenBaseBranchFile {
   /** From the repository's root. */
   readonly file: string
   readonly errors: number
@@ -45,15 +45,15 @@ export interface EvaluationReport {
   /** Conflicting changes that were merged into the base since the pull request was opened. */
   readonly moved?: readonly ChannelHeadConflict[] | undefined
   /** Who broke the base, if the errors are on it already. */
-  readonly baseBreaks?: readonly BaseBranchBreakage[] | undefined
+  readonly baseBreaks?: readonly BrokenBaseBranchFile[] | undefined
   /** Whether the repository wants a comment and suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined
 }
 
 /** One line of Markdown per file. `pulls`: pull requests that catalog-bot merged, by their merge commits. */
-export function describeBaseBranchBreakages(
-  breaks: readonly BaseBranchBreakage[] | undefined,
+export function describeBrokenBaseBranchFiles(
+  breaks: readonly BrokenBaseBranchFile[] | undefined,
   pulls: ReadonlyMap<CommitSha, PullNumber>,
   page: PullUrlParts,
   branch: string,
@@ -72,7 +72,7 @@ export function describeBaseBranchBreakages(
 }
 
 /** One line per file, for a terminal. */
-export function describeBaseBranchBreakagesAsText(breaks: readonly BaseBranchBreakage[]): readonly string[] {
+export function describeBrokenBaseFilesAsText(breaks: readonly BrokenBaseBranchFile[]): readonly string[] {
   return breaks.map(({ file, errors, commit }) => {
     const since = commit === undefined ? '' : ` since commit ${commit.slice(0, 12)}`
     return `The base branch already has ${errors === 1 ? 'an error' : `${errors} errors`} in ${file}${since}. Your change didn't cause ${errors === 1 ? 'it' : 'them'}.`
@@ -103,13 +103,13 @@ export function describeChannelHeadConflicts(
 }
 
 /** The projected change, without paths of the pull request. */
-export function toProjectedChange(projected: readonly ProjectedCatalog[]): PullRequestChange {
+export function combineProjectedCatalogChanges(projected: readonly ProjectedCatalog[]): PullRequestChange {
   return { paths: [], catalogs: projected.flatMap(({ changes }) => changes), references: [] }
 }
 
 /** Empty if nothing changes. */
-export function describeProjectedChange(projected: readonly ProjectedCatalog[]): DescriptionLine[] {
-  const change = toProjectedChange(projected)
+export function describeProjectedCatalogChanges(projected: readonly ProjectedCatalog[]): DescriptionLine[] {
+  const change = combineProjectedCatalogChanges(projected)
   const isChanged = change.catalogs.some(({ packages }) => packages.length > 0)
   const unknown = projected.flatMap(({ unknown: why }): DescriptionLine[] =>
     why === undefined ? [] : [{ depth: 0, words: ['Could not determine ', { name: why }] }],
@@ -120,7 +120,7 @@ export function describeProjectedChange(projected: readonly ProjectedCatalog[]):
   const isNamed = names.some((name) => !name.startsWith(placeholderRegistryPrefix))
   return [
     { depth: 0, words: ['After the bundle images are built and added to the catalogs:'] },
-    ...describeChangeLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),
+    ...describeChangeAsLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),
     ...(images.size === 0
       ? []
       : [

@@ -41,7 +41,7 @@ export interface MissingImagesIssueOptions {
 }
 
 /** GitHub rejects more than 65,536 characters. */
-const maxIssueTextLength = 60_000
+const maxIssueBodyLength = 60_000
 const maxDisplayedImageLocations = 5
 const maxDisplayedPackageOwners = 10
 
@@ -64,7 +64,7 @@ export function renderMissingImagesIssue(
       .join('\n')}`,
     '<sub>catalog-bot updates this text and closes the issue when every image is available again. If you close the issue, catalog-bot reopens it only when another image goes missing.</sub>',
   ].join('\n\n')
-  const room = maxIssueTextLength - head.length - foot.length - 300
+  const room = maxIssueBodyLength - head.length - foot.length - 300
   const shown: string[] = []
   const left = { entries: 0, packages: 0 }
   let used = 0
@@ -96,7 +96,7 @@ export function renderMissingImagesIssue(
   }
 }
 
-export function renderMissingImagesResolved(): { readonly title: string; readonly body: string } {
+export function renderResolvedMissingImagesIssue(): { readonly title: string; readonly body: string } {
   return {
     title: 'No images are missing',
     body: `${missingImagesMarker}\n\nEvery image in this issue is available again or is no longer referenced by a catalog.\n\n<sub>catalog-bot reopens this issue when images go missing.</sub>`,

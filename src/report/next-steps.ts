@@ -10,7 +10,7 @@ import {
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
   capitalizeFirstLetter,
-  endWithPeriod,
+  addPeriodIfMissing,
 } from './escape.ts'
 
 export interface NextStep {
@@ -173,15 +173,15 @@ const actionTextFormatterByWaitKind: Readonly<
   approves: (open) => {
     const isRoleKnown = open.length === 1 && open.every(({ what }) => parseApproverRole(what, false) !== '')
     const request = `Approve this pull request in a review, or comment ${toCodeSpan('/approve')}.`
-    return isRoleKnown ? request : `${joinRequirementSentences(open)} ${request}`
+    return isRoleKnown ? request : `${formatMergeUnblockingActions(open)} ${request}`
   },
   confirms: (open) =>
-    `${joinRequirementSentences(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
+    `${formatMergeUnblockingActions(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
   withdraws: () =>
     'Once your comments have been addressed, approve this pull request or dismiss your review.',
   'merges-by-hand': (open) =>
-    `${joinRequirementSentences(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
-  'merges-approved': (open) => `${joinRequirementSentences(open)} The required check has passed.`,
+    `${formatMergeUnblockingActions(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
+  'merges-approved': (open) => `${formatMergeUnblockingActions(open)} The required check has passed.`,
 }
 
 const headlineFormatterByWaitKind: Readonly<
@@ -239,7 +239,7 @@ function parseApproverRole(requirement: string, isPlural: boolean): string {
   return isPlural ? 'maintainers' : 'a maintainer'
 }
 
-function joinRequirementSentences(open: readonly MergeUnblockingAction[]): string {
+function formatMergeUnblockingActions(open: readonly MergeUnblockingAction[]): string {
   return open.map(({ what }) => formatEscapedSentence(what)).join(' ')
 }
 
@@ -351,4 +351,4 @@ export function formatMention(name: string): string {
 }
 
 const formatEscapedSentence = (text: string): string =>
-  endWithPeriod(escapeSentenceWithCodeSpans(capitalizeFirstLetter(text)))
+  addPeriodIfMissing(escapeSentenceWithCodeSpans(capitalizeFirstLetter(text)))

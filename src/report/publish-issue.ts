@@ -50,7 +50,7 @@ export function renderPublishIssue(failures: readonly PublishFailureView[]): {
   }
 }
 
-export function renderPublishIssueResolved(): { readonly title: string; readonly body: string } {
+export function renderResolvedPublishIssue(): { readonly title: string; readonly body: string } {
   return {
     title: 'Every catalog is published',
     body: `${publishIssueMarker}\n\nEvery merged catalog is published.`,

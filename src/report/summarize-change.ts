@@ -5,7 +5,7 @@ import type { CatalogChange, PullRequestChange, PackageChange } from '../pull-re
 import { toCodeSpan } from './escape.ts'
 
 const maxSummarizedPackages = 2
-const maxSummarizedNames = 3
+const maxNamesPerSummary = 3
 
 /** A line of Markdown. Undefined if the change does not affect users. */
 export function summarizeChange(change: PullRequestChange): string | undefined {
@@ -19,7 +19,9 @@ export function summarizeChange(change: PullRequestChange): string | undefined {
       known.where.push(catalog.version ?? catalog.root)
       summaries.set(key, known)
     }
-  const sentences = [...summaries.values()].map(({ say, where }) => say(` in ${formatLimitedNames(where)}`))
+  const sentences = [...summaries.values()].map(({ say, where }) =>
+    say(` in ${formatTruncatedNameList(where)}`),
+  )
   if (sentences.length === 0) return undefined
   const left = sentences.length - maxSummarizedPackages
   const more = left > 0 ? [`${left} more ${left === 1 ? 'package changes' : 'packages change'}.`] : []
@@ -66,11 +68,11 @@ function createMultiHeadChannelFormatter(
   const joining = bundles.added
     .filter((added) => channel.heads.includes(added.name))
     .map((added) => label(added.name))
-  const shown = `${heads.length === 2 ? 'two heads' : `${heads.length} heads`}, ${formatLimitedNames(channel.heads, label)}`
+  const shown = `${heads.length === 2 ? 'two heads' : `${heads.length} heads`}, ${formatTruncatedNameList(channel.heads, label)}`
   return (where) =>
     joining.length === 0
       ? `Channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where} would have ${shown}.`
-      : `${joining.slice(0, maxSummarizedNames).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
+      : `${joining.slice(0, maxNamesPerSummary).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
 }
 
 function createNewChannelHeadFormatter(
@@ -90,7 +92,7 @@ function createNewChannelHeadFormatter(
   const upgrade =
     from.length === 0
       ? ''
-      : `; ${formatLimitedNames(from, label)} ${from.length === 1 ? 'upgrades' : 'upgrade'} to it`
+      : `; ${formatTruncatedNameList(from, label)} ${from.length === 1 ? 'upgrades' : 'upgrade'} to it`
   return (where) =>
     channel.isDefault
       ? `New installations of ${name}${where} get ${head}${upgrade}.`
@@ -124,12 +126,12 @@ function createVersionLabeler({ nodes }: ChannelGraph): (name: string) => string
   }
 }
 
-function formatLimitedNames(
+function formatTruncatedNameList(
   all: readonly string[],
   label: (name: string) => string = (name) => toCodeSpan(name),
 ): string {
   const shown = all
-    .slice(0, all.length > maxSummarizedNames ? maxSummarizedNames - 1 : maxSummarizedNames)
+    .slice(0, all.length > maxNamesPerSummary ? maxNamesPerSummary - 1 : maxNamesPerSummary)
     .map(label)
   const left = all.length - shown.length
   const last = left > 0 ? `${left} more` : shown.pop()

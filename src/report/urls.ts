@@ -98,7 +98,7 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   // A repository may be called `x.json`, so the whole path is tried before the ending.
   const whole = parsePagePath(path)
   if (whole !== undefined && !(ending !== undefined && supportsFormatExtension(whole)))
-    return { pageRequest: whole, ...getFixedPageFormat(whole) }
+    return { pageRequest: whole, ...getNonHtmlPageFormat(whole) }
   const shorter = ending === undefined ? undefined : parsePagePath(path.slice(0, -ending.length - 1))
   if (shorter === undefined || ending === undefined) return undefined
   const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
@@ -113,7 +113,7 @@ function supportsFormatExtension({ page }: StatusPageRequest): boolean {
   return ['repository', 'catalog', 'package', 'rule'].includes(page)
 }
 
-function getFixedPageFormat({ page }: StatusPageRequest): { form?: StatusPageFormat } {
+function getNonHtmlPageFormat({ page }: StatusPageRequest): { form?: StatusPageFormat } {
   if (page === 'badge') return { form: 'svg' }
   return page === 'style' ? { form: 'css' } : {}
 }

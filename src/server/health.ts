@@ -20,7 +20,7 @@ export interface HealthMonitor {
 /** Milliseconds; probes do not wait longer. */
 const storeHealthCheckTimeoutMs = 2_000
 
-const labelByWorkClass: Readonly<Record<WorkPriorityClass, string>> = {
+const labelByWorkPriorityClass: Readonly<Record<WorkPriorityClass, string>> = {
   landing: 'merging',
   look: 'pull request evaluations',
   sweep: 'sweeps',
@@ -28,7 +28,7 @@ const labelByWorkClass: Readonly<Record<WorkPriorityClass, string>> = {
 }
 
 const formatRateLimitedInstallation = ({ installation, works, until }: ThrottledInstallation): string =>
-  `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => labelByWorkClass[work]).join(', ')}`
+  `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => labelByWorkPriorityClass[work]).join(', ')}`
 
 export function createHealthMonitor(
   store: { ping(): Promise<void> },

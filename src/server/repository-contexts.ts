@@ -15,7 +15,7 @@ import type { AppServices, JobContext } from '../jobs/job-context.ts'
 export type AppOrTokenGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
   Partial<Pick<GitHubApp, 'permissionsOn'>>
 
-export interface RepositoryContexts {
+export interface RepositoryContextFactory {
   /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly open: (
     job: { readonly installation: number; readonly repository: RepositoryName },
@@ -55,12 +55,12 @@ const spanNameByGitMethod = {
   deleteStagingBranch: 'git.unstage',
 } as const
 
-export function openRepositoryContexts(
+export function createRepositoryContextFactory(
   app: AppServices<Store>,
   github: AppOrTokenGitHubClient,
-): RepositoryContexts {
+): RepositoryContextFactory {
   const { tracing = noopTracing } = app
-  const mirrors = createMirrorSet(app, github)
+  const mirrors = createGitMirrorSet(app, github)
   const acting = {
     ...github,
     commentCache: createCommentCache(app.clock),
@@ -94,7 +94,7 @@ export function openRepositoryContexts(
 }
 
 /** Each repository's mirror is opened once, and again after a failure. */
-function createMirrorSet(app: AppServices<Store>, github: Pick<AppOrTokenGitHubClient, 'gitToken'>) {
+function createGitMirrorSet(app: AppServices<Store>, github: Pick<AppOrTokenGitHubClient, 'gitToken'>) {
   const mirrors = new Map<string, Promise<GitMirror>>()
   const mirrorFolderOf = ({ owner, name }: RepositoryName) =>
     resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())

@@ -15,20 +15,20 @@ import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
 import { openControlSocket } from './control-socket.ts'
 import { createWebhookDeliveryHandler } from './edge/deliveries.ts'
 import { saveCompileCache } from '../adapters/workers/answer-orders.ts'
-import { openEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
-import { openReleasePool } from '../release/worker/release-pool.ts'
+import { createEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
+import { createReleaseWorkerPool } from '../release/worker/release-pool.ts'
 import { createHealthMonitor, type HealthReport } from './health.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
 import { createMetrics } from '../jobs/metrics.ts'
 import { createPagesHandler } from '../web/server/pages-handler.ts'
 import { createUnfreezeHandler } from '../web/server/unfreeze.ts'
-import { openPublishClient, extractPublishEnvironment } from '../publish/process/publish-client.ts'
+import { createPublishClient, extractPublishEnvironment } from '../publish/process/publish-client.ts'
 import {
-  openClusterTestClient,
+  createClusterTestClient,
   extractClusterTestEnvVariables,
 } from '../cluster-test/process/cluster-test-client.ts'
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
-import { createEvaluationRegistries } from '../catalogs/registries.ts'
+import { createRegistryLookupService } from '../catalogs/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'
 import { findPullsWaitingForStatus } from '../merge/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -40,7 +40,7 @@ import { readProcessTreeMemory } from './process-memory.ts'
 import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { createJobScheduler } from '../jobs/job-scheduler.ts'
-import { openRepositoryContexts } from './repository-contexts.ts'
+import { createRepositoryContextFactory } from './repository-contexts.ts'
 import { createTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
@@ -49,7 +49,7 @@ const splitShutdownTimeout = (whole: number) => ({
   last: Math.min(3_000, whole / 4),
 })
 
-export interface RunningApp {
+export interface RunningBotServer {
   /** Such as `http://127.0.0.1:3000`. */
   readonly address: string
   /** Absent if `address` serves the metrics, too. */
@@ -70,19 +70,19 @@ export interface ServeOptions {
  * Starts the App. Rejects if the port is taken, the store cannot be opened or git is missing, and with a SettingsError
  * if GitHub rejects the credentials. It starts even if GitHub does not answer, because deliveries are stored.
  */
-export async function startApp(
+export async function startBotServer(
   settings: BotSettings,
   credentials: AppCredentials,
   log: Logger,
   { clock = systemClock, page }: ServeOptions = {},
-): Promise<RunningApp> {
+): Promise<RunningBotServer> {
   const metrics = createMetrics()
   const github = createMeteredGitHubApp(settings, credentials, { metrics, clock, log })
   await verifyAppCredentials(github, log)
-  const services = await openServices(settings, { metrics, clock, log })
+  const services = await startAppServices(settings, { metrics, clock, log })
   const { app } = services
   const { store } = app
-  const workplaces = openRepositoryContexts(app, github)
+  const workplaces = createRepositoryContextFactory(app, github)
   const health = createHealthMonitor(store, clock, () => github.held())
   const renderMetrics = createMetricsRenderer(github, app)
   const { server, metricsServer } = await startHttpServers(settings, renderMetrics, log, () =>
@@ -135,7 +135,7 @@ export async function startApp(
     async close() {
       await control?.close()
       await sweeper.stop()
-      await stopServing({
+      await shutDownServer({
         services,
         worker,
         servers: [server, ...toArrayIfDefined(metricsServer)],
@@ -145,7 +145,7 @@ export async function startApp(
   }
 }
 
-interface Observers {
+interface ServerInstrumentation {
   readonly metrics: ReturnType<typeof createMetrics>
   readonly clock: Clock
   readonly log: Logger
@@ -154,7 +154,7 @@ interface Observers {
 function createMeteredGitHubApp(
   settings: BotSettings,
   credentials: AppCredentials,
-  { metrics, clock, log }: Observers,
+  { metrics, clock, log }: ServerInstrumentation,
 ): GitHubApp {
   return createGitHubApp({
     onRemaining: ({ installation, resource, remaining, limit }) => {
@@ -172,40 +172,40 @@ function createMeteredGitHubApp(
   })
 }
 
-interface OpenServices {
+interface StartedAppServices {
   readonly app: AppServices<Store>
   /** Closes what `app` consists of, except for publishing, cluster tests, and the scheduler, which stop earlier. */
   close(): Promise<void>
   closeLauncher(): void
 }
 
-async function openServices(
+async function startAppServices(
   settings: BotSettings,
-  { metrics, clock, log }: Observers,
-): Promise<OpenServices> {
+  { metrics, clock, log }: ServerInstrumentation,
+): Promise<StartedAppServices> {
   // Before any child process starts, so that none inherits the credentials.
   const publishEnvironment = extractPublishEnvironment(process.env)
   const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
-  const store = await openStoreWithLog(settings, clock, log)
+  const store = await openStoreWithLogging(settings, clock, log)
   const closeLauncher = startProcessLauncher()
   const pool = createCatalogFileReaderPool()
-  const registries = await createEvaluationRegistries({
+  const registries = await createRegistryLookupService({
     clock,
     store,
     environment: process.env,
     insecure: settings.insecureRegistries,
   })
-  const publishing = openPublishClient(publishEnvironment)
-  const clusterTests = openClusterTestClient(clusterTestEnvironment)
+  const publishing = createPublishClient(publishEnvironment)
+  const clusterTests = createClusterTestClient(clusterTestEnvironment)
   const tracing = await createTracing(process.env, (error) =>
     log.warn({ err: error }, 'traces could not be exported'),
   )
   const evaluationPool = traceMethodCalls(
-    openEvaluationPool(settings.budget, settings.concurrency),
+    createEvaluationPool(settings.budget, settings.concurrency),
     { evaluate: 'look.look' },
     tracing,
   )
-  const releases = openReleasePool(settings.budget)
+  const releases = createReleaseWorkerPool(settings.budget)
   return {
     app: {
       settings,
@@ -237,7 +237,7 @@ async function openServices(
 }
 
 /** Opening a remote or large database can take time, so the log shows what startup waits for. */
-async function openStoreWithLog(settings: BotSettings, clock: Clock, log: Logger): Promise<Store> {
+async function openStoreWithLogging(settings: BotSettings, clock: Clock, log: Logger): Promise<Store> {
   const opening = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
   const store = await openStore({
@@ -290,11 +290,11 @@ async function startHttpServers(
   return { server, metricsServer }
 }
 
-type RepositoryContexts = ReturnType<typeof openRepositoryContexts>
+type RepositoryContextFactory = ReturnType<typeof createRepositoryContextFactory>
 
 function createStatusPagesHandler(
   { settings, store, clock, log }: AppServices<Store>,
-  { open }: RepositoryContexts,
+  { open }: RepositoryContextFactory,
 ): StatusPageHandler | undefined {
   return createPagesHandler({
     settings,
@@ -313,7 +313,7 @@ function createStatusPagesHandler(
 function startJobWorker(
   app: AppServices<Store>,
   github: GitHubApp,
-  { open }: RepositoryContexts,
+  { open }: RepositoryContextFactory,
 ): ReturnType<Store['work']> {
   const { settings, store, scheduler, metrics, clock } = app
   return store.work(
@@ -332,15 +332,20 @@ function startJobWorker(
   )
 }
 
-interface ServingParts {
-  readonly services: OpenServices
+interface RunningServerResources {
+  readonly services: StartedAppServices
   readonly worker: Awaited<ReturnType<Store['work']>>
   readonly servers: readonly Server[]
-  readonly workplaces: RepositoryContexts
+  readonly workplaces: RepositoryContextFactory
 }
 
 /** Ends within the administrator's `stopSeconds`. */
-async function stopServing({ services, worker, servers, workplaces }: ServingParts): Promise<void> {
+async function shutDownServer({
+  services,
+  worker,
+  servers,
+  workplaces,
+}: RunningServerResources): Promise<void> {
   const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.

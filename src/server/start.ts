@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import pino from 'pino'
-import { startApp, type RunningApp } from './serve.ts'
+import { startBotServer, type RunningBotServer } from './serve.ts'
 import { readSavedAppCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings } from '../jobs/settings.ts'
 import { startSetup } from './setup/set-up.ts'
@@ -21,17 +21,17 @@ const redactedLogPaths = [
   'err.cause.response',
 ]
 
-export interface StartOptions {
+export interface StartBotOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Prints for the person at the terminal. */
   readonly say: (line: string) => void
 }
 
 /** Rejects with a SettingsError. Resolves when it serves the bot or the setup page. */
-export async function startFromEnvironment({
+export async function startBotFromEnvironment({
   environment,
   say,
-}: StartOptions): Promise<{ close(): Promise<void> }> {
+}: StartBotOptions): Promise<{ close(): Promise<void> }> {
   const savedCredentials = readSavedAppCredentials(environment.DATA_DIR ?? 'data')
   const settings = readSettings({ ...savedCredentials, ...environment })
   const log = pino({ level: settings.logLevel, redact: { paths: redactedLogPaths, censor: '[secret]' } })
@@ -51,14 +51,14 @@ export async function startFromEnvironment({
     log.warn(
       'no one can sign in or view pages of private repositories, because CLIENT_ID or CLIENT_SECRET is not set, or PUBLIC_URL does not start with https://',
     )
-  const reportServing = ({ address, metricsUrl }: RunningApp) => {
+  const reportServing = ({ address, metricsUrl }: RunningBotServer) => {
     say(
       `catalog-bot is listening on ${address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
     )
     if (metricsUrl !== undefined) say(`Its metrics are at ${metricsUrl}.`)
   }
   if (settings.credentials === undefined) return startSetup({ settings, log, say, onServing: reportServing })
-  const app = await startApp(settings, settings.credentials, log)
+  const app = await startBotServer(settings, settings.credentials, log)
   reportServing(app)
   return app
 }

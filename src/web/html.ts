@@ -36,7 +36,7 @@ export function wrapSvgAsHtml(svg: string): Html {
   return new EscapedHtml(svg.replace('<svg ', '<svg role="img" '))
 }
 
-export function renderPreformatted(text: string): Html {
+export function renderPreformattedText(text: string): Html {
   return new EscapedHtml(escapeHtml(text))
 }
 
@@ -45,13 +45,13 @@ export function convertHtmlToString(markup: Html): string {
 }
 
 /** Matches text that is not plain ASCII on one line, has markup characters or repeated spaces, or is too long. */
-const needsHtmlEscapingPattern = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
+const textNeedingEscapingPattern = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
 
 function escapeHtmlTemplatePart(part: HtmlTemplatePart): string {
   if (part === undefined || part === false) return ''
   if (typeof part === 'number') return String(part)
   // Fast path: nearly all text is plain, and a long page has thousands of texts.
-  if (typeof part === 'string' && !needsHtmlEscapingPattern.test(part)) return part
+  if (typeof part === 'string' && !textNeedingEscapingPattern.test(part)) return part
   // Invisible and bidirectional characters are shown as visible marks.
   if (typeof part === 'string')
     return `${/^\s/.test(part) ? ' ' : ''}${escapeHtml(toSingleLineText(part, maxHtmlTextLength))}${/\S\s$/.test(part) ? ' ' : ''}`

@@ -5,40 +5,43 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { openCatalogFileFactsCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
+import { createCatalogFileFactsCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
 import { renderedYamlDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
-let factsCacheDirectory: string
+let catalogFactsCacheDirectory: string
 beforeEach(() => {
-  factsCacheDirectory = mkdtempSync(join(tmpdir(), 'facts-'))
+  catalogFactsCacheDirectory = mkdtempSync(join(tmpdir(), 'facts-'))
 })
-afterEach(() => rmSync(factsCacheDirectory, { recursive: true, force: true }))
+afterEach(() => rmSync(catalogFactsCacheDirectory, { recursive: true, force: true }))
 
 const catalogFileBytes = Buffer.from(renderedYamlDocuments.join('').repeat(10))
-const getVersionedCacheDirectory = (): string => join(factsCacheDirectory, `v${catalogFileFactsVersion}`)
+const getVersionedCacheDirectory = (): string =>
+  join(catalogFactsCacheDirectory, `v${catalogFileFactsVersion}`)
 const listCacheFiles = (): string[] =>
   readdirSync(getVersionedCacheDirectory()).map((name) => join(getVersionedCacheDirectory(), name))
 
 describe('the cache of facts', () => {
   test('gives the very facts that reading gives, the first time and later', () => {
     const facts = parseCatalogFile(catalogFileBytes)
-    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
-    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
   })
 
   test('does not read a file that it knows', () => {
-    openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)
+    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const json = JSON.stringify({ ...parseCatalogFile(catalogFileBytes), packages: [] })
     writeFileSync(entry, `${createHash('sha256').update(json).digest('hex')}\n${json}`)
-    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes).packages).toEqual([])
+    expect(
+      createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes).packages,
+    ).toEqual([])
   })
 
   test('keeps nothing of small files', () => {
-    openCatalogFileFactsCache(factsCacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
-    expect(readdirSync(factsCacheDirectory)).toEqual([])
+    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
+    expect(readdirSync(catalogFactsCacheDirectory)).toEqual([])
   })
 
   test.each([
@@ -47,38 +50,38 @@ describe('the cache of facts', () => {
     ['empty', () => ''],
     ['something else', () => 'not facts\nat all'],
   ])('does not believe an entry that was %s, and replaces it', (_name, damage) => {
-    const facts = openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)
+    const facts = createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
     writeFileSync(entry, damage(good))
-    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 
   test('tells files apart by their content', () => {
     const other = Buffer.from(catalogFileBytes.toString().replaceAll('foo', 'bar'))
-    const cache = openCatalogFileFactsCache(factsCacheDirectory)
+    const cache = createCatalogFileFactsCache(catalogFactsCacheDirectory)
     expect(cache.factsOf(catalogFileBytes).packages[0]?.name).toBe('foo')
     expect(cache.factsOf(other).packages[0]?.name).toBe('bar')
   })
 
   test('drops what is old and what another version of the reader wrote', () => {
-    openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)
+    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)
     const [old = ''] = listCacheFiles()
     utimesSync(old, 0, 0)
-    mkdirSync(join(factsCacheDirectory, 'v0'))
-    openCatalogFileFactsCache(factsCacheDirectory).factsOf(
+    mkdirSync(join(catalogFactsCacheDirectory, 'v0'))
+    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(
       Buffer.concat([catalogFileBytes, catalogFileBytes]),
     )
-    expect(readdirSync(factsCacheDirectory)).toEqual([`v${catalogFileFactsVersion}`])
+    expect(readdirSync(catalogFactsCacheDirectory)).toEqual([`v${catalogFileFactsVersion}`])
     expect(listCacheFiles()).not.toContain(old)
   })
 
   test('is no cache, and no failure, where it cannot write', () => {
-    writeFileSync(join(factsCacheDirectory, 'file'), '')
-    expect(openCatalogFileFactsCache(join(factsCacheDirectory, 'file')).factsOf(catalogFileBytes)).toEqual(
-      parseCatalogFile(catalogFileBytes),
-    )
+    writeFileSync(join(catalogFactsCacheDirectory, 'file'), '')
+    expect(
+      createCatalogFileFactsCache(join(catalogFactsCacheDirectory, 'file')).factsOf(catalogFileBytes),
+    ).toEqual(parseCatalogFile(catalogFileBytes))
   })
 })
 

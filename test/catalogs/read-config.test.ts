@@ -15,7 +15,7 @@ import type { OriginFiles } from '../adapters/git/origin.ts'
 const configPath = '.github/catalog-bot.yml'
 const mergeDisabledConfig = 'merge: {enabled: false}\n'
 const createConfigPosition = (line: number, column: number) => ({ file: configPath, line, column })
-const replaceWithRegularFilePattern = /Ask a maintainer to replace .* with a regular file/
+const regularFileAdvicePattern = /Ask a maintainer to replace .* with a regular file/
 
 const unreadableConfigCases: readonly [
   what: string,
@@ -28,19 +28,19 @@ const unreadableConfigCases: readonly [
     'a link',
     { [configPath]: { mode: '120000', content: '../strict.yml' }, 'strict.yml': mergeDisabledConfig },
     'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    replaceWithRegularFilePattern,
+    regularFileAdvicePattern,
   ],
   [
     'a submodule',
     { [configPath]: { mode: '160000', oid: '1234567890'.repeat(4) } },
     'it is a submodule, and catalog-bot does not read submodules',
-    replaceWithRegularFilePattern,
+    regularFileAdvicePattern,
   ],
   [
     'a directory',
     { [`${configPath}/strict.yml`]: mergeDisabledConfig },
     'it is a directory, but must be a file',
-    replaceWithRegularFilePattern,
+    regularFileAdvicePattern,
   ],
   [
     'a file below a link',
@@ -161,7 +161,7 @@ describe('a configuration that is', () => {
     expect(code).toBe(1)
     expect(out).toContain(`${configPath}:1:1`)
     expect(out).toContain('it is a symbolic link, and catalog-bot does not follow symbolic links')
-    expect(out).toMatch(replaceWithRegularFilePattern)
+    expect(out).toMatch(regularFileAdvicePattern)
     ownershipScenario.origin.branch('main', from)
     const checkout = `${ownershipScenario.origin.directory}-checkout`
     execFileSync('git', [

@@ -7,12 +7,12 @@ afterEach(() => catalogFileReaderPool?.close())
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const createLargeCatalogBytes = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
 /** Each item is a separate value, which takes time, and many times the size of the file in memory. */
-const slowToParseYamlBytes = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
+const slowParsingYamlBytes = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
 test('a file that takes too long is abandoned, and the next file is read', async () => {
   catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
   const answers = [
-    catalogFileReaderPool.read(slowToParseYamlBytes),
+    catalogFileReaderPool.read(slowParsingYamlBytes),
     catalogFileReaderPool.read(createLargeCatalogBytes('schema: y y\nname: z')),
   ]
   expect((await answers[0]) ?? 'given up').toBe('given up')
@@ -21,7 +21,7 @@ test('a file that takes too long is abandoned, and the next file is read', async
 
 test('a file that takes too much memory is abandoned, and the next file is read', async () => {
   catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
-  expect((await catalogFileReaderPool.read(slowToParseYamlBytes)) ?? 'given up').toBe('given up')
+  expect((await catalogFileReaderPool.read(slowParsingYamlBytes)) ?? 'given up').toBe('given up')
   expect((await catalogFileReaderPool.read(createLargeCatalogBytes('schema: z')))?.others).toMatchObject([
     { schema: 'z' },
   ])

@@ -1,6 +1,6 @@
 // The registry access of the App: the time limit of one evaluation, regardless of what registries do.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { createEvaluationRegistries } from '../../src/catalogs/registries.ts'
+import { createRegistryLookupService } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
@@ -11,8 +11,8 @@ beforeEach(async () => {
 })
 afterEach(() => scriptedRegistry.close())
 
-const openTestEvaluationRegistries = (evaluationTime: number) =>
-  createEvaluationRegistries({
+const createTestEvaluationRegistries = (evaluationTime: number) =>
+  createRegistryLookupService({
     clock: systemClock,
     store: noopCache,
     environment: {},
@@ -22,7 +22,7 @@ const openTestEvaluationRegistries = (evaluationTime: number) =>
 
 test('an evaluation ends in time with unknown answers even if a registry keeps sending 429', async () => {
   scriptedRegistry.script = (_, response) => void response.writeHead(429, { 'retry-after': '1' }).end()
-  const registries = await openTestEvaluationRegistries(300)
+  const registries = await createTestEvaluationRegistries(300)
   const askRegistries = registries.forEvaluation()
   const started = performance.now()
   const references = Array.from({ length: 40 }, (_, index) => `${scriptedRegistry.host}/a/b:${index}`)
@@ -45,7 +45,7 @@ test('an evaluation ends in time with unknown answers even if a registry keeps s
 test('another evaluation has its full time', async () => {
   scriptedRegistry.add('a/b', '2')
   scriptedRegistry.script = ({ path }) => path.endsWith('/1')
-  const registries = await openTestEvaluationRegistries(300)
+  const registries = await createTestEvaluationRegistries(300)
   const askForImage = (tag: string) =>
     registries.forEvaluation()({ kind: 'image', reference: `${scriptedRegistry.host}/a/b:${tag}` })
   expect(await askForImage('1')).toMatchObject({ kind: 'unknown' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import {
   readExampleCases,
-  readRuleExampleCases,
+  readExampleCasesForRule,
   type ExampleCase,
 } from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
@@ -50,7 +50,7 @@ describe('every rule', () => {
     (id, rule) => {
       expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
       expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
-      const own = readRuleExampleCases(id)
+      const own = readExampleCasesForRule(id)
       expect({
         good: own.some(({ kind }) => kind === 'good'),
         bad: own.some(({ kind }) => kind === 'bad'),

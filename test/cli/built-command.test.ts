@@ -21,15 +21,15 @@ import { runCatalogBot, type CommandResult } from './command.ts'
 jest.setTimeout(180_000)
 
 const projectRoot = join(import.meta.dirname, '..', '..')
-let parentDirectory: string
+let temporaryDirectory: string
 let packageDirectory: string
 let cacheDirectory: string
 let catalogDirectory: string
 
 beforeAll(() => {
-  parentDirectory = mkdtempSync(join(tmpdir(), 'built-'))
-  packageDirectory = join(parentDirectory, 'package')
-  installFakeCommanderPackage(join(parentDirectory, 'node_modules', 'commander'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'built-'))
+  packageDirectory = join(temporaryDirectory, 'package')
+  installFakeCommanderPackage(join(temporaryDirectory, 'node_modules', 'commander'))
   execFileSync(process.execPath, [
     '--no-warnings',
     join(projectRoot, 'scripts/build.ts'),
@@ -44,7 +44,7 @@ beforeAll(() => {
     writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), packageYaml(name))
   }
 }, 180_000)
-afterAll(() => rmSync(parentDirectory, { recursive: true, force: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 beforeEach(() => {
   cacheDirectory = mkdtempSync(join(packageDirectory, 'cache-'))
 })

@@ -6,7 +6,7 @@ import { renderCompletionScript } from '../../src/cli/completion.ts'
 import { listCommands } from '../../src/cli/options.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 
-const program = buildProgram(addAppCommands)
+const cliProgram = buildProgram(addAppCommands)
 
 /** What bash offers for each of these command lines, the last word of which is being typed. */
 function completeWithBash(lines: readonly (readonly string[])[]): string[][] {
@@ -17,7 +17,7 @@ function completeWithBash(lines: readonly (readonly string[])[]): string[][] {
     )
     .join('\n')
   const out = execFileSync('bash', ['--norc'], {
-    input: `set -u\n${renderCompletionScript(program, 'bash')}\n${completionRequests}\n`,
+    input: `set -u\n${renderCompletionScript(cliProgram, 'bash')}\n${completionRequests}\n`,
     encoding: 'utf8',
   })
   return out
@@ -59,10 +59,10 @@ test('bash completes commands, those below them, options, and what an option or 
 })
 
 describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
-  const script = renderCompletionScript(program, shell)
+  const script = renderCompletionScript(cliProgram, shell)
 
   test('has every command and every option', () => {
-    for (const command of listCommands(program)) {
+    for (const command of listCommands(cliProgram)) {
       expect(script).toContain(command.name())
       for (const { long } of command.options.filter(({ hidden }) => !hidden))
         expect(script).toContain(shell === 'fish' ? `-l ${long?.slice(2)}` : `${long}[`)

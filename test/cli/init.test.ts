@@ -11,12 +11,12 @@ import { parseConfig } from '../../src/config/config.ts'
 
 jest.setTimeout(60_000)
 
-const originalDirectory = process.cwd()
+const originalWorkingDirectory = process.cwd()
 let temporaryDirectory: string
 beforeAll(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'init-'))
 })
-afterEach(() => process.chdir(originalDirectory))
+afterEach(() => process.chdir(originalWorkingDirectory))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 function createGitRepository(name: string, files: Readonly<Record<string, string>>): string {

@@ -16,7 +16,7 @@ const temporaryDirectory = mkdtempSync(join(tmpdir(), 'merging-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 const runMergingCommand = (...parameters: string[]) =>
   runCatalogBotInDirectory(temporaryDirectory, 'merging', ...parameters)
-const runOldMergingCommand = (...parameters: string[]) =>
+const runDeprecatedAliasCommand = (...parameters: string[]) =>
   runCatalogBotInDirectory(temporaryDirectory, 'landings', ...parameters)
 const repositoryArguments = ['--repository', 'o/R']
 
@@ -61,7 +61,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
       reason: 'x',
       by: { kind: 'bot' },
     })
-    for (const run of [runMergingCommand('freeze'), runOldMergingCommand('stop')])
+    for (const run of [runMergingCommand('freeze'), runDeprecatedAliasCommand('stop')])
       expect(await run).toMatchObject({
         code: 2,
         err: expect.stringContaining('requires --repository'),
@@ -72,13 +72,13 @@ test('freeze, list and unfreeze through a running App and without one', async ()
   }
   const unfrozen = await runMergingCommand('unfreeze', ...repositoryArguments)
   expect(unfrozen).toMatchObject({ code: 0, err: expect.stringContaining('unfreeze with --audit') })
-  const all = await runOldMergingCommand('resume', ...repositoryArguments, '--audit', '--json')
+  const all = await runDeprecatedAliasCommand('resume', ...repositoryArguments, '--audit', '--json')
   expect(JSON.parse(all.out)).toMatchObject({ changed: [{ kind: 'audit' }], stops: [] })
   expect(await runMergingCommand('unfreeze', ...repositoryArguments)).toMatchObject({
     code: 1,
     err: expect.stringContaining('Nothing was frozen.'),
   })
-  expect(await runOldMergingCommand('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
+  expect(await runDeprecatedAliasCommand('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
   expect((await runMergingCommand('list', ...repositoryArguments)).out).toMatch(
     /^No branch is frozen\.\n\n[^]* unfreeze \(merge verification failed\) main by [^]* freeze \(manual\) main by /,
   )

@@ -20,7 +20,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
-import { createGitHubTokenClient } from '../../src/adapters/github/github-app.ts'
+import { createGitHubClientFromToken } from '../../src/adapters/github/github-app.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
@@ -202,7 +202,7 @@ describe('once', () => {
 
   test("rejects a person's token, and one that GitHub does not know", async () => {
     const open = (token: string) =>
-      createGitHubTokenClient({
+      createGitHubClientFromToken({
         token,
         apiUrl: demoEnvironment.github.url,
         throttle: false,

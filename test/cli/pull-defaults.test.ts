@@ -10,7 +10,7 @@ import {
   requireGitRepository,
 } from '../../src/cli/pull-defaults.ts'
 
-let parentDirectory: string
+let temporaryDirectory: string
 let repositoryDirectory: string
 const originalEnvironment = { ...process.env }
 const runGit = (...parameters: string[]) =>
@@ -20,10 +20,10 @@ const runGit = (...parameters: string[]) =>
   }).trim()
 
 beforeAll(() => {
-  parentDirectory = mkdtempSync(join(tmpdir(), 'defaults-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'defaults-'))
   Object.assign(process.env, {
-    HOME: parentDirectory,
-    XDG_CONFIG_HOME: join(parentDirectory, 'config'),
+    HOME: temporaryDirectory,
+    XDG_CONFIG_HOME: join(temporaryDirectory, 'config'),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GH_CONFIG_DIR: '',
@@ -32,10 +32,10 @@ beforeAll(() => {
 })
 afterAll(() => {
   process.env = originalEnvironment
-  rmSync(parentDirectory, { recursive: true, force: true })
+  rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 beforeEach(() => {
-  repositoryDirectory = mkdtempSync(join(parentDirectory, 'repository-'))
+  repositoryDirectory = mkdtempSync(join(temporaryDirectory, 'repository-'))
   runGit('init', '--quiet', '--initial-branch=work')
   runGit(
     '-c',
@@ -95,7 +95,7 @@ describe('the base', () => {
 
 describe('the author', () => {
   test('is github.user in the git config, else the user of gh', async () => {
-    const gh = join(parentDirectory, 'config', 'gh')
+    const gh = join(temporaryDirectory, 'config', 'gh')
     expect(await readDefaultAuthorLogin(repositoryDirectory)).toBeUndefined()
     mkdirSync(gh, { recursive: true })
     writeFileSync(join(gh, 'hosts.yml'), 'github.com:\n    user: of-gh\n    git_protocol: ssh\n')
@@ -107,7 +107,7 @@ describe('the author', () => {
   test.each(['[', 'github.com:\n', '- a\n', 'github.com: {user: 7}\n'])(
     'is unknown if the gh configuration contains no user: %j',
     async (text) => {
-      const gh = join(parentDirectory, 'config', 'gh')
+      const gh = join(temporaryDirectory, 'config', 'gh')
       mkdirSync(gh, { recursive: true })
       writeFileSync(join(gh, 'hosts.yml'), text)
       expect(await readDefaultAuthorLogin(repositoryDirectory)).toBeUndefined()
@@ -116,6 +116,6 @@ describe('the author', () => {
 })
 
 test('a path that is not in a repository is rejected with a message', async () => {
-  await expect(requireGitRepository(join(parentDirectory, 'nowhere'))).rejects.toThrow('no such directory')
-  await expect(requireGitRepository(parentDirectory)).rejects.toThrow('is not in a Git repository')
+  await expect(requireGitRepository(join(temporaryDirectory, 'nowhere'))).rejects.toThrow('no such directory')
+  await expect(requireGitRepository(temporaryDirectory)).rejects.toThrow('is not in a Git repository')
 })

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 
 export const chartDirectory = join(import.meta.dirname, '../../deploy/chart')
 
-const image = { repository: 'registry.example/catalog-bot' }
-const credentials = { existingSecret: 'app' }
+const chartImageValues = { repository: 'registry.example/catalog-bot' }
+const chartCredentialsValues = { existingSecret: 'app' }
 
 /** The setup page, the minimum with credentials, every part of the chart, and values without persistent storage. */
-export const chartValues = {
-  setup: { image },
-  least: { image, credentials },
+export const chartValuesByCase = {
+  setup: { image: chartImageValues },
+  least: { image: chartImageValues, credentials: chartCredentialsValues },
   full: {
-    image: { ...image, tag: 'v1', pullPolicy: 'Always' },
-    credentials,
+    image: { ...chartImageValues, tag: 'v1', pullPolicy: 'Always' },
+    credentials: chartCredentialsValues,
     database: { existingSecret: 'postgres', key: 'url' },
     replicas: 2,
     settings: {
@@ -82,54 +82,102 @@ export const chartValues = {
     ],
     priorityClassName: 'high',
   },
-  memory: { image, credentials, persistence: { enabled: false }, serviceAccount: { existing: 'mine' } },
+  memory: {
+    image: chartImageValues,
+    credentials: chartCredentialsValues,
+    persistence: { enabled: false },
+    serviceAccount: { existing: 'mine' },
+  },
   webhooks: {
-    image,
+    image: chartImageValues,
     publicUrl: 'https://pages.example',
     ingress: { enabled: true, host: 'bot.example', webhooksOnly: true },
   },
-  plainHttp: { image, ingress: { enabled: true, host: 'bot.example' } },
-  externalTls: { image, ingress: { enabled: true, host: 'bot.example', externalTls: true } },
+  plainHttp: { image: chartImageValues, ingress: { enabled: true, host: 'bot.example' } },
+  externalTls: {
+    image: chartImageValues,
+    ingress: { enabled: true, host: 'bot.example', externalTls: true },
+  },
 } as const
-export type ChartCase = keyof typeof chartValues
+export type ChartCase = keyof typeof chartValuesByCase
 
 /** Values that helm must reject, with what its message must name. */
 export const rejectedChartValues: readonly (readonly [what: string, values: object, named: string])[] = [
   ['no image', {}, 'image.repository'],
-  ['a misspelled value', { image, replicaCount: 2 }, 'replicaCount'],
-  ['a misspelled nested value', { image, ingress: { enable: true } }, 'ingress: Additional property enable'],
+  ['a misspelled value', { image: chartImageValues, replicaCount: 2 }, 'replicaCount'],
+  [
+    'a misspelled nested value',
+    { image: chartImageValues, ingress: { enable: true } },
+    'ingress: Additional property enable',
+  ],
   [
     'two replicas without credentials',
-    { image, replicas: 2, database: { existingSecret: 'postgres' } },
+    { image: chartImageValues, replicas: 2, database: { existingSecret: 'postgres' } },
     'replicas: 2 requires credentials.existingSecret',
   ],
   [
     'two replicas without a database',
-    { image, replicas: 2, credentials },
+    { image: chartImageValues, replicas: 2, credentials: chartCredentialsValues },
     'replicas: 2 requires database.existingSecret',
   ],
   [
     'no volume for the credentials',
-    { image, persistence: { enabled: false } },
+    { image: chartImageValues, persistence: { enabled: false } },
     'persistence.enabled: false requires credentials.existingSecret',
   ],
-  ['an ingress without a host', { image, ingress: { enabled: true } }, 'requires ingress.host'],
-  ['a public URL with a path', { image, publicUrl: 'https://bot.example/bot' }, 'publicUrl'],
-  ['a misspelled setting', { image, settings: { SWEEP_SECOND: 60 } }, 'property SWEEP_SECOND is not allowed'],
-  ['a setting out of range', { image, settings: { CONCURRENCY: 100 } }, 'settings.CONCURRENCY'],
-  ['a setting of the wrong type', { image, settings: { SWEEP_SECONDS: '1m' } }, 'settings.SWEEP_SECONDS'],
-  ['a setting that YAML reads as a boolean', { image, settings: { PAGES: false } }, 'settings.PAGES'],
-  ['a secret in the settings', { image, settings: { WEBHOOK_SECRET: 'in the clear' } }, 'WEBHOOK_SECRET'],
+  [
+    'an ingress without a host',
+    { image: chartImageValues, ingress: { enabled: true } },
+    'requires ingress.host',
+  ],
+  [
+    'a public URL with a path',
+    { image: chartImageValues, publicUrl: 'https://bot.example/bot' },
+    'publicUrl',
+  ],
+  [
+    'a misspelled setting',
+    { image: chartImageValues, settings: { SWEEP_SECOND: 60 } },
+    'property SWEEP_SECOND is not allowed',
+  ],
+  [
+    'a setting out of range',
+    { image: chartImageValues, settings: { CONCURRENCY: 100 } },
+    'settings.CONCURRENCY',
+  ],
+  [
+    'a setting of the wrong type',
+    { image: chartImageValues, settings: { SWEEP_SECONDS: '1m' } },
+    'settings.SWEEP_SECONDS',
+  ],
+  [
+    'a setting that YAML reads as a boolean',
+    { image: chartImageValues, settings: { PAGES: false } },
+    'settings.PAGES',
+  ],
+  [
+    'a secret in the settings',
+    { image: chartImageValues, settings: { WEBHOOK_SECRET: 'in the clear' } },
+    'WEBHOOK_SECRET',
+  ],
   [
     'a sign-in secret in the settings',
-    { image, settings: { CLIENT_SECRET: 'in the clear' } },
+    { image: chartImageValues, settings: { CLIENT_SECRET: 'in the clear' } },
     'CLIENT_SECRET',
   ],
-  ['a setting that the chart controls', { image, settings: { DATA_DIR: '/elsewhere' } }, 'DATA_DIR'],
-  ['an address that no probe reaches', { image, settings: { HOST: '127.0.0.1' } }, 'property HOST'],
+  [
+    'a setting that the chart controls',
+    { image: chartImageValues, settings: { DATA_DIR: '/elsewhere' } },
+    'DATA_DIR',
+  ],
+  [
+    'an address that no probe reaches',
+    { image: chartImageValues, settings: { HOST: '127.0.0.1' } },
+    'property HOST',
+  ],
   [
     'a volume that several pods share',
-    { image, persistence: { accessModes: ['ReadWriteMany'] } },
+    { image: chartImageValues, persistence: { accessModes: ['ReadWriteMany'] } },
     'persistence.accessModes',
   ],
 ]

@@ -13,7 +13,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { findMissingProgram } from '../left-out.ts'
 import {
   chartDirectory,
-  chartValues,
+  chartValuesByCase,
   rejectedChartValues,
   renderChart,
   type ChartCase,
@@ -29,11 +29,11 @@ const chartHash = createHash('sha256')
 for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf8' }).sort())
   if (statSync(join(chartDirectory, path)).isFile() && !path.startsWith('README'))
     chartHash.update(`${path}\n${readTextFile(chartDirectory, path)}\n`)
-chartHash.update(JSON.stringify([chartValues, rejectedChartValues]))
+chartHash.update(JSON.stringify([chartValuesByCase, rejectedChartValues]))
 const chartDigestComment = `# Made by helm of the chart ${chartHash.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
 /** What helm prints for values that it rejects, one line per problem. */
-function renderRejections(): string {
+function renderHelmRejections(): string {
   const lines = rejectedChartValues.flatMap(([what, values]) => {
     try {
       renderChart(values)
@@ -101,7 +101,7 @@ describe('the values', () => {
       }),
     )
 
-  test.each(Object.entries(chartValues))('of the case %s are valid', (_name, given) => {
+  test.each(Object.entries(chartValuesByCase))('of the case %s are valid', (_name, given) => {
     expect({ ok: isValid(withDefaults(given)), errors: isValid.errors }).toEqual({ ok: true, errors: null })
   })
 
@@ -123,7 +123,7 @@ describe('the values', () => {
             listPaths(one, path === '' ? name : `${path}.${name}`),
           )
         : [path]
-    const given = Object.values(chartValues).flatMap((values) => listPaths(values, ''))
+    const given = Object.values(chartValuesByCase).flatMap((values) => listPaths(values, ''))
     const isGiven = (path: string) => given.some((one) => one === path || one.startsWith(`${path}.`))
     expect(listPaths(defaults, '').filter((path) => !isGiven(path))).toEqual([])
   })
@@ -145,11 +145,11 @@ describe('the values', () => {
   })
 })
 
-const chartCaseNames = Object.keys(chartValues) as ChartCase[]
+const chartCaseNames = Object.keys(chartValuesByCase) as ChartCase[]
 const resourcesByChartCase = new Map<ChartCase, readonly KubernetesResource[]>()
-let rejections = ''
+let helmRejections = ''
 /** The recorded output, which is current if helm is here. */
-function readRecordedOutput(fileName: string, render: () => string): string {
+function readRecordedHelmOutput(fileName: string, render: () => string): string {
   const file = join(renderedChartsDirectory, fileName)
   if (findMissingProgram('helm') !== undefined) return existsSync(file) ? readTextFile(file) : ''
   const current = `${chartDigestComment}${render()}`
@@ -159,20 +159,20 @@ function readRecordedOutput(fileName: string, render: () => string): string {
 }
 beforeAll(() => {
   for (const name of chartCaseNames) {
-    const recorded = readRecordedOutput(`${name}.yaml`, () => renderChart(chartValues[name]))
+    const recorded = readRecordedHelmOutput(`${name}.yaml`, () => renderChart(chartValuesByCase[name]))
     resourcesByChartCase.set(
       name,
       parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
     )
   }
-  rejections = readRecordedOutput('rejected.txt', renderRejections)
+  helmRejections = readRecordedHelmOutput('rejected.txt', renderHelmRejections)
 }, 60_000)
 
 test.each(rejectedChartValues)(
   'values with %s are rejected, and the message names the value',
   (what, _values, named) => {
-    expect(rejections.startsWith(chartDigestComment)).toBe(true)
-    const messages = rejections.split('\n').filter((line) => line.startsWith(`${what}: `))
+    expect(helmRejections.startsWith(chartDigestComment)).toBe(true)
+    const messages = helmRejections.split('\n').filter((line) => line.startsWith(`${what}: `))
     expect(messages).not.toContain(`${what}: accepted`)
     expect(messages.join('\n')).toContain(named)
   },
@@ -239,7 +239,7 @@ describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
       ...appCredentials,
       DATABASE_URL: 'postgres://bot@database/bot',
     }
-    const given = Object.entries(listEnvironment(name)).map(([key, value]) => [
+    const given = Object.entries(getContainerEnvironment(name)).map(([key, value]) => [
       key,
       typeof value === 'string' ? value : secrets[key],
     ])
@@ -252,7 +252,7 @@ describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
   })
 
   test('sets each variable once', () => {
-    const names = Object.keys(listEnvironment(name))
+    const names = Object.keys(getContainerEnvironment(name))
     expect(names).toEqual([...new Set(names)])
     expect(getContainer(name).env).toHaveLength(names.length)
   })
@@ -262,7 +262,7 @@ describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
     const ports = services.map(({ spec }) => spec as unknown as RenderedServiceSpec)
     const withMetrics = ports.filter((spec) => spec.ports.some(({ targetPort }) => targetPort === 'metrics'))
     expect(withMetrics).toEqual([expect.objectContaining({ clusterIP: 'None' })])
-    expect(listEnvironment(name)).toMatchObject({ PORT: '3000', METRICS_PORT: '9090' })
+    expect(getContainerEnvironment(name)).toMatchObject({ PORT: '3000', METRICS_PORT: '9090' })
     expect(JSON.stringify(one('Ingress') ?? {})).not.toMatch(/metrics|9090|-pods/)
   })
 })
@@ -291,7 +291,7 @@ function getContainer(name: ChartCase): RenderedContainer {
   return container
 }
 
-const listEnvironment = (name: ChartCase): Record<string, unknown> =>
+const getContainerEnvironment = (name: ChartCase): Record<string, unknown> =>
   Object.fromEntries(
     getContainer(name).env.map(({ name: key, value, valueFrom }) => [key, value ?? valueFrom]),
   )
@@ -311,20 +311,20 @@ describe('the rendered charts', () => {
   })
 
   test('start with the setup page only without credentials, and keep what it stores', () => {
-    const setup = listEnvironment('setup')
+    const setup = getContainerEnvironment('setup')
     expect(setup).toMatchObject({ SETUP: '1', DATA_DIR: '/data' })
     expect(Object.keys(setup)).not.toContain('APP_ID')
     expect(specOf('setup', 'StatefulSet')).toMatchObject({
       volumeClaimTemplates: [{ metadata: { name: 'data' } }],
     })
-    expect(listEnvironment('least')).not.toHaveProperty('SETUP')
+    expect(getContainerEnvironment('least')).not.toHaveProperty('SETUP')
   })
 
   test('read the credentials from the Secret, and do not require those of sign-in and of a rotation', () => {
     const fromSecret = (key: string, optional?: boolean) => ({
       secretKeyRef: { name: 'app', key, ...(optional === true && { optional }) },
     })
-    expect(listEnvironment('least')).toMatchObject({
+    expect(getContainerEnvironment('least')).toMatchObject({
       APP_ID: fromSecret('APP_ID'),
       PRIVATE_KEY: fromSecret('PRIVATE_KEY'),
       WEBHOOK_SECRET: fromSecret('WEBHOOK_SECRET'),
@@ -342,11 +342,11 @@ describe('the rendered charts', () => {
   })
 
   test('derive the public URL from the ingress', () => {
-    expect(listEnvironment('full')['PUBLIC_URL']).toBe('https://bot.example')
-    expect(listEnvironment('externalTls')['PUBLIC_URL']).toBe('https://bot.example')
-    expect(listEnvironment('plainHttp')['PUBLIC_URL']).toBe('http://bot.example')
-    expect(listEnvironment('webhooks')['PUBLIC_URL']).toBe('https://pages.example')
-    expect(listEnvironment('least')).not.toHaveProperty('PUBLIC_URL')
+    expect(getContainerEnvironment('full')['PUBLIC_URL']).toBe('https://bot.example')
+    expect(getContainerEnvironment('externalTls')['PUBLIC_URL']).toBe('https://bot.example')
+    expect(getContainerEnvironment('plainHttp')['PUBLIC_URL']).toBe('http://bot.example')
+    expect(getContainerEnvironment('webhooks')['PUBLIC_URL']).toBe('https://pages.example')
+    expect(getContainerEnvironment('least')).not.toHaveProperty('PUBLIC_URL')
   })
 
   test('let only the listed peers read metrics', () => {
@@ -370,7 +370,7 @@ describe('the rendered charts', () => {
   })
 
   test('mount the targets of publishing and of cluster tests where the variables point', () => {
-    const { PUBLISH_TARGETS: publishing, CLUSTER_TARGETS: clusters } = listEnvironment('full')
+    const { PUBLISH_TARGETS: publishing, CLUSTER_TARGETS: clusters } = getContainerEnvironment('full')
     const paths = getContainer('full').volumeMounts.map(({ mountPath }) => `${mountPath}/targets.yaml`)
     expect(paths).toEqual(expect.arrayContaining([publishing, clusters]))
     expect(getContainer('full').envFrom).toEqual([{ secretRef: { name: 'proxy' } }])

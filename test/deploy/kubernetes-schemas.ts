@@ -23,33 +23,33 @@ if (swaggerFile === undefined || crdFile === undefined || directory === undefine
 mkdirSync(directory, { recursive: true })
 
 /** Quantities are strings in OpenAPI, but the API server accepts numbers, too. */
-const isNumberOrString = (key: string, { format }: OpenApiSchema) =>
+const isIntOrStringSchema = (key: string, { format }: OpenApiSchema) =>
   format === 'int-or-string' || key === 'io.k8s.apimachinery.pkg.api.resource.Quantity'
 
 const toStrictSchema = (key: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const schema = value as OpenApiSchema
-  if (isNumberOrString(key, schema)) return { type: ['string', 'number'] }
+  if (isIntOrStringSchema(key, schema)) return { type: ['string', 'number'] }
   return typeof schema.properties === 'object' && !('additionalProperties' in schema)
     ? { ...schema, additionalProperties: false }
     : value
 }
-const readStrictJson = (text: string) => JSON.parse(text, toStrictSchema) as unknown
+const parseJsonWithStrictSchemas = (text: string) => JSON.parse(text, toStrictSchema) as unknown
 
 /** The file name that kubeconform looks for, such as `statefulset-apps-v1.json`. */
-function writeSchema({ group, version, kind }: GroupVersionKind, schema: object): void {
+function writeKubernetesSchema({ group, version, kind }: GroupVersionKind, schema: object): void {
   const parts = [kind, ...(group === '' ? [] : [group.split('.')[0]]), version]
   writeFileSync(join(directory ?? '', `${parts.join('-').toLowerCase()}.json`), JSON.stringify(schema))
 }
 
-const { definitions } = readStrictJson(readFileSync(swaggerFile, 'utf8')) as {
+const { definitions } = parseJsonWithStrictSchemas(readFileSync(swaggerFile, 'utf8')) as {
   readonly definitions: Readonly<Record<string, OpenApiSchema>>
 }
 writeFileSync(join(directory, 'definitions.json'), JSON.stringify({ definitions }))
 for (const [name, { 'x-kubernetes-group-version-kind': kinds = [] }] of Object.entries(definitions))
-  for (const kind of kinds) writeSchema(kind, { $ref: `definitions.json#/definitions/${name}` })
+  for (const kind of kinds) writeKubernetesSchema(kind, { $ref: `definitions.json#/definitions/${name}` })
 
-const { spec } = readStrictJson(JSON.stringify(parse(readFileSync(crdFile, 'utf8')))) as {
+const { spec } = parseJsonWithStrictSchemas(JSON.stringify(parse(readFileSync(crdFile, 'utf8')))) as {
   readonly spec: {
     readonly group: string
     readonly names: { readonly kind: string }
@@ -57,4 +57,4 @@ const { spec } = readStrictJson(JSON.stringify(parse(readFileSync(crdFile, 'utf8
   }
 }
 for (const { name, schema } of spec.versions)
-  writeSchema({ group: spec.group, version: name, kind: spec.names.kind }, schema.openAPIV3Schema)
+  writeKubernetesSchema({ group: spec.group, version: name, kind: spec.names.kind }, schema.openAPIV3Schema)

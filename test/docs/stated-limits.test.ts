@@ -36,13 +36,7 @@ const deadlines = 'src/checks/install/cluster-test/cluster-test-state.ts'
 
 /** `#` in the sentence is the number, in units of the last column. */
 test.each([
-  [
-    'how-to/owners',
-    'within the first # lines',
-    'src/pull-request/command.ts',
-    'maxLinesSearchedForCommands',
-    1,
-  ],
+  ['how-to/owners', 'within the first # lines', 'src/pull-request/command.ts', 'maxScannedCommentLines', 1],
   [
     'how-to/owners',
     'more than # commands per account and hour',
@@ -84,7 +78,7 @@ test.each([
     'how-to/bundle-directories',
     'at most # MB',
     'src/catalogs/read-bundle-files.ts',
-    'maxTouchedBundleBytes',
+    'maxTotalTouchedBundleBytes',
     1024 * 1024,
   ],
   ['how-to/cluster-tests', 'lasts for # minutes', deadlines, 'retryWindow', minuteMs],

@@ -8,12 +8,12 @@ import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderPullReport } from '../../src/report/report.ts'
-import { describeBaseBranchBreakages } from '../../src/report/evaluation-report.ts'
+import { describeBrokenBaseBranchFiles } from '../../src/report/evaluation-report.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
-import { findBaseBreakingCommits } from '../../src/evaluate/trace-findings.ts'
+import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
@@ -137,7 +137,7 @@ describe('a base branch that a commit broke', () => {
     const head = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [tip])
     const { findings, config } = await evaluatePull(tip, head)
     const tools = { repository: ownershipScenario.mirror, loader: catalogLoader, config }
-    expect(await findBaseBreakingCommits(findings, tip, tools)).toEqual([
+    expect(await findCommitsThatBrokeBase(findings, tip, tools)).toEqual([
       { file: otherCatalogPath, errors: 1 },
     ])
   })
@@ -151,8 +151,8 @@ test('the line links the pull request if catalog-bot merged it, and the commit o
     pull: pullNumber,
   }
   const breaks = [{ file: 'catalog/a.yaml', errors: 2, commit }]
-  expect(describeBaseBranchBreakages(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([
+  expect(describeBrokenBaseBranchFiles(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([
     "`catalog/a.yaml` already has 2 errors on `main`, since [#3](https://github.com/coast/catalog/pull/3). This pull request didn't cause them.",
   ])
-  expect(describeBaseBranchBreakages(breaks, new Map(), page, 'main')[0]).toContain(`/commit/${commit}`)
+  expect(describeBrokenBaseBranchFiles(breaks, new Map(), page, 'main')[0]).toContain(`/commit/${commit}`)
 })

@@ -5,7 +5,7 @@ import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { createInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { createCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { createEvaluationRegistries, type EvaluationRegistries } from '../../src/catalogs/registries.ts'
+import { createRegistryLookupService, type RegistryLookupService } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   mockRegistry = await startMockRegistry()
   catalogFileReaderPool = createCatalogFileReaderPool(1)
 })
-let registries: EvaluationRegistries | undefined
+let registries: RegistryLookupService | undefined
 afterEach(async () => {
   await registries?.close()
   registries = undefined
@@ -79,7 +79,7 @@ async function createChangeEvaluator(
   ownershipScenario.origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const store = createInMemoryCache(systemClock)
-  registries = await createEvaluationRegistries({
+  registries = await createRegistryLookupService({
     clock: systemClock,
     store,
     environment,

@@ -31,14 +31,14 @@ let configYaml: string | undefined
 let evaluationBudget: EvaluationBudget
 let nextEvaluationResponse: EvaluationResponse
 let evaluationCount: number
-let pullCount = 0
+let lastPullNumber = 0
 let pullSnapshot: PullSnapshot
 beforeEach(() => {
   configYaml = undefined
   evaluationBudget = defaultEvaluationBudget
   nextEvaluationResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
   evaluationCount = 0
-  pullSnapshot = createTestPullSnapshot({ pull: toPullNumber(++pullCount) })
+  pullSnapshot = createTestPullSnapshot({ pull: toPullNumber(++lastPullNumber) })
 })
 
 async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {}): Promise<string> {
@@ -97,7 +97,7 @@ test.each([
 test('another pull request with the same head is looked at for itself', async () => {
   await evaluateAndFormatVerdict()
   nextEvaluationResponse = cachedEvaluation
-  expect(await evaluateAndFormatVerdict({ pull: toPullNumber(++pullCount) })).toMatch(/^merge/)
+  expect(await evaluateAndFormatVerdict({ pull: toPullNumber(++lastPullNumber) })).toMatch(/^merge/)
 })
 
 test('what has more comments than are read is not looked at at all', async () => {

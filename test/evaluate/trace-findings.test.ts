@@ -2,7 +2,7 @@
 // with real Git: the linked line has the same text as the line of the finding.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
-import { traceFindings } from '../../src/evaluate/trace-findings.ts'
+import { traceFindingsToChangedLines } from '../../src/evaluate/trace-findings.ts'
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { toFindingIdentityKey } from '../../src/report/report-options.ts'
@@ -44,7 +44,11 @@ async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
     ...{ rule: 'x', severity: 'error', what: '', why: '', fix: '' },
     at: { file: catalogPath, line: at + 1, column: 1 },
   }))
-  const traced = await traceFindings(findings, { head, base, result: merge.tree }, ownershipScenario.mirror)
+  const traced = await traceFindingsToChangedLines(
+    findings,
+    { head, base, result: merge.tree },
+    ownershipScenario.mirror,
+  )
   const locations = traced.lines.map(({ line, side, first }) => ({
     side,
     first,
@@ -98,7 +102,11 @@ describe('a fix', () => {
   })
   async function fixesAt(base: CommitSha, head: CommitSha, line = 1) {
     const { commits } = await traceFindingOnEveryLine(base, head)
-    const { fixes, lines } = await traceFindings([heads(line)], commits, ownershipScenario.mirror)
+    const { fixes, lines } = await traceFindingsToChangedLines(
+      [heads(line)],
+      commits,
+      ownershipScenario.mirror,
+    )
     expect(fixes.map(({ finding }) => finding)).toEqual(
       fixes.length === 0 ? [] : [toFindingIdentityKey(heads(line))],
     )

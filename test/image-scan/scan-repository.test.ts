@@ -1,5 +1,5 @@
 // Scans with the sandbox's GitHub, a real mirror, and a real store. The test sets the registry's answers and the clock.
-import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
+import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -150,7 +150,7 @@ async function openImageScanScenario(
         isSmall: () => true,
         close: () => Promise.resolve(),
       },
-      releases: rejectingReleasePool,
+      releases: rejectingReleaseWorkerPool,
       scheduler: createJobScheduler(clock),
       metrics: createMetrics(),
       clock,
@@ -188,7 +188,7 @@ async function openImageScanScenario(
 
 let imageScanScenario: ImageScanScenario
 const openedScenarios: ImageScanScenario[] = []
-const openTrackedScanScenario = async (...given: Parameters<typeof openImageScanScenario>) => {
+const openScanScenarioWithCleanup = async (...given: Parameters<typeof openImageScanScenario>) => {
   imageScanScenario = await openImageScanScenario(...given)
   openedScenarios.push(imageScanScenario)
   return imageScanScenario
@@ -204,7 +204,7 @@ const countIssueWriteRequests = () =>
 
 describe('an image that disappears', () => {
   beforeEach(async () => {
-    await openTrackedScanScenario()
+    await openScanScenarioWithCleanup()
   }, 180_000)
 
   test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
@@ -322,7 +322,7 @@ describe('not reported as missing', () => {
   ])(
     '%s, even if it persists',
     async (_name, answer) => {
-      await openTrackedScanScenario()
+      await openScanScenarioWithCleanup()
       imageScanScenario.answers.set(firstImageReference, answer)
       await imageScanScenario.advanceDay()
       expect(imageScanScenario.issues()).toEqual([])
@@ -332,7 +332,7 @@ describe('not reported as missing', () => {
   )
 
   test('a registry that the repository does not allow, which is not even queried', async () => {
-    await openTrackedScanScenario({
+    await openScanScenarioWithCleanup({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  registries: [elsewhere.test]\n',
     })
@@ -342,7 +342,7 @@ describe('not reported as missing', () => {
 
   test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
-    await openTrackedScanScenario({ ...catalogFiles, '.github/catalog-bot.yml': silent })
+    await openScanScenarioWithCleanup({ ...catalogFiles, '.github/catalog-bot.yml': silent })
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues()).toEqual([])
@@ -363,7 +363,7 @@ describe('the scope of a scan', () => {
       'catalogs.yaml': `references:\n  - name: alpha\n    image: ${listed}\n`,
       '.github/catalog-bot.yml': 'branches: ["release-*"]\n',
     }
-    await openTrackedScanScenario(files)
+    await openScanScenarioWithCleanup(files)
     const older = {
       'catalogs/v4.17/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v0', secondImageReference)),
     }
@@ -391,7 +391,7 @@ describe('the scope of a scan', () => {
 
   test('reports a tag next to a digest as moved if it moved between scans', async () => {
     const pinned = `registry.test/alpha:v1@${imageDigest}`
-    await openTrackedScanScenario({
+    await openScanScenarioWithCleanup({
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', pinned)),
     })
     await imageScanScenario.advanceDay()
@@ -404,13 +404,13 @@ describe('the scope of a scan', () => {
   }, 180_000)
 
   test('respects `every: off`, `issue: false`, and `SCAN_SECONDS=0`', async () => {
-    await openTrackedScanScenario({
+    await openScanScenarioWithCleanup({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n',
     })
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).toEqual([])
-    await openTrackedScanScenario({
+    await openScanScenarioWithCleanup({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n',
     })
@@ -418,7 +418,7 @@ describe('the scope of a scan', () => {
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).not.toEqual([])
     expect(imageScanScenario.issues()).toEqual([])
-    await openTrackedScanScenario(catalogFiles, { SCAN_SECONDS: '0' })
+    await openScanScenarioWithCleanup(catalogFiles, { SCAN_SECONDS: '0' })
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).toEqual([])
   }, 180_000)
@@ -433,7 +433,7 @@ describe('a scan of many references', () => {
   }
 
   test('runs in slices, and a killed one resumes where it stopped', async () => {
-    await openTrackedScanScenario(files)
+    await openScanScenarioWithCleanup(files)
     expect(await imageScanScenario.step()).toBe(1)
     expect(imageScanScenario.askedReferences).toHaveLength(100)
     // A process that dies in the middle of a slice has stored nothing of it.
@@ -447,7 +447,7 @@ describe('a scan of many references', () => {
   }, 180_000)
 
   test('gives up on a registry that does not answer for the rest of the scan', async () => {
-    await openTrackedScanScenario({
+    await openScanScenarioWithCleanup({
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
@@ -462,7 +462,7 @@ describe('a scan of many references', () => {
   }, 180_000)
 
   test('reports nothing after losing its lease while reading catalogs', async () => {
-    await openTrackedScanScenario()
+    await openScanScenarioWithCleanup()
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     await imageScanScenario.advanceHours(24)
     const { store: own } = imageScanScenario.ctx.app
@@ -487,7 +487,7 @@ describe('a scan of many references', () => {
     expect(imageScanScenario.issues()).toHaveLength(1)
   })
   test('yields while any other slice is running', async () => {
-    await openTrackedScanScenario(files)
+    await openScanScenarioWithCleanup(files)
     const lease = await store.acquireLease('image scan', 60)
     expect(await imageScanScenario.step()).toBe(5)
     expect(imageScanScenario.askedReferences).toEqual([])
@@ -498,7 +498,7 @@ describe('a scan of many references', () => {
 
 describe('the issue', () => {
   test('is found again, not opened twice, if a process died before it stored the number', async () => {
-    await openTrackedScanScenario()
+    await openScanScenarioWithCleanup()
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
@@ -514,7 +514,7 @@ describe('the issue', () => {
   }, 180_000)
 
   test('is closed even if a process died before storing its number and no image is missing now', async () => {
-    await openTrackedScanScenario()
+    await openScanScenarioWithCleanup()
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(imageScanScenario.advanceDay()).rejects.toMatchObject({ retryable: true })
@@ -526,7 +526,7 @@ describe('the issue', () => {
   }, 180_000)
 
   test('that has our marker but another author is left alone', async () => {
-    await openTrackedScanScenario()
+    await openScanScenarioWithCleanup()
     const forged = githubFixture.github.openIssue(
       imageScanScenario.full,
       'stranger',
@@ -549,7 +549,7 @@ describe('the issue', () => {
   ])(
     'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
-      await openTrackedScanScenario()
+      await openScanScenarioWithCleanup()
       imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
       forbid()
       try {

@@ -35,7 +35,7 @@ function trackJobSlotYield(slot: JobSlot): { is: boolean } {
   return state
 }
 
-const createJobSchedulerSetup = (maxHeavyJobs = 2) => {
+const setUpJobScheduler = (maxHeavyJobs = 2) => {
   const time = createManualClock()
   const turns = createJobScheduler(time.clock, { maxHeavyJobs, maxWaitMs: 1000, maxLightJobsPerAccount: 2 })
   const heavy = (author: string) => {
@@ -47,7 +47,7 @@ const createJobSchedulerSetup = (maxHeavyJobs = 2) => {
 }
 
 test('a heavy job waits while a light job or a job of unknown cost is running', async () => {
-  const { turns, heavy } = createJobSchedulerSetup()
+  const { turns, heavy } = setUpJobScheduler()
   const [known, unknown] = [turns.startJob(), turns.startJob()]
   known.setCost('light', 'alice')
   const one = trackJobSlotYield(heavy('mallory'))
@@ -62,7 +62,7 @@ test('a heavy job waits while a light job or a job of unknown cost is running', 
 })
 
 test('a light job does not wait for a heavy one', async () => {
-  const { turns, heavy } = createJobSchedulerSetup(1)
+  const { turns, heavy } = setUpJobScheduler(1)
   void heavy('mallory').yieldToLightJobs()
   const light = turns.startJob()
   light.setCost('light', 'alice')
@@ -70,7 +70,7 @@ test('a light job does not wait for a heavy one', async () => {
 })
 
 test('other jobs delay a heavy job up to a limit, summed over all its pauses', async () => {
-  const { turns, heavy, pass } = createJobSchedulerSetup()
+  const { turns, heavy, pass } = setUpJobScheduler()
   turns.startJob()
   const slot = heavy('alice')
   const first = trackJobSlotYield(slot)
@@ -84,7 +84,7 @@ test('other jobs delay a heavy job up to a limit, summed over all its pauses', a
 })
 
 test('runs only the maximum number of heavy jobs, and reuses a slot that is freed', async () => {
-  const { heavy, turns } = createJobSchedulerSetup(2)
+  const { heavy, turns } = setUpJobScheduler(2)
   const [a, b, c] = [heavy('a'), heavy('b'), heavy('c')]
   const [atA, atB, atC] = [trackJobSlotYield(a), trackJobSlotYield(b), trackJobSlotYield(c)]
   await flushEventLoop()
@@ -98,7 +98,7 @@ test('runs only the maximum number of heavy jobs, and reuses a slot that is free
 })
 
 test('an account with many heavy jobs waits behind an account with few', async () => {
-  const { heavy } = createJobSchedulerSetup(2)
+  const { heavy } = setUpJobScheduler(2)
   const mallory = [1, 2, 3, 4].map(() => heavy('mallory'))
   const hers = mallory.map(trackJobSlotYield)
   const his = trackJobSlotYield(heavy('alice'))
@@ -110,7 +110,7 @@ test('an account with many heavy jobs waits behind an account with few', async (
 })
 
 test('a third light job of an account waits for other accounts, and up to a limit for its own', async () => {
-  const { turns, pass } = createJobSchedulerSetup()
+  const { turns, pass } = setUpJobScheduler()
   const light = (whose: string) => {
     const slot = turns.startJob()
     slot.setCost('light', whose)
@@ -135,7 +135,7 @@ test('a third light job of an account waits for other accounts, and up to a limi
 })
 
 test('a job that turns out to be heavy no longer delays heavy jobs', async () => {
-  const { turns, heavy } = createJobSchedulerSetup()
+  const { turns, heavy } = setUpJobScheduler()
   const slot = turns.startJob()
   slot.setCost('light', 'mallory')
   const one = trackJobSlotYield(heavy('alice'))
@@ -145,7 +145,7 @@ test('a job that turns out to be heavy no longer delays heavy jobs', async () =>
 })
 
 test('closing the scheduler lets all waiting jobs continue', async () => {
-  const { turns, heavy } = createJobSchedulerSetup(1)
+  const { turns, heavy } = setUpJobScheduler(1)
   turns.startJob()
   const [one, other] = [trackJobSlotYield(heavy('a')), trackJobSlotYield(heavy('b'))]
   turns.close()

@@ -14,7 +14,7 @@ const outcomesAwaitingApproval = [
   }),
 ]
 
-interface PublishedReportState {
+interface PublishReportScenario {
   readonly isWaiting?: boolean
   readonly comment?: string
   readonly publishOptions?: PublishPullReportOptions
@@ -23,7 +23,7 @@ interface PublishedReportState {
 /** The actions that a report causes, given what GitHub already shows. */
 async function computeReportActions(
   options: Partial<PullReportOptions>,
-  { isWaiting = false, comment = '', publishOptions = {} }: PublishedReportState = {},
+  { isWaiting = false, comment = '', publishOptions = {} }: PublishReportScenario = {},
 ) {
   const done: ForgeAction[] = []
   let reads = 0

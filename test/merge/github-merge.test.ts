@@ -31,7 +31,7 @@ const listMergeApiCalls = () =>
     ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${mergeScenario.full}/`),
   )
 /** Runs `happens` right before the merge request to GitHub. */
-const createBeforeMergeHook = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
+const createMergeOptionsWithHook = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
   merging: {
     ...mergeScenario.options.merging,
     merge: async (...args) => {
@@ -89,7 +89,7 @@ describe('a merge through the GitHub API', () => {
   test('is a mismatch if the base moves right before GitHub merges', async () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
-      createBeforeMergeHook(() =>
+      createMergeOptionsWithHook(() =>
         mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' }),
       ),
     )
@@ -113,7 +113,7 @@ describe('a merge through the GitHub API', () => {
   test('is a mismatch if a squash has the expected tree and another base', async () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('squash'),
-      createBeforeMergeHook(async () => {
+      createMergeOptionsWithHook(async () => {
         // Moves the base to another commit with the same tree.
         await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
         await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': null })
@@ -140,7 +140,7 @@ describe('a merge through the GitHub API', () => {
       async (method) => {
         let pushed = ''
         const outcome = await mergeScenario.merge(createGitHubMergeStrategy(method), {
-          ...createBeforeMergeHook(async () => {
+          ...createMergeOptionsWithHook(async () => {
             await pushes()
             pushed = mergeScenario.tip()
           }),
@@ -156,7 +156,7 @@ describe('a merge through the GitHub API', () => {
     test('is a mismatch with the reasons if it is invalid on its actual parent', async () => {
       const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
       const outcome = await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
-        ...createBeforeMergeHook(pushes),
+        ...createMergeOptionsWithHook(pushes),
         ...judging(verdict),
       })
       expect(outcome).toMatchObject({ kind: 'mismatch' })
@@ -166,7 +166,7 @@ describe('a merge through the GitHub API', () => {
     test('is unclear while the evaluation is inconclusive, and a mismatch after ten minutes', async () => {
       expect(
         await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
-          ...createBeforeMergeHook(pushes),
+          ...createMergeOptionsWithHook(pushes),
           ...judging(),
         }),
       ).toEqual({ kind: 'busy' })
@@ -185,7 +185,7 @@ describe('a merge through the GitHub API', () => {
 
     test('is recorded as merged if a later evaluation finds it valid', async () => {
       await mergeScenario.merge(createGitHubMergeStrategy('squash'), {
-        ...createBeforeMergeHook(pushes),
+        ...createMergeOptionsWithHook(pushes),
         ...judging(),
       })
       const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
@@ -245,7 +245,7 @@ describe('a merge through the GitHub API', () => {
     const tip = mergeScenario.tip()
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
-      createBeforeMergeHook(() =>
+      createMergeOptionsWithHook(() =>
         mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: evil\n' }),
       ),
     )
@@ -317,7 +317,7 @@ describe('a merge through the GitHub API', () => {
   test('is rejected without a mismatch if bob merges the pull request first', async () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
-      createBeforeMergeHook(() =>
+      createMergeOptionsWithHook(() =>
         mergeFixture.githubFixture.client(mergeScenario.github.tokenFor('bob')).rest.pulls.merge({
           owner: 'catalogs',
           repo: mergeScenario.full.split('/')[1] ?? '',

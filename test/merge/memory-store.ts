@@ -5,14 +5,14 @@ import type { Lease } from '../../src/ports/jobs.ts'
 
 export type MergeIntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 
-export interface MemoryStore {
+export interface InMemoryMergeStore {
   readonly store: Store
   readonly intents: readonly (MergeIntent & { readonly outcome?: MergeIntentOutcome })[]
   /** Expires all leases. */
   expireLeases(): void
 }
 
-export function createMemoryStore(): MemoryStore {
+export function createInMemoryMergeStore(): InMemoryMergeStore {
   const intents: (MergeIntent & { outcome?: MergeIntentOutcome })[] = []
   const leases = new Map<string, { fence: number; held: boolean }>()
   const cache = new Map<string, unknown>()

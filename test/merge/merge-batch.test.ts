@@ -5,7 +5,7 @@ import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
-import { mergePullBatch, type BatchMember } from '../../src/merge/merge-batch.ts'
+import { mergePullBatch, type MergeBatchMember } from '../../src/merge/merge-batch.ts'
 import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
@@ -31,14 +31,16 @@ afterEach(async () => {
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-interface BatchScenario {
+interface MergeBatchScenario {
   readonly scenario: MergeScenario
   readonly pulls: readonly MockPull[]
-  readonly members: readonly BatchMember[]
+  readonly members: readonly MergeBatchMember[]
 }
 
 /** Opens three pull requests for three files, each validated on top of the previous one. */
-async function openBatchScenario(method: MergeStrategy = directPushStrategy): Promise<BatchScenario> {
+async function openMergeBatchScenario(
+  method: MergeStrategy = directPushStrategy,
+): Promise<MergeBatchScenario> {
   const scenario = await mergeFixture.openScenario({ behind: false })
   openedScenarios.push(scenario)
   const pulls = [scenario.pull]
@@ -51,7 +53,7 @@ async function openBatchScenario(method: MergeStrategy = directPushStrategy): Pr
         changes: { [`${name}.yaml`]: `name: ${name}\n` },
       }),
     )
-  const members: BatchMember[] = []
+  const members: MergeBatchMember[] = []
   let base: CommitSha | undefined
   for (const pull of pulls) {
     const read = await scenario.options.forge.readSnapshot(toPullNumber(pull.number))
@@ -85,7 +87,7 @@ async function openBatchScenario(method: MergeStrategy = directPushStrategy): Pr
 }
 
 async function mergeBatchInScenario(
-  { scenario, members }: BatchScenario,
+  { scenario, members }: MergeBatchScenario,
   options: MergeScenario['options'] = scenario.options,
 ) {
   const name = toMergeLeaseName({ owner: 'catalogs', name: scenario.full.split('/')[1] ?? '' }, 'main')
@@ -98,15 +100,16 @@ async function mergeBatchInScenario(
   }
 }
 
-const listMergeCommits = ({ members }: BatchScenario) => members.map(({ permit }) => permit.landing.commit)
-const listPushRequests = ({ scenario }: BatchScenario) =>
+const listMergeCommits = ({ members }: MergeBatchScenario) =>
+  members.map(({ permit }) => permit.landing.commit)
+const listPushRequests = ({ scenario }: MergeBatchScenario) =>
   mergeFixture.githubFixture.github.requests.filter(
     ({ path, template }) => path.includes(scenario.full) && template.endsWith('git-receive-pack'),
   ).length
 
 describe('a merge batch', () => {
   test('merges all of its members with one push, each as validated', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toBeUndefined()
     expect([...outcomes.values()]).toEqual(listMergeCommits(it).map((commit) => ({ kind: 'landed', commit })))
@@ -117,7 +120,7 @@ describe('a merge batch', () => {
   })
 
   test('merges if the bulk query fails and the keys of a stored snapshot are in another order', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
     const kept = it.members.map((member) => {
       const { snapshot } = member.examined
@@ -131,7 +134,7 @@ describe('a merge batch', () => {
   })
 
   test('ends before a member with a new push, and merges the members before it', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const [, second] = it.pulls
     if (second === undefined) throw new Error('no pull request')
     await it.scenario.github.pushToPull(second, { 'beta.yaml': 'name: other\n' })
@@ -145,7 +148,7 @@ describe('a merge batch', () => {
   })
 
   test('does not merge a member that was labeled after the evaluation', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const third = it.pulls[2]
     if (third === undefined) throw new Error('no pull request')
     await it.scenario.github.label(third, 'do-not-merge')
@@ -155,7 +158,7 @@ describe('a merge batch', () => {
   })
 
   test('ends before a member that changed and changed back after the evaluation', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const members = it.members.map((member) => ({ ...member, examined: { ...member.examined, epoch: 4 } }))
     const second = members[1]?.permit.landing.pull
     const { options } = it.scenario
@@ -166,7 +169,7 @@ describe('a merge batch', () => {
   })
 
   test('merges nothing and reevaluates all members if merging is frozen during preparation', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const { options } = it.scenario
     const tip = it.scenario.tip()
     let reads = 0
@@ -183,7 +186,7 @@ describe('a merge batch', () => {
   })
 
   test('merges nothing and blames no member if GitHub rejects the push', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const tip = it.scenario.tip()
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeBatchInScenario(it)
@@ -194,7 +197,7 @@ describe('a merge batch', () => {
   })
 
   test('merges where the checks of catalog-bot are required, and leaves no temporary branch', async () => {
-    const it = await openBatchScenario({ kind: 'push', checksFirst: true, signed: false })
+    const it = await openMergeBatchScenario({ kind: 'push', checksFirst: true, signed: false })
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toBeUndefined()
@@ -204,7 +207,7 @@ describe('a merge batch', () => {
   })
 
   test('merges nothing on a base that moved, and abandons all intents', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     await it.scenario.github.pushToBase(it.scenario.full, { 'meanwhile.txt': 'x\n' })
     const tip = it.scenario.tip()
     await mergeBatchInScenario(it)
@@ -213,7 +216,7 @@ describe('a merge batch', () => {
   })
 
   test('pushes nothing if it loses its lease between its intents', async () => {
-    const it = await openBatchScenario()
+    const it = await openMergeBatchScenario()
     const tip = it.scenario.tip()
     const { store } = it.scenario.options
     let begun = 0
@@ -230,7 +233,7 @@ describe('a merge batch', () => {
   })
 
   test('merges each member once or not at all after a crash at any step', async () => {
-    const first = await openBatchScenario()
+    const first = await openMergeBatchScenario()
     const whole = injectPowerCut(first.scenario.options, Infinity)
     await mergeBatchInScenario(first, whole.options)
     // Tests the first and the last call of each kind; the calls in between behave the same.
@@ -242,7 +245,7 @@ describe('a merge batch', () => {
       )
     expect(acts.map(([step]) => step)).toContain('repository.pushMergeBatch')
     for (const [step, at] of acts) {
-      const it = await openBatchScenario()
+      const it = await openMergeBatchScenario()
       const { scenario } = it
       await mergeBatchInScenario(it, injectPowerCut(scenario.options, at + 1).options).catch(
         (error: unknown) => {

@@ -8,12 +8,12 @@ import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
-import type { EvaluatedPullSnapshot, MergeOptions, TreeMismatch } from '../../src/merge/merge-options.ts'
+import type { EvaluatedPullSnapshot, MergeOptions, MergeTreeMismatch } from '../../src/merge/merge-options.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { CheckRunContent } from '../../src/ports/forge.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { createMemoryStore, type MemoryStore } from './memory-store.ts'
+import { createInMemoryMergeStore, type InMemoryMergeStore } from './memory-store.ts'
 
 /** Creates passing check runs with these names. */
 export const createPassingCheckRuns = (names: readonly string[]): readonly CheckRunContent[] =>
@@ -28,9 +28,9 @@ export const createPassingCheckRuns = (names: readonly string[]): readonly Check
     }),
   )
 
-export interface MergeTestHarness extends MemoryStore {
+export interface MergeTestHarness extends InMemoryMergeStore {
   readonly mirror: GitMirror
-  readonly mismatches: TreeMismatch[]
+  readonly mismatches: MergeTreeMismatch[]
   /** The merge options with clients that authenticate as the App. */
   readonly options: Omit<MergeOptions, 'plan'>
   /** Reads the current state of the pull request and mints a permit for it. */
@@ -65,8 +65,8 @@ export async function openMergeTestHarness(input: MergeTestHarnessInput): Promis
   })
   const octokit = await app.octokit(installation)
   const forge = createGitHubForge(octokit, repository, app)
-  const memory = createMemoryStore()
-  const mismatches: TreeMismatch[] = []
+  const memory = createInMemoryMergeStore()
+  const mismatches: MergeTreeMismatch[] = []
   return {
     ...memory,
     mirror,

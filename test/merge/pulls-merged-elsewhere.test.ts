@@ -47,7 +47,7 @@ const readCurrentPullSnapshot = async (): Promise<PullSnapshot> => {
   if (snapshot === null) throw new Error('no pull request')
   return snapshot
 }
-const createContext = () =>
+const createJobContext = () =>
   ({
     installation: mergeFixture.githubFixture.installation.id,
     repository: mergeScenario.mirror,
@@ -101,7 +101,7 @@ test('a pull request whose base is not served says so in its comment and check r
   })
   const snapshot = { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' }
   for (let times = 0; times < 2; times++)
-    await reportPullOnUnservedBranch(snapshot, createContext(), undefined)
+    await reportPullOnUnservedBranch(snapshot, createJobContext(), undefined)
   expect(listCommentBodies()).toHaveLength(1)
   expect(listCommentBodies()[0]).toContain('catalog-bot does not handle the branch `release-1`')
   const runs = mergeScenario.github.checkRuns(mergeScenario.pull)
@@ -112,11 +112,11 @@ test('a pull request whose base is not served says so in its comment and check r
 test('nothing is said where catalog-bot had said nothing', async () => {
   await reportPullOnUnservedBranch(
     { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' },
-    createContext(),
+    createJobContext(),
     undefined,
   )
   await mergePullAsBob('merge')
-  await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
+  await reportPullMergedByOthers(await readCurrentPullSnapshot(), createJobContext(), undefined)
   expect(listCommentBodies()).toEqual([])
   expect(mergeScenario.github.checkRuns(mergeScenario.pull)).toEqual([])
   expect(evaluatedHeadShas).toEqual([])
@@ -133,7 +133,7 @@ test.each(['merge', 'squash'] as const)(
     mergeApiOverrides = {
       readMergeState: async (pull) => ({ ...(await merging.readMergeState(pull))!, autoMergeBy: 'carol' }),
     }
-    await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
+    await reportPullMergedByOthers(await readCurrentPullSnapshot(), createJobContext(), undefined)
     expect(listCommentBodies()).toHaveLength(1)
     expect(listCommentBodies()[0]).toContain(
       "GitHub's auto-merge, which carol enabled, merged this pull request",
@@ -141,7 +141,7 @@ test.each(['merge', 'squash'] as const)(
     expect(listCommentBodies()[0]).toContain('all checks passed')
     expect(evaluatedHeadShas).toEqual([parent])
     // Once: a later delivery costs no second judgment.
-    await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
+    await reportPullMergedByOthers(await readCurrentPullSnapshot(), createJobContext(), undefined)
     expect(evaluatedHeadShas).toHaveLength(1)
   },
 )
@@ -155,7 +155,7 @@ test('one that a person merged though catalog-bot would not have says so, with t
       waiting: [{ what: 'an owner must approve', who: ['bob'] }],
     }),
   }
-  await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
+  await reportPullMergedByOthers(await readCurrentPullSnapshot(), createJobContext(), undefined)
   expect(listCommentBodies()[0]).toContain('Merged by bob')
   expect(listCommentBodies()[0]).toContain('would not have merged')
   expect(listCommentBodies()[0]).toContain('an owner must approve')

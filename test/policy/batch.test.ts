@@ -3,7 +3,7 @@ import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids
 import { createMergePermit, type ValidatedMerge } from '../../src/policy/merge-permit.ts'
 import {
   maxBatchSize,
-  canBatchInOnePush,
+  canBatchMergesInOnePush,
   computeNextBatchSize,
   sortReadyPullsForBatch,
   findPermitChainProblem,
@@ -74,12 +74,15 @@ describe('permits form a batch', () => {
 describe('a branch accepts several merges in one push', () => {
   const method = { kind: 'push', checksFirst: false, signed: false } as const
   test('by a plain push if it has no rules', () => {
-    expect(canBatchInOnePush({ method }, unrestrictedBranchRules)).toBe(true)
+    expect(canBatchMergesInOnePush({ method }, unrestrictedBranchRules)).toBe(true)
   })
   test('by a push after catalog-bot reports the required check on the tip', () => {
     const checks = { required: [{ name: 'catalog-bot / validation' }], strict: false }
     expect(
-      canBatchInOnePush({ method: { ...method, checksFirst: true } }, { ...unrestrictedBranchRules, checks }),
+      canBatchMergesInOnePush(
+        { method: { ...method, checksFirst: true } },
+        { ...unrestrictedBranchRules, checks },
+      ),
     ).toBe(true)
   })
   test.each([
@@ -108,7 +111,7 @@ describe('a branch accepts several merges in one push', () => {
     ],
     ['no merge method works', {}, unrestrictedBranchRules],
   ])('but not if %s', (_, plan, rules) => {
-    expect(canBatchInOnePush(plan, rules)).toBe(false)
+    expect(canBatchMergesInOnePush(plan, rules)).toBe(false)
   })
 })
 

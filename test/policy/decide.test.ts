@@ -5,7 +5,7 @@ import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
-import type { CheckRunAnswer } from '../../src/checks/questions.ts'
+import type { CheckRunLookupAnswer } from '../../src/checks/questions.ts'
 import {
   createVerdictInput,
   createTestPullSnapshot,
@@ -196,7 +196,7 @@ describe('the gate', () => {
     const [question] = toRequiredCheckQuestions(requires, createTestPullSnapshot().head)
     const decided = (required: VerdictInput['required']) =>
       decideVerdict(createVerdictInput({ config, required }))
-    const answered = (answer: CheckRunAnswer, differences = {}) =>
+    const answered = (answer: CheckRunLookupAnswer, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
     test('merges if it passed, and does not retry', () => {

@@ -20,8 +20,8 @@ import {
 import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
 import {
   excludeOverriddenFindings,
-  applyOverrides,
-  findActiveOverrides,
+  applyRuleOverrides,
+  findActiveRuleOverrides,
 } from '../../src/policy/command-records.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
@@ -113,9 +113,9 @@ const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
 
 describe('a maintainer overrides a named rule', () => {
   test('for one change, with a reason', () => {
-    const found = findActiveOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment]))
+    const found = findActiveRuleOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
-    const { outcomes, used } = applyOverrides(
+    const { outcomes, used } = applyRuleOverrides(
       [createValidationOutcome('bundle-edited', 'channel-removed')],
       found,
     )
@@ -125,11 +125,14 @@ describe('a maintainer overrides a named rule', () => {
       ['channel-removed', 'error'],
     ])
     // An override without a matching finding is not reported as used.
-    expect(applyOverrides([createValidationOutcome('channel-removed')], found).used).toEqual([])
+    expect(applyRuleOverrides([createValidationOutcome('channel-removed')], found).used).toEqual([])
   })
   test('until the change, the epoch, or the head is different', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
-      findActiveOverrides(listOverrideRecords(), { ...createOverrideCheckInput([overrideComment]), ...more })
+      findActiveRuleOverrides(listOverrideRecords(), {
+        ...createOverrideCheckInput([overrideComment]),
+        ...more,
+      })
     expect(withdrawn({ change: createDefaultChannelChange('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
     const moved = createTestPullSnapshot({
@@ -147,7 +150,7 @@ describe('a maintainer overrides a named rule', () => {
       [{ ...overrideComment, body: '/override channel-removed because the image was rebuilt for a CVE' }],
       [{ ...overrideComment, body: '/approve' }],
     ])
-      expect(findActiveOverrides(listOverrideRecords(), createOverrideCheckInput(comments))).toEqual([])
+      expect(findActiveRuleOverrides(listOverrideRecords(), createOverrideCheckInput(comments))).toEqual([])
   })
   test('but the author and owner of the package cannot', () => {
     expect(
@@ -171,13 +174,16 @@ describe('a maintainer overrides a named rule', () => {
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
     expect(
-      findActiveOverrides(decision ? [decision.record] : [], createOverrideCheckInput([createComment(body)])),
+      findActiveRuleOverrides(
+        decision ? [decision.record] : [],
+        createOverrideCheckInput([createComment(body)]),
+      ),
     ).toEqual([])
   })
   test('only for the findings of the same pull request in a batch', () => {
-    const [alone] = applyOverrides(
+    const [alone] = applyRuleOverrides(
       [createValidationOutcome('bundle-edited')],
-      findActiveOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment])),
+      findActiveRuleOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment])),
     ).outcomes
     const { findings } = createValidationOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
@@ -190,7 +196,9 @@ describe('a maintainer overrides a named rule', () => {
     const [record] = listOverrideRecords()
     const forged = record && { ...record, override: { rule: 'not-owner', reason: 'x' } }
     const otherComment = { ...overrideComment, body: '/override not-owner because x' }
-    expect(findActiveOverrides(forged ? [forged] : [], createOverrideCheckInput([otherComment]))).toEqual([])
+    expect(findActiveRuleOverrides(forged ? [forged] : [], createOverrideCheckInput([otherComment]))).toEqual(
+      [],
+    )
   })
 })
 
@@ -227,7 +235,7 @@ describe('an override is shown', () => {
   const verdictWith = (validation = createValidationOutcome()) =>
     verdictOf(createVerdictInput({ outcomes: createOutcomesForAllChecks(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
-  const [shown] = applyOverrides(
+  const [shown] = applyRuleOverrides(
     [createValidationOutcome('bundle-edited')],
     [{ rule: 'bundle-edited', by: 'maria', reason }],
   ).outcomes

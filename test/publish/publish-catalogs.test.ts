@@ -12,7 +12,7 @@ import {
   baseImageReference,
   createPublishConfig,
   createPackageYaml,
-  catalogImage,
+  catalogImageName,
   openPublishScenario,
   type PublishScenario,
 } from './publish-scenario.ts'
@@ -40,7 +40,7 @@ afterAll(async () => {
   await jobFixture.close()
 }, testTimeoutMs)
 
-const openTrackedPublishScenario = async (
+const openPublishScenarioWithCleanup = async (
   given?: Readonly<Record<string, string>>,
 ): Promise<PublishScenario> => {
   const scene = await openPublishScenario(githubFixture, githubApp, store, temporaryDirectory, given)
@@ -53,30 +53,30 @@ const countGitHubWriteRequests = ({ full }: PublishScenario) =>
   ).length
 const countImagePushes = ({ registry }: PublishScenario) =>
   registry.calls.filter((call) => call.startsWith('push')).length
-const getMainBranchHead = ({ full }: PublishScenario) =>
+const getMainBranchTipSha = ({ full }: PublishScenario) =>
   githubFixture.github.repository(full).knownRefs.get('refs/heads/main') ?? ''
 const findReportComment = (pull: { readonly comments: readonly { readonly body: string }[] }) =>
   pull.comments.find(({ body }) => body.startsWith('<!-- catalog-bot:report'))?.body
 
 describe('a merged catalog', () => {
   test('becomes an image under every tag, with a check and a deployment that name its digest', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
-    const digest = scene.registry.findDigest(`${catalogImage}:latest`)
+    const digest = scene.registry.findDigest(`${catalogImageName}:latest`)
     expect(digest).toMatch(/^sha256:/)
-    expect(scene.registry.findDigest(`${catalogImage}:v4.18`)).toBe(digest)
-    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainBranchHead(scene).slice(0, 12)}`)).toBe(
-      digest,
-    )
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
-    expect(scene.check(getMainBranchHead(scene))).toMatchObject({
+    expect(scene.registry.findDigest(`${catalogImageName}:v4.18`)).toBe(digest)
+    expect(
+      scene.registry.findDigest(`${catalogImageName}:v4.18-${getMainBranchTipSha(scene).slice(0, 12)}`),
+    ).toBe(digest)
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: alpha')
+    expect(scene.check(getMainBranchTipSha(scene))).toMatchObject({
       status: 'completed',
       conclusion: 'success',
     })
-    expect(scene.check(getMainBranchHead(scene))?.summary).toContain(`\`${digest}\``)
+    expect(scene.check(getMainBranchTipSha(scene))?.summary).toContain(`\`${digest}\``)
     expect(scene.deployments()).toMatchObject([
       {
-        sha: getMainBranchHead(scene),
+        sha: getMainBranchTipSha(scene),
         environment: 'catalog v4.18',
         app: githubFixture.app,
         statuses: [{ state: 'success', description: `Published: ${digest}` }],
@@ -86,7 +86,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('causes no writes or registry calls while it does not change, even after other commits', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     const before = { writes: countGitHubWriteRequests(scene), asked: scene.registry.calls.length }
     await scene.run()
@@ -99,28 +99,28 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('is published again when it changes, with a summary in catalog terms', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
-    const first = scene.registry.findDigest(`${catalogImage}:latest`)
+    const first = scene.registry.findDigest(`${catalogImageName}:latest`)
     const { pull, commit } = await scene.merge({
       'catalogs/v4.18/beta/catalog.yaml': createPackageYaml('beta'),
     })
     await scene.run()
-    const second = scene.registry.findDigest(`${catalogImage}:latest`)
+    const second = scene.registry.findDigest(`${catalogImageName}:latest`)
     expect(second).not.toBe(first)
     expect(scene.check(commit)?.summary).toMatch(/`beta` is new in `4\.18`/)
     expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
     expect(findReportComment(pull)).toContain(
-      `\`${catalogImage}:latest\`, \`${catalogImage}:v4.18\`: published as \`${second}\``,
+      `\`${catalogImageName}:latest\`, \`${catalogImageName}:v4.18\`: published as \`${second}\``,
     )
     // Each image also has a history tag, so that a rollback can find it.
-    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainBranchHead(scene).slice(0, 12)}`)).toBe(
-      second,
-    )
+    expect(
+      scene.registry.findDigest(`${catalogImageName}:v4.18-${getMainBranchTipSha(scene).slice(0, 12)}`),
+    ).toBe(second)
   }, 180_000)
 
   test('is reported on its pull request even if the merge was recorded only after publishing', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') }, () =>
       scene.run(),
@@ -135,7 +135,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('of an unlisted branch is not published, regardless of the configuration on it', async () => {
-    const scene = await openTrackedPublishScenario({ '.github/catalog-bot.yml': '' })
+    const scene = await openPublishScenarioWithCleanup({ '.github/catalog-bot.yml': '' })
     await scene.push({ '.github/catalog-bot.yml': createPublishConfig() }, 'mallory')
     await scene.run()
     expect(scene.registry.calls).toEqual([])
@@ -153,14 +153,14 @@ describe('a merged catalog', () => {
     })
     await scene.push({ [catalogPath]: createPackageYaml('released') }, 'release-1')
     await scene.run()
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: released')
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: released')
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
   }, 180_000)
 })
 
 describe('two commits in quick succession', () => {
   test('the newest wins, and the check of the older one refers to it, even if already started', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     let two: Awaited<ReturnType<PublishScenario['merge']>> | undefined
@@ -169,7 +169,7 @@ describe('two commits in quick succession', () => {
         two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
     }
     await scene.run()
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: two')
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: two')
     expect(countImagePushes(scene)).toBe(2)
     expect(scene.check(one.commit)).toMatchObject({ conclusion: 'neutral' })
     expect(scene.check(one.commit)?.summary).toContain(two?.commit.slice(0, 12))
@@ -179,7 +179,7 @@ describe('two commits in quick succession', () => {
   }, 180_000)
 
   test('the check of an older one that never started refers to the newest, too', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     const two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
@@ -191,7 +191,7 @@ describe('two commits in quick succession', () => {
 
 describe('a registry that is down', () => {
   test('is retried, then reported in one issue, which is closed when the registry is back', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     scene.registry.beforeCall = () => {
@@ -225,14 +225,14 @@ describe('a registry that is down', () => {
     scene.registry.beforeCall = () => undefined
     scene.advanceTime(secondsPerHour)
     await scene.run()
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: fast')
     expect(issue).toMatchObject({ state: 'closed' })
     expect(scene.check(commit)).toMatchObject({ conclusion: 'success' })
     expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
   }, 180_000)
 
   test('does not delay a newer commit until the end of the retry pause', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     scene.registry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503')
     }
@@ -240,81 +240,82 @@ describe('a registry that is down', () => {
     scene.registry.beforeCall = () => undefined
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     await scene.run()
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: fast')
   }, 180_000)
 })
 
 test('wrong credentials are reported immediately', async () => {
-  const scene = await openTrackedPublishScenario()
+  const scene = await openPublishScenarioWithCleanup()
   scene.registry.beforeCall = (asked) => {
     if (asked.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
   }
   await scene.run()
   expect(scene.issues()).toMatchObject([{ title: 'Merged but not published: 1 catalog image' }])
-  expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'failure' })
+  expect(scene.check(getMainBranchTipSha(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
 test('a target that the operator does not allow is reported, and the registry is not called', async () => {
-  const scene = await openTrackedPublishScenario({
-    '.github/catalog-bot.yml': createPublishConfig().replace(catalogImage, 'quay.io/inland/catalog'),
+  const scene = await openPublishScenarioWithCleanup({
+    '.github/catalog-bot.yml': createPublishConfig().replace(catalogImageName, 'quay.io/inland/catalog'),
   })
   await scene.run()
   expect(scene.registry.calls).toEqual([])
   expect(scene.issues()[0]?.body).toMatch(/the bot administrator does not allow .* to push to/)
-  expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'failure' })
+  expect(scene.check(getMainBranchTipSha(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
 describe('a tag that was moved outside catalog-bot', () => {
   test('is left alone and reported until the catalog changes, then set again with a note', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     await scene.run()
-    scene.registry.putImage(catalogImage, 'latest', 'theirs')
+    scene.registry.putImage(catalogImageName, 'latest', 'theirs')
     scene.advanceTime(secondsPerHour)
     await scene.run()
-    const theirs = scene.registry.findDigest(`${catalogImage}:latest`)
+    const theirs = scene.registry.findDigest(`${catalogImageName}:latest`)
     expect(scene.issues()[0]).toMatchObject({ title: '1 catalog image was changed outside catalog-bot' })
     expect(scene.issues()[0]?.body).toContain(theirs)
     const commit = await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     await scene.run()
-    expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(theirs)
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).not.toBe(theirs)
     expect(scene.check(commit)?.summary).toMatch(/The tag `latest` had been moved to/)
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
   }, 180_000)
 
   test('is set again on the next run if it moved during the push', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     let times = 1
     scene.registry.beforeCall = (asked) => {
-      if (asked.startsWith('push') && times-- > 0) scene.registry.putImage(catalogImage, 'latest', 'theirs')
+      if (asked.startsWith('push') && times-- > 0)
+        scene.registry.putImage(catalogImageName, 'latest', 'theirs')
     }
     await scene.run()
     scene.advanceTime(10)
     await scene.run()
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: fast')
   }, 180_000)
 })
 
 test('if GitHub rejects deployments, the image is published and the check reports why', async () => {
-  const scene = await openTrackedPublishScenario()
+  const scene = await openPublishScenarioWithCleanup()
   githubFixture.github.fail(
     'POST /repos/{owner}/{repo}/deployments',
     { status: 403, body: { message: 'Resource not accessible by integration' } },
     100,
   )
   await scene.run()
-  expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
-  expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'success' })
-  expect(scene.check(getMainBranchHead(scene))?.summary).toMatch(/deployments: write/)
+  expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBeDefined()
+  expect(scene.check(getMainBranchTipSha(scene))).toMatchObject({ conclusion: 'success' })
+  expect(scene.check(getMainBranchTipSha(scene))?.summary).toMatch(/deployments: write/)
   const before = countGitHubWriteRequests(scene)
   await scene.run()
   expect(countGitHubWriteRequests(scene)).toBe(before)
 }, 180_000)
 
 test('resumes after a kill at any point, and reports everything once', async () => {
-  const scene = await openTrackedPublishScenario()
+  const scene = await openPublishScenarioWithCleanup()
   await scene.run()
   const { app: parts } = scene.ctx
   let left = Number.POSITIVE_INFINITY
@@ -355,7 +356,7 @@ test('resumes after a kill at any point, and reports everything once', async () 
     left = Number.POSITIVE_INFINITY
     await run()
     await scene.reportPulls()
-    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain(`name: channel-${at}`)
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain(`name: channel-${at}`)
     const run1 = scene.check(commit)
     expect(run1).toMatchObject({ conclusion: 'success' })
     // A repeated push recognizes its own image: it is neither a tag moved by others nor an unchanged image.
@@ -371,73 +372,74 @@ test('resumes after a kill at any point, and reports everything once', async () 
 
 describe('/rollback', () => {
   test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
-    const scene = await openTrackedPublishScenario()
+    const scene = await openPublishScenarioWithCleanup()
     await scene.run()
-    const first = scene.registry.findDigest(`${catalogImage}:latest`) ?? ''
+    const first = scene.registry.findDigest(`${catalogImageName}:latest`) ?? ''
     const { pull } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'bad') })
     await scene.run()
-    const second = scene.registry.findDigest(`${catalogImage}:latest`) ?? ''
+    const second = scene.registry.findDigest(`${catalogImageName}:latest`) ?? ''
     const rollbackRequest = { comment: 1, pull: pull.number, login: 'maintainer', digest: first }
     const { repository } = scene.ctx.forge
-    const id = `main catalogs/v4.18 ${catalogImage}:latest`
+    const id = `main catalogs/v4.18 ${catalogImageName}:latest`
     await store.writeState(rollbackRequestStateNamespace, repository, new Map([[id, rollbackRequest]]))
     await scene.run()
-    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
-    expect(scene.registry.findDigest(`${catalogImage}:v4.18`)).toBe(first)
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBe(first)
+    expect(scene.registry.findDigest(`${catalogImageName}:v4.18`)).toBe(first)
     const listRollbackComments = () =>
       pull.comments.filter(({ body }) => body.includes('catalog-bot:rollback'))
     expect(listRollbackComments()).toHaveLength(1)
     expect(listRollbackComments()[0]?.body).toMatch(/Rolled back/)
-    expect(scene.check(getMainBranchHead(scene))?.title).toBe('Rolled back')
+    expect(scene.check(getMainBranchTipSha(scene))?.title).toBe('Rolled back')
     expect(
       scene
         .deployments()
-        .find(({ sha }) => sha === getMainBranchHead(scene))
+        .find(({ sha }) => sha === getMainBranchTipSha(scene))
         ?.statuses.at(-1)?.state,
     ).toBe('inactive')
     await scene.push({ 'README.md': 'nothing of the catalog' })
     scene.advanceTime(2 * secondsPerHour)
     await scene.run()
     await scene.run()
-    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBe(first)
     expect(listRollbackComments()).toHaveLength(1)
 
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'good') })
     await scene.run()
-    const third = scene.registry.findDigest(`${catalogImage}:latest`)
+    const third = scene.registry.findDigest(`${catalogImageName}:latest`)
     expect([first, second]).not.toContain(third)
   }, 180_000)
 })
 
 test('publishes the same catalog on a new base image at the next rebase check', async () => {
-  const scene = await openTrackedPublishScenario({
+  const scene = await openPublishScenarioWithCleanup({
     '.github/catalog-bot.yml': createPublishConfig('    rebase: 1h\n'),
   })
   await scene.run()
   await scene.run()
-  const first = scene.registry.findDigest(`${catalogImage}:latest`)
+  const first = scene.registry.findDigest(`${catalogImageName}:latest`)
   scene.registry.bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
   await scene.run()
-  expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
+  expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBe(first)
   scene.advanceTime(secondsPerHour)
   await scene.run()
-  expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(first)
-  expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
+  expect(scene.registry.findDigest(`${catalogImageName}:latest`)).not.toBe(first)
+  expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: alpha')
   expect(scene.registry.calls.filter((asked) => asked === 'build')).toHaveLength(1)
-  expect(scene.check(getMainBranchHead(scene))?.summary).toMatch(/published on the new base image/)
+  expect(scene.check(getMainBranchTipSha(scene))?.summary).toMatch(/published on the new base image/)
 }, 180_000)
 
 test('keeps the configured number of former images, and any image that another tag uses', async () => {
-  const scene = await openTrackedPublishScenario({
+  const scene = await openPublishScenarioWithCleanup({
     '.github/catalog-bot.yml': createPublishConfig('    retention: {keep: 1}\n'),
   })
   const digests: string[] = []
   for (const channel of ['one', 'two', 'three', 'four']) {
     await scene.push({ [catalogPath]: createPackageYaml('alpha', channel) })
     await scene.run()
-    digests.push(scene.registry.findDigest(`${catalogImage}:latest`) ?? '')
-    if (channel === 'one') scene.registry.getRepository(catalogImage).tags.set('release', digests[0] ?? '')
+    digests.push(scene.registry.findDigest(`${catalogImageName}:latest`) ?? '')
+    if (channel === 'one')
+      scene.registry.getRepository(catalogImageName).tags.set('release', digests[0] ?? '')
   }
-  const remainingImages = [...scene.registry.getRepository(catalogImage).images.keys()]
+  const remainingImages = [...scene.registry.getRepository(catalogImageName).images.keys()]
   expect(remainingImages.sort()).toEqual([digests[0], digests[2], digests[3]].sort())
 }, 180_000)

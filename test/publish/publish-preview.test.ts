@@ -20,7 +20,7 @@ import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   createPublishConfig,
   createPackageYaml,
-  catalogImage,
+  catalogImageName,
   openPublishScenario,
   type PublishScenario,
 } from './publish-scenario.ts'
@@ -180,14 +180,14 @@ describe('the preview of a pull request', () => {
       new Map([[String(pull.number), previewRequest]]),
     )
     await scene.preview(pull.number)
-    return { pull, commit, tag: `${catalogImage}:pr-${pull.number}-v4.18` }
+    return { pull, commit, tag: `${catalogImageName}:pr-${pull.number}-v4.18` }
   }
 
   test('has a separate tag, leaves the other tags alone, and is removed when it expires', async () => {
-    const before = scene.registry.findDigest(`${catalogImage}:latest`)
+    const before = scene.registry.findDigest(`${catalogImageName}:latest`)
     const { pull, commit, tag } = await wished(createPackageYaml('alpha', 'preview'))
     expect(scene.registry.readText(tag)).toContain('name: preview')
-    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(before)
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBe(before)
     expect(scene.check(commit, 'preview')).toMatchObject({ conclusion: 'neutral' })
     expect(scene.check(commit, 'preview')?.summary).toContain(`\`${tag}\``)
     const count = scene.registry.calls.length
@@ -217,10 +217,10 @@ describe('the preview of a pull request', () => {
       const found = await loadClusterTestImagesByCatalog(toPullNumber(number), clusterTestRequest, scene.ctx)
       return [...found.values()][0]
     }
-    const head = `${catalogImage}@${scene.registry.findDigest(tag) ?? ''}`
+    const head = `${catalogImageName}@${scene.registry.findDigest(tag) ?? ''}`
     expect(await imagesOf()).toEqual({
       head,
-      base: `${catalogImage}@${scene.registry.findDigest(`${catalogImage}:latest`) ?? ''}`,
+      base: `${catalogImageName}@${scene.registry.findDigest(`${catalogImageName}:latest`) ?? ''}`,
     })
     // The catalog on the branch differs from what is published.
     expect(await imagesOf({ baseTree: tree })).toEqual({ head })
@@ -267,7 +267,7 @@ describe('the preview of a pull request', () => {
     expect(await store.readState(builtPreviewStateNamespace, scene.ctx.forge.repository, key)).toMatchObject({
       images: [],
     })
-    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBeDefined()
   }, 180_000)
 
   test('is not built if the catalog is the same as on the branch', async () => {

@@ -1,6 +1,6 @@
 // A repository in the sandbox's GitHub whose catalogs are published to an in-memory registry when the test runs the
 // jobs. The test controls the clock.
-import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
+import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
 import { join } from 'node:path'
 import pino from 'pino'
 import { createMetrics } from '../../src/jobs/metrics.ts'
@@ -28,14 +28,14 @@ import { FakePublisher } from '../adapters/image/fake-publisher.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
-export const catalogImage = 'quay.io/coast/catalog'
+export const catalogImageName = 'quay.io/coast/catalog'
 export const baseImageReference = 'quay.io/opm/opm:latest'
 
 export const createPackageYaml = (name: string, channel = 'stable') =>
   `---\nschema: olm.package\nname: ${name}\ndefaultChannel: ${channel}\n---\nschema: olm.channel\npackage: ${name}\nname: ${channel}\nentries:\n  - name: ${name}.v1.0.0\n---\nschema: olm.bundle\npackage: ${name}\nname: ${name}.v1.0.0\nimage: quay.io/x/${name}:1\nproperties:\n  - type: olm.package\n    value: {packageName: ${name}, version: 1.0.0}\n`
 
 export const createPublishConfig = (more = '') =>
-  `publish:\n  - catalog: catalogs/v4.18\n    repository: ${catalogImage}\n    tags: [latest, 'v{version}']\n    base: ${baseImageReference}\n${more}`
+  `publish:\n  - catalog: catalogs/v4.18\n    repository: ${catalogImageName}\n    tags: [latest, 'v{version}']\n    base: ${baseImageReference}\n${more}`
 
 export const repositoryFiles = {
   'catalogs/v4.18/alpha/catalog.yaml': createPackageYaml('alpha'),
@@ -98,7 +98,7 @@ export async function openPublishScenario(
   const registry = new FakePublisher()
   registry.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   const publisherContext: PublishContext = {
-    targets: parsePushTargets(`[{github: ${full}, push: [${catalogImage}]}]`),
+    targets: parsePushTargets(`[{github: ${full}, push: [${catalogImageName}]}]`),
     registryFor: () =>
       Promise.resolve({
         publisher: registry,
@@ -144,7 +144,7 @@ export async function openPublishScenario(
         isSmall: () => true,
         close: () => Promise.resolve(),
       },
-      releases: rejectingReleasePool,
+      releases: rejectingReleaseWorkerPool,
       scheduler: createJobScheduler(realClock),
       metrics: createMetrics(),
       clock: { ...realClock, now: () => now },

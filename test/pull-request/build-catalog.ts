@@ -10,7 +10,7 @@ import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
 export type CatalogBlob = Record<string, Json>
 export type CatalogFiles = Record<string, readonly CatalogBlob[] | string>
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 
 export const buildPackageBlob = (
   name: string,
@@ -84,7 +84,7 @@ export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly
     if (typeof content === 'string') continue
     let start = 0
     content.forEach((blob, document) => {
-      const end = start + encoder.encode(JSON.stringify(blob)).length
+      const end = start + textEncoder.encode(JSON.stringify(blob)).length
       const location = { file, document, start, end, line: document + 1, column: 1 }
       start = end + 1
       addBlobToCatalogFacts(catalog, blob, location)
@@ -158,7 +158,9 @@ export function computeCatalogChange(
   const fileTexts: TreeFileReader = {
     read: (side, path) => {
       const content = sides[side][path]
-      return content === undefined || unreadable ? undefined : encoder.encode(formatCatalogFileText(content))
+      return content === undefined || unreadable
+        ? undefined
+        : textEncoder.encode(formatCatalogFileText(content))
     },
   }
   const has = (files: CatalogFiles, root: string) =>

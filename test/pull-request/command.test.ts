@@ -1,14 +1,14 @@
 // A command is a separate line in a plain paragraph near the top of a comment. Nothing else is a command (T30).
 import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { commandNames, parseComment } from '../../src/pull-request/command.ts'
+import { commandNames, parseCommandFromComment } from '../../src/pull-request/command.ts'
 
 const noCommandResult = { kind: 'none' }
 const approveCommandResult = { kind: 'command', command: { name: 'approve' } }
 
 describe('a command is read', () => {
   test.each(commandNames)('/%s on a separate line', (name) => {
-    expect(parseComment(`/${name}`)).toEqual({ kind: 'command', command: { name } })
+    expect(parseCommandFromComment(`/${name}`)).toEqual({ kind: 'command', command: { name } })
   })
   test.each([
     ['after a sentence', 'Looks good to me, thanks @alice!\n/approve'],
@@ -19,14 +19,14 @@ describe('a command is read', () => {
     ['with trailing whitespace', '/approve  \t'],
     ['twice in the same comment', '/approve\n\n/approve'],
   ])('%s', (_, body) => {
-    expect(parseComment(body)).toEqual(approveCommandResult)
+    expect(parseCommandFromComment(body)).toEqual(approveCommandResult)
   })
   test.each(['main', 'main audit', ''])('/unfreeze %s, an alias for /thaw', (words) => {
-    expect(parseComment(`/unfreeze ${words}`)).toEqual(parseComment(`/thaw ${words}`))
-    expect(parseComment('/unfreeze')).toEqual({ kind: 'command', command: { name: 'thaw' } })
+    expect(parseCommandFromComment(`/unfreeze ${words}`)).toEqual(parseCommandFromComment(`/thaw ${words}`))
+    expect(parseCommandFromComment('/unfreeze')).toEqual({ kind: 'command', command: { name: 'thaw' } })
   })
   test('with an abbreviated commit SHA', () => {
-    expect(parseComment('/merge 0123abc')).toEqual({
+    expect(parseCommandFromComment('/merge 0123abc')).toEqual({
       kind: 'command',
       command: { name: 'merge', sha: '0123abc' },
     })
@@ -34,12 +34,12 @@ describe('a command is read', () => {
 })
 
 test('a command keeps its words, and two different commands in one comment are unclear', () => {
-  expect(parseComment('/freeze main release day (v1)')).toEqual({
+  expect(parseCommandFromComment('/freeze main release day (v1)')).toEqual({
     kind: 'command',
     command: { name: 'freeze', words: 'main release day (v1)' },
   })
-  expect(parseComment('/freeze a\n/freeze b').kind).toBe('unclear')
-  expect(parseComment('/freeze\n/thaw').kind).toBe('unclear')
+  expect(parseCommandFromComment('/freeze a\n/freeze b').kind).toBe('unclear')
+  expect(parseCommandFromComment('/freeze\n/thaw').kind).toBe('unclear')
 })
 
 const ignoredCommandComments: [string, string][] = [
@@ -86,7 +86,7 @@ const ignoredCommandComments: [string, string][] = [
 
 describe('T30: a command is not read in', () => {
   test.each(ignoredCommandComments)('%s', (_, body) => {
-    expect(parseComment(body)).toEqual(noCommandResult)
+    expect(parseCommandFromComment(body)).toEqual(noCommandResult)
   })
 })
 
@@ -98,7 +98,7 @@ describe('T30: a comment that contradicts itself or has invalid words is unclear
     '/approve please',
     '/hold 0123456',
   ])('%j', (body) => {
-    expect(parseComment(body).kind).toBe('unclear')
+    expect(parseCommandFromComment(body).kind).toBe('unclear')
   })
 })
 
@@ -111,7 +111,7 @@ describe('with random text', () => {
         fc.constantFrom(
           ...ignoredCommandComments.filter(([name]) => name !== 'line 21' && name !== 'a byte order mark'),
         ),
-        (before, [, body]) => parseComment(`${before.join('\n')}\n\n${body}`).kind === 'none',
+        (before, [, body]) => parseCommandFromComment(`${before.join('\n')}\n\n${body}`).kind === 'none',
       ),
     )
   })
@@ -135,12 +135,12 @@ describe('with random text', () => {
     )
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 200 }), (parts) => {
-        const parsed = parseComment(parts.join(''))
+        const parsed = parseCommandFromComment(parts.join(''))
         return parsed.kind !== 'command' || commandNames.includes(parsed.command.name)
       }),
     )
     const start = process.threadCpuUsage()
-    parseComment('/approve '.repeat(7000) + '`'.repeat(60_000))
+    parseCommandFromComment('/approve '.repeat(7000) + '`'.repeat(60_000))
     expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(1.5)
   })
 })

@@ -8,7 +8,7 @@ import {
   type CatalogFiles,
 } from './build-catalog.ts'
 
-const fooBlobs = [
+const fooPackageBlobs = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1']),
   buildBundleBlob('foo.v1', 'foo', '1.0.0'),
@@ -16,14 +16,14 @@ const fooBlobs = [
     relatedImages: [{ name: '', image: 'quay.io/test/helper:1' }],
   }),
 ]
-const barBlobs = [
+const barPackageBlobs = [
   buildPackageBlob('bar'),
   buildChannelBlob('stable', 'bar', ['bar.v1']),
   buildBundleBlob('bar.v1', 'bar', '1.0.0'),
 ]
 const baseCatalogFiles: CatalogFiles = {
-  'catalog/foo/catalog.yaml': fooBlobs,
-  'catalog/bar/catalog.yaml': barBlobs,
+  'catalog/foo/catalog.yaml': fooPackageBlobs,
+  'catalog/bar/catalog.yaml': barPackageBlobs,
 }
 
 const requireOnlyChangedPackage = (change: ReturnType<typeof computeCatalogChange>) => {
@@ -49,10 +49,10 @@ describe('an update of a package', () => {
   const change = computeCatalogChange(
     baseCatalogFiles,
     replaceCatalogFile('catalog/foo/catalog.yaml', [
-      fooBlobs[0]!,
+      fooPackageBlobs[0]!,
       buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
-      fooBlobs[2]!,
-      fooBlobs[3]!,
+      fooPackageBlobs[2]!,
+      fooPackageBlobs[3]!,
       v3,
     ]),
   )
@@ -95,12 +95,12 @@ describe('a change without new content', () => {
     expect(
       computeCatalogChange(
         baseCatalogFiles,
-        replaceCatalogFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse()),
+        replaceCatalogFile('catalog/foo/catalog.yaml', [...fooPackageBlobs].reverse()),
       ).catalogs[0]?.packages,
     ).toEqual([])
   })
   test('a different order of keys and entries is not a change', () => {
-    const [a, , c, d] = fooBlobs
+    const [a, , c, d] = fooPackageBlobs
     const result = [
       Object.fromEntries(Object.entries(a!).reverse()),
       buildChannelBlob('stable', 'foo', ['foo.v2 < foo.v1', 'foo.v1']),
@@ -114,7 +114,10 @@ describe('a change without new content', () => {
   })
   test('a file that moves within its package is not a change', () => {
     const { 'catalog/foo/catalog.yaml': _, ...rest } = baseCatalogFiles
-    const change = computeCatalogChange(baseCatalogFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
+    const change = computeCatalogChange(baseCatalogFiles, {
+      ...rest,
+      'catalog/foo/other.yaml': fooPackageBlobs,
+    })
     expect(change.paths.map(({ path }) => path)).toEqual([
       'catalog/foo/catalog.yaml',
       'catalog/foo/other.yaml',
@@ -135,10 +138,10 @@ describe('a change without new content', () => {
 describe('a published bundle', () => {
   const edited = (more: Record<string, never> | object) =>
     replaceCatalogFile('catalog/foo/catalog.yaml', [
-      fooBlobs[0]!,
-      fooBlobs[1]!,
-      { ...fooBlobs[2]!, ...more },
-      fooBlobs[3]!,
+      fooPackageBlobs[0]!,
+      fooPackageBlobs[1]!,
+      { ...fooPackageBlobs[2]!, ...more },
+      fooPackageBlobs[3]!,
     ])
   test.each([
     ['image', { image: 'quay.io/test/evil:1' }],
@@ -200,8 +203,8 @@ describe('a published bundle', () => {
     const change = computeCatalogChange(
       baseCatalogFiles,
       replaceCatalogFile('catalog/foo/catalog.yaml', [
-        ...fooBlobs,
-        { ...fooBlobs[2]!, image: 'quay.io/x/y:1' },
+        ...fooPackageBlobs,
+        { ...fooPackageBlobs[2]!, image: 'quay.io/x/y:1' },
       ]),
     )
     expect(requireOnlyChangedPackage(change).bundles.changed).toMatchObject([
@@ -212,9 +215,9 @@ describe('a published bundle', () => {
     const change = computeCatalogChange(
       baseCatalogFiles,
       replaceCatalogFile('catalog/foo/catalog.yaml', [
-        fooBlobs[0]!,
+        fooPackageBlobs[0]!,
         buildChannelBlob('stable', 'foo', ['foo.v2']),
-        fooBlobs[3]!,
+        fooPackageBlobs[3]!,
       ]),
     )
     const found = requireOnlyChangedPackage(change)
@@ -232,7 +235,7 @@ describe('T11: content decides which package a change belongs to', () => {
     const change = computeCatalogChange(
       baseCatalogFiles,
       replaceCatalogFile('catalog/foo/catalog.yaml', [
-        ...fooBlobs,
+        ...fooPackageBlobs,
         buildBundleBlob('bar.v2', 'bar', '2.0.0'),
       ]),
     )
@@ -244,8 +247,8 @@ describe('T11: content decides which package a change belongs to', () => {
   })
   test("T01: a move of another owner's file into the author's directory is reported with both paths", () => {
     const change = computeCatalogChange(baseCatalogFiles, {
-      'catalog/foo/catalog.yaml': fooBlobs,
-      'catalog/foo/bar.yaml': barBlobs,
+      'catalog/foo/catalog.yaml': fooPackageBlobs,
+      'catalog/foo/bar.yaml': barPackageBlobs,
     })
     expect(change.paths.map(({ path, role }) => [path, role])).toEqual([
       ['catalog/bar/catalog.yaml', { kind: 'catalog', catalog: 'catalog', directory: 'bar' }],
@@ -261,8 +264,8 @@ describe('T11: content decides which package a change belongs to', () => {
       const change = computeCatalogChange(
         baseCatalogFiles,
         replaceCatalogFile('catalog/foo/catalog.yaml', [
-          { ...fooBlobs[0]!, description },
-          ...fooBlobs.slice(1),
+          { ...fooPackageBlobs[0]!, description },
+          ...fooPackageBlobs.slice(1),
         ]),
       )
       expect(requireOnlyChangedPackage(change)).toMatchObject({ name: 'foo', metadata: ['description'] })
@@ -287,7 +290,7 @@ test('files that an .indexignore hides are removed, although their paths do not 
 
 test('packages can be added and removed', () => {
   const change = computeCatalogChange(baseCatalogFiles, {
-    'catalog/foo/catalog.yaml': fooBlobs,
+    'catalog/foo/catalog.yaml': fooPackageBlobs,
     'catalog/new/catalog.yaml': [buildPackageBlob('new')],
   })
   expect(change.catalogs[0]?.packages.map(({ name, kind }) => [name, kind])).toEqual([
@@ -298,7 +301,7 @@ test('packages can be added and removed', () => {
 
 test('changes of default channel, metadata, deprecations, and other blobs are reported separately', () => {
   const before = [
-    ...fooBlobs,
+    ...fooPackageBlobs,
     buildDeprecationsBlob('foo', [
       ['olm.bundle', 'foo.v1', 'old'],
       ['olm.channel', 'stable', 'x'],
@@ -307,7 +310,7 @@ test('changes of default channel, metadata, deprecations, and other blobs are re
   ]
   const after = [
     buildPackageBlob('foo', 'fast', { description: 'new' }),
-    ...fooBlobs.slice(1),
+    ...fooPackageBlobs.slice(1),
     buildChannelBlob('fast', 'foo', ['foo.v2']),
     buildDeprecationsBlob('foo', [
       ['olm.bundle', 'foo.v1', 'older'],
@@ -341,8 +344,8 @@ test('an entire catalog can be added, and catalogs are reported in the order of 
     ],
   }
   const change = computeCatalogChange(
-    { 'catalogs/v4.9/foo/c.yaml': fooBlobs },
-    { 'catalogs/v4.9/foo/c.yaml': barBlobs, 'catalogs/v4.20/foo/c.yaml': fooBlobs },
+    { 'catalogs/v4.9/foo/c.yaml': fooPackageBlobs },
+    { 'catalogs/v4.9/foo/c.yaml': barPackageBlobs, 'catalogs/v4.20/foo/c.yaml': fooPackageBlobs },
     layout,
   )
   expect(change.catalogs.map(({ root, version, base }) => [root, version, base !== undefined])).toEqual([

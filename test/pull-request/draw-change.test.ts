@@ -5,26 +5,26 @@ import { buildBundleBlob, computeCatalogChange, buildChannelBlob, buildPackageBl
 const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
 }
-const catalogBlobsBefore = [
+const catalogBlobsBeforeChange = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['v1']),
   buildBundleBlob('v1', 'foo', '1.0.0'),
 ]
-const catalogBlobsAfter = [
+const catalogBlobsAfterChange = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['v1', 'v2 < v1']),
   buildBundleBlob('v1', 'foo', '1.0.0'),
   buildBundleBlob('v2', 'foo', '2.0.0'),
 ]
-const createFilesInBothCatalogs = (content: typeof catalogBlobsBefore) => ({
+const createFilesInBothCatalogs = (content: typeof catalogBlobsBeforeChange) => ({
   'catalogs/v4.9/f/c.yaml': content,
   'catalogs/v4.20/f/c.yaml': content,
 })
 
 test('the same change in two catalogs is one picture', () => {
   const change = computeCatalogChange(
-    createFilesInBothCatalogs(catalogBlobsBefore),
-    createFilesInBothCatalogs(catalogBlobsAfter),
+    createFilesInBothCatalogs(catalogBlobsBeforeChange),
+    createFilesInBothCatalogs(catalogBlobsAfterChange),
     twoCatalogLayout,
   )
   expect(
@@ -37,10 +37,10 @@ test('a change that touches no channel, and a package that goes, have no picture
   expect(
     renderChangeAsMermaid(
       computeCatalogChange(
-        createFilesInBothCatalogs(catalogBlobsBefore),
+        createFilesInBothCatalogs(catalogBlobsBeforeChange),
         createFilesInBothCatalogs([
           buildPackageBlob('foo', 'stable', { description: 'x' }),
-          ...catalogBlobsBefore.slice(1),
+          ...catalogBlobsBeforeChange.slice(1),
         ]),
         twoCatalogLayout,
       ),
@@ -49,7 +49,7 @@ test('a change that touches no channel, and a package that goes, have no picture
   expect(
     drawPackageChanges(
       computeCatalogChange(
-        createFilesInBothCatalogs(catalogBlobsBefore),
+        createFilesInBothCatalogs(catalogBlobsBeforeChange),
         { 'catalogs/v4.9/g/c.yaml': [] },
         twoCatalogLayout,
       ),

@@ -7,7 +7,7 @@ import { describeChange } from '../../src/pull-request/describe-change.ts'
 import { toBlobSha } from '../../src/pull-request/ids.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../../src/checks/validation/upgrade/upgrade-rule.ts'
-import { formatChangeAsText, describeChangeLines } from '../../src/report/describe-change.ts'
+import { formatChangeAsText, describeChangeAsLines } from '../../src/report/describe-change.ts'
 import { findSharedPath } from '../shared-data.ts'
 
 const catalogRoot = 'catalogs/v4.16'
@@ -46,7 +46,7 @@ function buildCatalogChange(path: string, edit: (text: string) => string) {
 }
 
 const formatCatalogChange = (change: ReturnType<typeof buildCatalogChange>) =>
-  formatChangeAsText(describeChangeLines(change))
+  formatChangeAsText(describeChangeAsLines(change))
 const findUpgradeFindings = (change: ReturnType<typeof buildCatalogChange>) =>
   change.catalogs.flatMap((catalog) =>
     upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)].map((found) => found.rule)),

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   formatChangeAsMarkdown,
   formatChangeAsText,
-  describeChangeLines,
+  describeChangeAsLines,
 } from '../../src/report/describe-change.ts'
 import {
   buildBundleBlob,
@@ -13,12 +13,12 @@ import {
   type CatalogFiles,
 } from '../pull-request/build-catalog.ts'
 
-const catalogBlobsBefore = [
+const catalogBlobsBeforeChange = [
   buildPackageBlob('kube-green', 'alpha'),
   buildChannelBlob('alpha', 'kube-green', ['kube-green.v0.7.0']),
   buildBundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
 ]
-const catalogBlobsAfter = [
+const catalogBlobsAfterChange = [
   buildPackageBlob('kube-green', 'alpha'),
   buildChannelBlob('alpha', 'kube-green', ['kube-green.v0.7.0', 'kube-green.v0.7.1 < kube-green.v0.7.0']),
   buildBundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
@@ -27,27 +27,27 @@ const catalogBlobsAfter = [
 const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
 }
-const describeCatalogChangeLines = (base: CatalogFiles, result: CatalogFiles) =>
-  describeChangeLines(computeCatalogChange(base, result, twoCatalogLayout))
-const formatCatalogFilesChange = (base: CatalogFiles, result: CatalogFiles) =>
-  formatChangeAsText(describeCatalogChangeLines(base, result))
+const describeCatalogChangeAsLines = (base: CatalogFiles, result: CatalogFiles) =>
+  describeChangeAsLines(computeCatalogChange(base, result, twoCatalogLayout))
+const formatCatalogChangeAsText = (base: CatalogFiles, result: CatalogFiles) =>
+  formatChangeAsText(describeCatalogChangeAsLines(base, result))
 const formatSingleFileChange = (result: CatalogFiles[string]) =>
-  formatCatalogFilesChange(
-    { 'catalogs/v4.20/k/c.yaml': catalogBlobsBefore },
+  formatCatalogChangeAsText(
+    { 'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange },
     { 'catalogs/v4.20/k/c.yaml': result },
   )
 
 describe('a reader learns', () => {
   test('what an update adds, once for all catalogs that get it', () => {
     const base = {
-      'catalogs/v4.9/k/c.yaml': catalogBlobsBefore,
-      'catalogs/v4.20/k/c.yaml': catalogBlobsBefore,
+      'catalogs/v4.9/k/c.yaml': catalogBlobsBeforeChange,
+      'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange,
     }
     const result = {
-      'catalogs/v4.9/k/c.yaml': catalogBlobsAfter,
-      'catalogs/v4.20/k/c.yaml': catalogBlobsAfter,
+      'catalogs/v4.9/k/c.yaml': catalogBlobsAfterChange,
+      'catalogs/v4.20/k/c.yaml': catalogBlobsAfterChange,
     }
-    expect(formatCatalogFilesChange(base, result)).toEqual([
+    expect(formatCatalogChangeAsText(base, result)).toEqual([
       'kube-green in 4.9, 4.20:',
       '  0.7.1 added to channel alpha, replaces 0.7.0',
       '  channel alpha: head 0.7.0 → 0.7.1',
@@ -56,15 +56,15 @@ describe('a reader learns', () => {
   test('that a published bundle is edited, and where', () => {
     expect(
       formatSingleFileChange([
-        ...catalogBlobsBefore.slice(0, 2),
-        { ...catalogBlobsBefore[2]!, image: 'x', extra: 1 },
+        ...catalogBlobsBeforeChange.slice(0, 2),
+        { ...catalogBlobsBeforeChange[2]!, image: 'x', extra: 1 },
       ]),
     ).toEqual(['kube-green in 4.20:', '  published bundle 0.7.0 edited: image'])
   })
   test('of packages that come and go', () => {
     expect(
-      formatCatalogFilesChange(
-        { 'catalogs/v4.20/k/c.yaml': catalogBlobsBefore },
+      formatCatalogChangeAsText(
+        { 'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange },
         {
           'catalogs/v4.20/n/c.yaml': [
             buildPackageBlob('new', 'alpha'),
@@ -85,7 +85,7 @@ describe('a reader learns', () => {
         buildChannelBlob('beta', 'kube-green', [
           { name: 'kube-green.v0.7.0', skipRange: '<0.7.0', skips: ['a', 'b'] },
         ]),
-        catalogBlobsBefore[2]!,
+        catalogBlobsBeforeChange[2]!,
         buildDeprecationsBlob('kube-green', [
           ['olm.package', '', 'm'],
           ['olm.bundle', 'kube-green.v0.7.0', 'm'],
@@ -110,7 +110,7 @@ describe('a reader learns', () => {
       'operators/k/1/b.yaml': 'x',
       Makefile: 'x',
     }
-    expect(formatCatalogFilesChange({}, result)).toEqual([
+    expect(formatCatalogChangeAsText({}, result)).toEqual([
       'sources of k: 2 files',
       'owner file operators/k/ci.yaml',
       '1 file outside packages: Makefile',
@@ -119,7 +119,7 @@ describe('a reader learns', () => {
   test('that blobs move between files and nothing else changes', () => {
     const blobs = [buildPackageBlob('kube-green'), buildChannelBlob('stable', 'kube-green', [])]
     expect(
-      formatCatalogFilesChange(
+      formatCatalogChangeAsText(
         { 'catalogs/v4.20/k/catalog.yaml': blobs },
         { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
       ),
@@ -128,7 +128,7 @@ describe('a reader learns', () => {
     ])
   })
   test('that nothing changes', () => {
-    expect(formatCatalogFilesChange({}, {})).toEqual([
+    expect(formatCatalogChangeAsText({}, {})).toEqual([
       'No changes: the base branch already contains everything.',
     ])
   })
@@ -137,7 +137,7 @@ describe('a reader learns', () => {
 test('names are code in Markdown, and cannot leave it', () => {
   const evil = '`@admin` fixes #1\n# x'
   const found = formatChangeAsMarkdown(
-    describeCatalogChangeLines(
+    describeCatalogChangeAsLines(
       {},
       { 'catalogs/v4.20/n/c.yaml': [buildPackageBlob(evil), buildChannelBlob(evil, evil, [])] },
     ),
@@ -148,7 +148,7 @@ test('names are code in Markdown, and cannot leave it', () => {
 
 test('a change of everything stays short', () => {
   const many = Array.from({ length: 200 }, (_, at) => buildPackageBlob(`p${at}`))
-  const found = describeCatalogChangeLines({}, { 'catalogs/v4.20/n/c.yaml': many })
+  const found = describeCatalogChangeAsLines({}, { 'catalogs/v4.20/n/c.yaml': many })
   expect(found.length).toBe(61)
   expect(found.at(-1)?.words).toEqual(['… and 340 more lines.'])
 })

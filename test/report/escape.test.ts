@@ -118,14 +118,14 @@ const ciTriggerPatterns: readonly RegExp[] = [
 ]
 
 /** Returns the text in each form that a reader may normalize it to, with and without invisible characters. */
-function listNormalizedTexts(text: string): readonly string[] {
+function listNormalizedTextForms(text: string): readonly string[] {
   const bare = text.replace(/\p{Default_Ignorable_Code_Point}|\p{Cf}/gu, '')
   return [text, text.normalize('NFKC'), bare, bare.normalize('NFKC').normalize('NFC')]
 }
 
 function findCiTriggerPatterns(message: string): readonly string[] {
   return ciTriggerPatterns
-    .filter((word) => listNormalizedTexts(message).some((text) => word.test(text)))
+    .filter((word) => listNormalizedTextForms(message).some((text) => word.test(text)))
     .map(String)
 }
 

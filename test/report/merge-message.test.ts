@@ -3,25 +3,25 @@ import { parseConfig } from '../../src/config/config.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-const headTrailerLine = `Head: ${createHexSha('a')}\n`
+const headCommitTrailerLine = `Head: ${createHexSha('a')}\n`
 
 describe('the message of a merge', () => {
   test('contains the pull request and its head by default', () => {
     expect(formatMergeMessage(createTestPullSnapshot({ title: 'Update foo' }))).toBe(
-      `Merge pull request 7: Update foo\n\n${headTrailerLine}`,
+      `Merge pull request 7: Update foo\n\n${headCommitTrailerLine}`,
     )
     expect(formatMergeMessage(createTestPullSnapshot({ title: '@x' }))).toBe(
-      `Merge pull request 7: x\n\n${headTrailerLine}`,
+      `Merge pull request 7: x\n\n${headCommitTrailerLine}`,
     )
     expect(formatMergeMessage(createTestPullSnapshot({ title: '###' }))).toBe(
-      `Merge pull request 7\n\n${headTrailerLine}`,
+      `Merge pull request 7\n\n${headCommitTrailerLine}`,
     )
   })
 
   test('follows the template, with the head below it', () => {
     const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
     expect(formatMergeMessage(createTestPullSnapshot({ title: 'Update foo' }), template)).toBe(
-      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headTrailerLine}`,
+      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headCommitTrailerLine}`,
     )
   })
 
@@ -40,7 +40,7 @@ describe('the message of a merge', () => {
     const [first] = formatMergeMessage(createTestPullSnapshot({ title }), { title: template }).split('\n')
     expect(first).toBe(says)
     expect(formatMergeMessage(createTestPullSnapshot({ title }), { body: template })).toContain(
-      `\n\n${says}\n\n${headTrailerLine}`,
+      `\n\n${says}\n\n${headCommitTrailerLine}`,
     )
   })
 

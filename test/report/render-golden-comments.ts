@@ -14,7 +14,7 @@ import { checkIds } from '../../packages/findings/src/checks.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createFinding } from '../../packages/findings/src/rule.ts'
 import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
-import { formatChangeAsMarkdown, describeChangeLines } from '../../src/report/describe-change.ts'
+import { formatChangeAsMarkdown, describeChangeAsLines } from '../../src/report/describe-change.ts'
 import { describeChannelHeadConflicts } from '../../src/report/evaluation-report.ts'
 import {
   summarizePublicationStatus,
@@ -184,7 +184,7 @@ function renderGoldenComment({
   }
   return renderPullReport(verdict, {
     summary: summarizeChange(change),
-    changeLines: formatChangeAsMarkdown(describeChangeLines(change)),
+    changeLines: formatChangeAsMarkdown(describeChangeAsLines(change)),
     graph: renderChangeAsMermaid(change),
     change: 'c0ffee123456'.repeat(3),
     page: pullContext,
@@ -196,7 +196,7 @@ function renderGoldenComment({
   }).comment
 }
 
-const lighthouseUpdateInputs = {
+const lighthousePackageUpdateInputs = {
   before: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
   after: {
     [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', [
@@ -273,7 +273,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   },
   'waiting-for-an-owner': () =>
     renderGoldenComment({
-      ...lighthouseUpdateInputs,
+      ...lighthousePackageUpdateInputs,
       ownership: {
         findings: [
           createFinding(notOwner, createCatalogLocation('lighthouse', 1), {
@@ -302,11 +302,12 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
         waiting: [{ what: 'a maintainer must approve the change to lighthouse', who: ['maria', 'max'] }],
       },
     }),
-  merging: () => renderGoldenComment(lighthouseUpdateInputs),
-  merged: () => renderGoldenComment({ ...lighthouseUpdateInputs, options: { landed: mergeCommitSha } }),
+  merging: () => renderGoldenComment(lighthousePackageUpdateInputs),
+  merged: () =>
+    renderGoldenComment({ ...lighthousePackageUpdateInputs, options: { landed: mergeCommitSha } }),
   'merged-and-published': () =>
     renderGoldenComment({
-      ...lighthouseUpdateInputs,
+      ...lighthousePackageUpdateInputs,
       options: {
         landed: mergeCommitSha,
         published: {
@@ -344,7 +345,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   },
   'registry-does-not-answer': () =>
     renderGoldenComment({
-      ...lighthouseUpdateInputs,
+      ...lighthousePackageUpdateInputs,
       images: {
         summary: '1 image',
         unanswered: [
@@ -403,7 +404,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     }),
   'our-own-failure': () =>
     renderGoldenComment({
-      ...lighthouseUpdateInputs,
+      ...lighthousePackageUpdateInputs,
       options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' },
     }),
 }

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { readRuleExampleCases } from '../../scripts/rule-examples/cases.ts'
+import { readExampleCasesForRule } from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { ruleSuiteNames } from '../../packages/findings/src/rule.ts'
 import { linkPackages } from '../link-packages.ts'
@@ -100,7 +100,7 @@ describe('a new rule', () => {
         mkdirSync(dirname(join(temporaryDirectory, kind, path)), { recursive: true })
         writeFileSync(join(temporaryDirectory, kind, path), text)
       }
-      const [good] = readRuleExampleCases('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
+      const [good] = readExampleCasesForRule('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
       const { findings } = await evaluateExample({ ...good!, judges })
       expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
     }
@@ -113,7 +113,7 @@ describe('a new rule', () => {
         mkdirSync(dirname(join(temporaryDirectory, suite, path)), { recursive: true })
         writeFileSync(join(temporaryDirectory, suite, path), text)
       }
-      const [good] = readRuleExampleCases('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
+      const [good] = readExampleCasesForRule('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
       const { findings } = await evaluateExample({ ...good!, judges: 'bundle' }, { suites: [suite] })
       expect({ suite, found: findings.map(({ rule }) => rule) }).toEqual({ suite, found: [] })
       const bad = [...files].filter(([path]) => path.includes('/bad/')).map(([, text]) => text)

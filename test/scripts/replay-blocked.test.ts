@@ -118,7 +118,7 @@ entries:
   ...createBundleDirectory('sorted/1.0.0'),
 }
 const { [`operators/harbor/ci.yaml`]: _, ...others } = baseBranchFiles
-const replacesYamlLine = '  replaces: plain.v1.0.0\n'
+const replacesFieldYamlLine = '  replaces: plain.v1.0.0\n'
 
 /** The replay's report on a pull request that was merged onto `base`. */
 function replayPull(after: OriginFiles, ...more: string[]) {
@@ -149,7 +149,7 @@ test.each<[string, string, OriginFiles]>([
     {
       ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', {
-        spec: replacesYamlLine + ownedCrdYaml(', group: example.com'),
+        spec: replacesFieldYamlLine + ownedCrdYaml(', group: example.com'),
       }),
       ...crdFiles,
     },
@@ -159,7 +159,7 @@ test.each<[string, string, OriginFiles]>([
     'a directory whose name begins with v',
     {
       ...baseBranchFiles,
-      ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesYamlLine }),
+      ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesFieldYamlLine }),
     },
   ],
   [
@@ -178,7 +178,7 @@ test.each<[string, string, OriginFiles]>([
     (() => {
       const { ...all } = {
         ...baseBranchFiles,
-        ...createBundleDirectory('plain/1.0.1', { spec: replacesYamlLine }),
+        ...createBundleDirectory('plain/1.0.1', { spec: replacesFieldYamlLine }),
       } as Record<string, OriginFiles[string]>
       for (const path of Object.keys(createBundleDirectory('plain/1.0.0'))) delete all[path]
       return all
@@ -231,7 +231,7 @@ test.each<[string, string, OriginFiles]>([
     'a namespace that OLM replaces',
     {
       ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine }),
+      ...createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine }),
       ...serviceAccountFiles,
     },
   ],
@@ -240,7 +240,9 @@ test.each<[string, string, OriginFiles]>([
     'a v that OLM ignores',
     {
       ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesYamlLine}  minKubeVersion: v1.25.0\n` }),
+      ...createBundleDirectory('plain/1.1.0', {
+        spec: `${replacesFieldYamlLine}  minKubeVersion: v1.25.0\n`,
+      }),
     },
   ],
   [
@@ -249,7 +251,7 @@ test.each<[string, string, OriginFiles]>([
     {
       ...baseBranchFiles,
       ...Object.fromEntries(
-        Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine })).map(
+        Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine })).map(
           ([path, text]) => [
             path,
             (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
@@ -327,14 +329,14 @@ test.each<[string, OriginFiles]>([
     'unparsable-min-kube-version',
     {
       ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesYamlLine}  minKubeVersion: new\n` }),
+      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesFieldYamlLine}  minKubeVersion: new\n` }),
     },
   ],
   [
     'broken-object-metadata',
     {
       ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine }),
+      ...createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine }),
       'operators/plain/1.1.0/manifests/account.yaml':
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
     },

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startBotProcess } from '../../sandbox/demo/bot-process.ts'
-import { playOperatingStory, type PlayedOperatingStory } from '../../sandbox/demo/operating-story.ts'
+import { runMergeFreezeStory, type MergeFreezeStoryResult } from '../../sandbox/demo/operating-story.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
 import { startPostgres, type PostgresServer } from '../adapters/store/postgres-server.ts'
@@ -13,23 +13,27 @@ import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
 import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'), 'utf8')
-const section = /^## Back up and restore\n(?<text>[^]*?)^## /m.exec(guide)?.groups?.['text'] ?? ''
-const [embeddedCommands = [], postgresCommands = []] = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(
-  ([, block = '']) => block.trim().split('\n'),
+const backupGuideText = readFileSync(
+  join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'),
+  'utf8',
 )
+const backupSectionText =
+  /^## Back up and restore\n(?<text>[^]*?)^## /m.exec(backupGuideText)?.groups?.['text'] ?? ''
+const [embeddedCommands = [], postgresCommands = []] = [
+  ...backupSectionText.matchAll(/^```sh\n([^]*?)^```/gm),
+].map(([, block = '']) => block.trim().split('\n'))
 
 /** The processes below this one, and itself. */
-function listProcesses(pid: number): number[] {
+function listProcessTreeIds(pid: number): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
   )
-  return [pid, ...children.flatMap(listProcesses)]
+  return [pid, ...children.flatMap(listProcessTreeIds)]
 }
 
 /** Copies a folder at one instant, as a snapshot of the volume does. */
-function takeSnapshot(of: string, to: string, pid: number): void {
-  const processes = listProcesses(pid)
+function copyDirectorySnapshot(of: string, to: string, pid: number): void {
+  const processes = listProcessTreeIds(pid)
   for (const one of processes) process.kill(one, 'SIGSTOP')
   cpSync(of, to, { recursive: true, filter: (path) => !path.endsWith('.sock') })
   for (const one of processes) process.kill(one, 'SIGCONT')
@@ -37,7 +41,7 @@ function takeSnapshot(of: string, to: string, pid: number): void {
 
 describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s', (kind) => {
   let world: StoryEnvironment
-  let played: PlayedOperatingStory
+  let played: MergeFreezeStoryResult
   let comments: readonly string[]
   let directory: string
   let postgres: PostgresServer | undefined
@@ -81,7 +85,7 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     storeCredentials(folder('first'))
     database = await postgres?.database()
     await start(folder('first'), database)
-    played = await playOperatingStory(world.demo, bot)
+    played = await runMergeFreezeStory(world.demo, bot)
     comments = played.merged.comments.map(({ body }) => body)
   }, 240_000)
   afterAll(async () => {
@@ -126,7 +130,7 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
       await start(folder('second'), restored)
     } else {
       const [create, extract] = embeddedCommands
-      takeSnapshot(folder('first'), folder('snapshot'), bot.process.pid ?? 0)
+      copyDirectorySnapshot(folder('first'), folder('snapshot'), bot.process.pid ?? 0)
       await bot.kill('SIGKILL')
       rmSync(folder('first'), { recursive: true })
       await start(folder('snapshot'))

@@ -9,7 +9,7 @@ import { openRealCatalogEnvironment } from './real-catalog-environment.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const communityOperatorsPath = findSharedPath('community-operators')
-const cliScript = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const cliScriptPath = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 
 ;(communityOperatorsPath === undefined ? describe.skip : describe)('on the community operators', () => {
   test.each(['v4.16', 'v4.20', 'v4.21', 'v4.22'])(
@@ -17,7 +17,7 @@ const cliScript = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
     (version) => {
       const args = [
         '--no-warnings',
-        cliScript,
+        cliScriptPath,
         'validate',
         '--profile',
         'opm',

@@ -1,6 +1,6 @@
 // The cache is emptied between any two steps of a pull request, a rebuild, a scan, and a sweep. Nothing is lost, and
 // nothing is reported or done twice. The App's jobs run here one by one, on a manual clock.
-import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
+import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { createCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { openEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
+import { createEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
-import { createEvaluationRegistries } from '../../src/catalogs/registries.ts'
+import { createRegistryLookupService } from '../../src/catalogs/registries.ts'
 import { openGitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
@@ -100,13 +100,13 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     }),
   })
   const pool = createCatalogFileReaderPool(1)
-  const registries = await createEvaluationRegistries({
+  const registries = await createRegistryLookupService({
     clock,
     store,
     environment: {},
     insecure: settings.insecureRegistries,
   })
-  const evaluationPool = openEvaluationPool(settings.budget, 1)
+  const evaluationPool = createEvaluationPool(settings.budget, 1)
   const app: AppServices<Store> = {
     settings,
     store,
@@ -114,7 +114,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     publishing: rejectingPublishClient,
     clusterTests: rejectingClusterTestClient,
     evaluationPool,
-    releases: rejectingReleasePool,
+    releases: rejectingReleaseWorkerPool,
     scheduler: createJobScheduler(clock),
     clock,
     log,

@@ -15,7 +15,7 @@ import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const storyTimeoutSeconds = 90
-const publishedRepository = 'coast/published'
+const publishedRepositoryName = 'coast/published'
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
 describe('a merged catalog', () => {
@@ -31,7 +31,7 @@ describe('a merged catalog', () => {
       }),
     )
   const read = (tag: string): Promise<PulledCatalogImage | undefined> =>
-    createCatalogImageReader(shop.host).read(`${publishedRepository}:${tag}`)
+    createCatalogImageReader(shop.host).read(`${publishedRepositoryName}:${tag}`)
   const push = (channel: string) => {
     const text = world.demo.files[catalogPath] ?? ''
     return world.demo.github.pushToBase('coast/operators', { [catalogPath]: `${text}\n# ${channel}\n` })
@@ -49,14 +49,14 @@ describe('a merged catalog', () => {
     const targets = join(directory, 'targets.yml')
     writeFileSync(
       targets,
-      `- {github: coast/operators, push: [${shop.host}/${publishedRepository}], credentials: push.json, bases: [${shop.host}/coast/opm]}\n`,
+      `- {github: coast/operators, push: [${shop.host}/${publishedRepositoryName}], credentials: push.json, bases: [${shop.host}/coast/opm]}\n`,
     )
     const fixed = readDemoCatalogFiles('')['.github/catalog-bot.yml'] ?? ''
     world = await openStoryEnvironment({
       sweepSeconds: 2,
       validateTraffic: true,
       files: {
-        '.github/catalog-bot.yml': `${fixed}publish: [{catalog: catalogs/v4.20, repository: ${shop.host}/${publishedRepository}, tags: [latest], base: '${shop.host}/coast/opm:latest', preview: {}}]\n`,
+        '.github/catalog-bot.yml': `${fixed}publish: [{catalog: catalogs/v4.20, repository: ${shop.host}/${publishedRepositoryName}, tags: [latest], base: '${shop.host}/coast/opm:latest', preview: {}}]\n`,
       },
       environment: { PUBLISH_TARGETS: targets, PUBLISH_RETRY_SECONDS: '1' },
     })

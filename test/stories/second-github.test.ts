@@ -10,7 +10,7 @@ import { pushCatalogImages, readDemoCatalogFiles } from '../../sandbox/demo/demo
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { githubApiVersion } from '../../src/adapters/github/github-fetch.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
-import { startSecondGitHub, createUserToken, type SecondGitHub } from './second-github/second-github.ts'
+import { startSecondGitHub, createUserToken, type SecondGitHubServer } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 import { defaultConfig } from '../../src/config/config.ts'
@@ -48,7 +48,7 @@ interface GitHubPullState {
 describe('on an independent imitation of GitHub', () => {
   let directory: string
   let registry: MockRegistry
-  let github: SecondGitHub
+  let github: SecondGitHubServer
   let bot: BotProcess
   let files: Record<string, string>
   const log: string[] = []

@@ -24,14 +24,14 @@ function openDemoStoryPull(id: string): Promise<MockPull> {
   return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
 }
 
-const fetchBotPage = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
+const fetchBotPageText = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
 const listRateLimitedRequests = () =>
   storyEnvironment.demo.github.requests.filter(({ status }) => status === 403 || status === 429)
 
 /** How many requests of a class were held back so far. */
-async function readHeldRequestCount(work: string): Promise<number> {
+async function readDelayedRequestCount(work: string): Promise<number> {
   const line = new RegExp(`budget_requests_total\\{class="${work}",outcome="held"\\} (\\d+)`)
-  return Number(line.exec(await fetchBotPage('/metrics'))?.[1])
+  return Number(line.exec(await fetchBotPageText('/metrics'))?.[1])
 }
 
 test('six pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
@@ -52,27 +52,30 @@ test('with less left, scans wait first and then the sweep, and a pull request is
   const { github } = storyEnvironment.demo
   github.setLimits(appInstallation, { hourly: 1000, windowSeconds: 3600 })
   github.setRemaining(appInstallation, 400)
-  const before = { scan: await readHeldRequestCount('scan'), sweep: await readHeldRequestCount('sweep') }
+  const before = {
+    scan: await readDelayedRequestCount('scan'),
+    sweep: await readDelayedRequestCount('sweep'),
+  }
   await waitUntil(
     'scans wait',
-    async () => (await readHeldRequestCount('scan')) > before.scan,
+    async () => (await readDelayedRequestCount('scan')) > before.scan,
     30,
     storyEnvironment.log,
   )
-  expect(await readHeldRequestCount('sweep')).toBe(before.sweep)
+  expect(await readDelayedRequestCount('sweep')).toBe(before.sweep)
   github.setRemaining(appInstallation, 200)
   await waitUntil(
     'the sweep waits',
-    async () => (await readHeldRequestCount('sweep')) > before.sweep,
+    async () => (await readDelayedRequestCount('sweep')) > before.sweep,
     30,
     storyEnvironment.log,
   )
   const pull = await openDemoStoryPull('good update')
   await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
-  expect(await fetchBotPage('/readyz')).toMatch(
+  expect(await fetchBotPageText('/readyz')).toMatch(
     /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,
   )
-  const { limited } = JSON.parse(await fetchBotPage(`/r/${demoRepositoryName}.json`)) as {
+  const { limited } = JSON.parse(await fetchBotPageText(`/r/${demoRepositoryName}.json`)) as {
     limited: { kind: string }[]
   }
   expect(limited.map(({ kind }) => kind)).toContain('sweep')

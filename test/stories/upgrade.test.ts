@@ -23,10 +23,10 @@ interface UpgradeFixture {
 }
 
 const fixturesDirectory = join(import.meta.dirname, '../../fixtures/upgrade')
-const versions = readdirSync(fixturesDirectory).map((file) => file.replace('.tar.zst', ''))
+const fixtureVersions = readdirSync(fixturesDirectory).map((file) => file.replace('.tar.zst', ''))
 const repository = { owner: 'coast', name: 'operators' }
 
-function unpackFixture(version: string, into: string): UpgradeFixture {
+function unpackUpgradeFixture(version: string, into: string): UpgradeFixture {
   mkdirSync(into, { recursive: true })
   const params = { [constants.ZSTD_d_windowLogMax]: 27 }
   const input = zstdDecompressSync(readFileSync(join(fixturesDirectory, `${version}.tar.zst`)), { params })
@@ -35,16 +35,16 @@ function unpackFixture(version: string, into: string): UpgradeFixture {
 }
 
 test('0.1.0 is the first version whose data folder is kept', () => {
-  expect(versions).toContain('0.1.0')
+  expect(fixtureVersions).toContain('0.1.0')
 })
 
-describe.each(versions)('the store of version %s', (version) => {
+describe.each(fixtureVersions)('the store of version %s', (version) => {
   let directory: string
   let expected: UpgradeFixture
   let store: Store
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'upgrade-'))
-    expected = unpackFixture(version, directory)
+    expected = unpackUpgradeFixture(version, directory)
     store = await openStore({ dataDirectory: getStoreFolder(directory), clock: realTimeClock })
   }, 60_000)
   afterAll(async () => {
@@ -99,12 +99,12 @@ describe.each(versions)('the store of version %s', (version) => {
   })
 })
 
-describe.each(versions)('the bot, started with the data folder of version %s', (version) => {
+describe.each(fixtureVersions)('the bot, started with the data folder of version %s', (version) => {
   let world: StoryEnvironment
   let expected: UpgradeFixture
   beforeAll(async () => {
     world = await openStoryEnvironment({ embedded: true })
-    expected = unpackFixture(version, world.demo.environment['DATA_DIR'] ?? '')
+    expected = unpackUpgradeFixture(version, world.demo.environment['DATA_DIR'] ?? '')
     await world.start({ PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)
   afterAll(() => world.close())

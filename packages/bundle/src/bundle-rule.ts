@@ -50,7 +50,7 @@ export interface BundleRuleSignature {
 }
 
 /** A rule about the content of a bundle. A maintainer can override all of them. */
-export const contentRuleDefaults = {
+export const bundleContentRuleDefaults = {
   check: 'images',
   judges: 'bundle',
   since: '0.1.0',

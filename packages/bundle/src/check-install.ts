@@ -4,7 +4,7 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { type BundleFiles, detectBundleFormat } from './bundle-files.ts'
 import { renderPlainManifests } from './plain/render-plain.ts'
-import type { PlainRenderOptions } from './plain/rendering.ts'
+import type { PlainManifestRenderOptions } from './plain/rendering.ts'
 import { checkCrdUpgrade } from './upgrade/check-crd-upgrade.ts'
 import {
   createManifestObjectLocator,
@@ -40,7 +40,7 @@ const fieldsReportedByOtherRulesPattern =
 /** Sorted. `before` has the files of the bundle to upgrade from. */
 export function checkBundleInstall(
   files: BundleFiles,
-  options: PlainRenderOptions,
+  options: PlainManifestRenderOptions,
   before?: BundleFiles,
 ): readonly Finding[] {
   return [

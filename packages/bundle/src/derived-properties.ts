@@ -76,8 +76,8 @@ export function deriveBundleProperties(sources: BundlePropertySources): readonly
     ...parsePropertiesAnnotation(csv),
     ...provided.map((kind) => parsePropertyValue(createProperty('olm.gvk', gvkToJson(kind)))),
   ])
-  const declared = decodeGvksAndPackages(found, before)
-  const needed = decodeGvksAndPackages(metadata.dependencies, before)
+  const declared = decodeGvkAndPackageProperties(found, before)
+  const needed = decodeGvkAndPackageProperties(metadata.dependencies, before)
   const { version, release } = parseVersionAndRelease(
     file,
     spec,
@@ -106,7 +106,7 @@ interface DecodedProperties {
   readonly others: readonly DerivedProperty[]
 }
 
-function decodeGvksAndPackages(
+function decodeGvkAndPackageProperties(
   properties: readonly PropertyWithParsedValue[],
   before: string,
 ): DecodedProperties {

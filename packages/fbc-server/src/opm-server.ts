@@ -11,7 +11,7 @@ import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
 import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 
 /** Milliseconds for one call. */
-const maxGrpcCallMs = 30_000
+const grpcCallTimeoutMs = 30_000
 const maxGrpcResponseBytes = 1024 * 1024 * 1024
 const grpcHealthService = getGrpcService('grpc.health.v1.Health')
 const grpcRegistryService = getGrpcService('api.Registry')
@@ -184,7 +184,7 @@ function createGrpcMethodCaller(client: Client) {
     new Promise((resolve, reject) => {
       if (!method) throw new Error('the gRPC method does not exist')
       const { path, requestSerialize, responseDeserialize, responseStream } = method
-      const options = { deadline: Date.now() + maxGrpcCallMs }
+      const options = { deadline: Date.now() + grpcCallTimeoutMs }
       if (!responseStream) {
         client.makeUnaryRequest(
           path,

@@ -31,8 +31,8 @@ export function findShortestEdits(
     const next = new Map(reach)
     for (let diagonal = -count; diagonal <= count; diagonal += 2) {
       let x = shouldTakeInsertionStep(reach, diagonal, count)
-        ? getFurthestReachedOldLine(reach, diagonal + 1)
-        : getFurthestReachedOldLine(reach, diagonal - 1) + 1
+        ? getFurthestLineOnDiagonal(reach, diagonal + 1)
+        : getFurthestLineOnDiagonal(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
       next.set(diagonal, x)
       if (x >= old.length && x - diagonal >= now.length)
@@ -43,7 +43,7 @@ export function findShortestEdits(
   return undefined
 }
 
-function getFurthestReachedOldLine(reach: ReadonlyMap<number, number>, diagonal: number): number {
+function getFurthestLineOnDiagonal(reach: ReadonlyMap<number, number>, diagonal: number): number {
   return reach.get(diagonal) ?? -1
 }
 
@@ -51,7 +51,7 @@ function shouldTakeInsertionStep(reach: ReadonlyMap<number, number>, diagonal: n
   return (
     diagonal === -count ||
     (diagonal !== count &&
-      getFurthestReachedOldLine(reach, diagonal - 1) < getFurthestReachedOldLine(reach, diagonal + 1))
+      getFurthestLineOnDiagonal(reach, diagonal - 1) < getFurthestLineOnDiagonal(reach, diagonal + 1))
   )
 }
 
@@ -63,7 +63,7 @@ function backtrackLineEdits(steps: readonly ReadonlyMap<number, number>[], oldEn
     const diagonal = x - y
     const down = shouldTakeInsertionStep(reach, diagonal, count)
     const from = down ? diagonal + 1 : diagonal - 1
-    x = getFurthestReachedOldLine(reach, from)
+    x = getFurthestLineOnDiagonal(reach, from)
     y = x - from
     edits.push({ old: x, new: y, kind: down ? '+' : '-' })
   }

@@ -33,7 +33,10 @@ export async function enableAutoMerge(
  * Merges pull requests that wait for auto-merge and meet all requirements. After a rejection, a pull request keeps
  * waiting.
  */
-export async function mergeReadyAutoMergePulls(state: MockGitHubState, repo: MockRepository): Promise<void> {
+export async function mergePullsReadyForAutoMerge(
+  state: MockGitHubState,
+  repo: MockRepository,
+): Promise<void> {
   for (const pull of repo.pulls.values()) {
     const { autoMerge } = pull
     if (autoMerge === null || pull.state !== 'open') continue

@@ -65,7 +65,7 @@ export function computeBypassEffect(update: RefUpdate, mode: BypassMode): 'no' |
 }
 
 /** Whether a caller is in one of classic protection's lists. */
-export function isInBranchProtectionAllowList(
+export function isCallerInBranchProtectionList(
   world: MockGitHubData,
   repo: MockRepository,
   by: ApiCaller,

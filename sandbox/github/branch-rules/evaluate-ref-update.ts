@@ -11,7 +11,7 @@ import { type NonDeletingRefUpdate, type RefUpdate, type RuleViolation, getBranc
 import { checkRequiredChecks } from './required-checks.ts'
 import { checkConversationResolution, checkPullRequestRule } from './required-pull.ts'
 import { isAncestor, listCommitsNotReachableFrom, readCommitParents } from '../git/git-store.ts'
-import { isInBranchProtectionAllowList } from './bypass.ts'
+import { isCallerInBranchProtectionList } from './bypass.ts'
 import { readCommit, type ParsedCommit } from '../views/commit-view.ts'
 import { getActingAccount } from '../github-state.ts'
 
@@ -60,24 +60,24 @@ const checkCommitterEmailPattern = createCommitPatternCheck(
   ({ committer }) => committer.email,
 )
 
-const createSingleRuleViolation = (message: string): RuleViolation[] => [{ message }]
+const createRuleViolationList = (message: string): RuleViolation[] => [{ message }]
 
 const getRefTypeLabel = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
 
 /** Creating a ref that matches a ruleset's patterns. */
 const checkRefCreation = (update: RefUpdate): RuleViolation[] =>
   update.old === undefined
-    ? createSingleRuleViolation('Cannot create ref due to creations being restricted.')
+    ? createRuleViolationList('Cannot create ref due to creations being restricted.')
     : []
 
 /** Moving it, by any user and in any way: a merge button is a push, too. */
 const checkRefUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
-  old !== undefined && now !== undefined ? createSingleRuleViolation('Cannot update this protected ref.') : []
+  old !== undefined && now !== undefined ? createRuleViolationList('Cannot update this protected ref.') : []
 
 const checkRefDeletion = (update: RefUpdate): RuleViolation[] =>
-  update.now === undefined ? createSingleRuleViolation(`Cannot delete this ${getRefTypeLabel(update)}`) : []
+  update.now === undefined ? createRuleViolationList(`Cannot delete this ${getRefTypeLabel(update)}`) : []
 
-const checkLockedBranch = (): RuleViolation[] => createSingleRuleViolation('Cannot change this locked branch')
+const checkLockedBranch = (): RuleViolation[] => createRuleViolationList('Cannot change this locked branch')
 
 /** The reason why an update is rejected, or the violation that a bypass allowed. */
 export interface RefUpdateVerdict {
@@ -160,14 +160,14 @@ export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateVerdict
 async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> {
   const { path, old, now } = update
   if (old === undefined || now === undefined || (await isAncestor(path, old, now))) return []
-  return createSingleRuleViolation(`Cannot force-push to this ${getRefTypeLabel(update)}`)
+  return createRuleViolationList(`Cannot force-push to this ${getRefTypeLabel(update)}`)
 }
 
 /** Classic protection's list of who may push: necessary, but not sufficient. */
 function checkPushRestrictions(update: RefUpdate, named: BranchProtectionActorNames): RuleViolation[] {
   const { world, repo, by } = update
-  if (isInBranchProtectionAllowList(world, repo, by, named)) return []
-  return createSingleRuleViolation(
+  if (isCallerInBranchProtectionList(world, repo, by, named)) return []
+  return createRuleViolationList(
     "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.",
   )
 }

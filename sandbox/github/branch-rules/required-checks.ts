@@ -12,7 +12,7 @@ type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | '
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
-interface LatestCheckReport {
+interface LatestCheckResult {
   readonly app: number | undefined
   readonly state: RequiredCheckState
 }
@@ -21,15 +21,15 @@ interface LatestCheckReport {
  * The newest result of each reporter for a check of this name. Check runs and statuses count alike, and both must
  * pass.
  */
-function findLatestCheckReports(
+function findLatestCheckResults(
   world: MockGitHubData,
   repo: MockRepository,
   sha: string,
   context: string,
   delay: number,
-): LatestCheckReport[] {
+): LatestCheckResult[] {
   const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
-  const newest = new Map<string, LatestCheckReport>()
+  const newest = new Map<string, LatestCheckResult>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
     for (const run of suite.runs.filter((it) => it.name === context && isVisible(it)))
       newest.set(`run ${suite.app.id}`, {
@@ -58,7 +58,7 @@ function computeRequiredCheckState(
   required: RequiredCheck,
   delay: number,
 ): RequiredCheckState {
-  const all = findLatestCheckReports(world, repo, sha, required.context, delay)
+  const all = findLatestCheckResults(world, repo, sha, required.context, delay)
   const pinned = required.integration_id ?? undefined
   const counted = all.filter((it) => pinned === undefined || it.app === pinned)
   if (counted.length === 0) return all.length === 0 ? 'expected' : 'foreign'

@@ -20,9 +20,9 @@ import {
 import { findPullMergedByRefUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { PullRequestRuleParameters } from './rule-types.ts'
-import { readLooseCommit } from '../git/loose-history.ts'
+import { readLooseCommitObject } from '../git/loose-history.ts'
 import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.ts'
-import { findLooseTreeEntry } from '../git/loose-trees.ts'
+import { findLooseTreeObjectEntry } from '../git/loose-trees.ts'
 
 const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']
 
@@ -209,7 +209,7 @@ async function readCodeownersLines(path: string, commit: string): Promise<Codeow
 }
 
 function readFileAtCommit(path: string, commit: string, filePath: string): string | undefined {
-  const entry = findLooseTreeEntry(path, readLooseCommit(path, commit).tree, filePath)
+  const entry = findLooseTreeObjectEntry(path, readLooseCommitObject(path, commit).tree, filePath)
   return entry === undefined ? undefined : readLooseObject(path, entry.id).bytes.toString()
 }
 

@@ -5,7 +5,7 @@ import {
   isRepositoryAdmin,
   computeBypassMode,
   computeBypassEffect,
-  isInBranchProtectionAllowList,
+  isCallerInBranchProtectionList,
 } from './bypass.ts'
 import { getBranchName } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
@@ -71,7 +71,7 @@ function toBranchProtectionLayers(update: RefUpdate): BranchRuleLayer[] {
   }
   const allowed = protection.required_pull_request_reviews?.bypass_pull_request_allowances
   return [
-    layer(toPullRequestRules(protection), spared || isInBranchProtectionAllowList(world, repo, by, allowed)),
+    layer(toPullRequestRules(protection), spared || isCallerInBranchProtectionList(world, repo, by, allowed)),
     layer(toBranchUpdateRules(protection), spared),
   ]
 }

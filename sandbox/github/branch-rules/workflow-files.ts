@@ -1,9 +1,9 @@
 // Workflow files in an app's push: GitHub requires the permission `workflows` for them on every branch.
 import type { ApiCaller } from '../http/caller.ts'
 import { listCommitsNotReachableFrom, runGitForText } from '../git/git-store.ts'
-import { readLooseCommit } from '../git/loose-history.ts'
+import { readLooseCommitObject } from '../git/loose-history.ts'
 import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
-import { findLooseTreeEntry } from '../git/loose-trees.ts'
+import { findLooseTreeObjectEntry } from '../git/loose-trees.ts'
 import type { MockRepository } from '../github-data.ts'
 
 const workflowsFolder = '.github/workflows'
@@ -55,9 +55,9 @@ async function hasCommitChangingWorkflowFiles(
 ): Promise<boolean> {
   const commits = await listCommitsNotReachableFrom(path, known, now)
   const findWorkflowsTreeId = (commit: string) =>
-    findLooseTreeEntry(path, readLooseCommit(path, commit).tree, workflowsFolder)?.id
+    findLooseTreeObjectEntry(path, readLooseCommitObject(path, commit).tree, workflowsFolder)?.id
   const hasNewWorkflows = (commit: string): boolean => {
-    const { parents } = readLooseCommit(path, commit)
+    const { parents } = readLooseCommitObject(path, commit)
     const here = findWorkflowsTreeId(commit)
     return parents.length === 0
       ? here !== undefined

@@ -1,9 +1,9 @@
 // The number of files and lines that differ between two commits, following renames, as GitHub shows it on a pull
 // request.
 import { runGitForText } from './git-store.ts'
-import { readLooseCommit } from './loose-history.ts'
+import { readLooseCommitObject } from './loose-history.ts'
 import { readLooseObjectsOrRunGit, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
-import { diffLooseTrees, type LooseTreeEntry } from './loose-trees.ts'
+import { diffLooseTreeObjects, type LooseTreeObjectEntry } from './loose-trees.ts'
 
 export interface ChangedLineCounts {
   readonly files: number
@@ -34,10 +34,10 @@ export async function countChangedLines(
  * NotLooseObjectError.
  */
 function countChangedLinesInLooseObjects(path: string, before: string, after: string): ChangedLineCounts {
-  const differences = diffLooseTrees(
+  const differences = diffLooseTreeObjects(
     path,
-    readLooseCommit(path, before).tree,
-    readLooseCommit(path, after).tree,
+    readLooseCommitObject(path, before).tree,
+    readLooseCommitObject(path, after).tree,
   )
   const isOneSided =
     differences.every((it) => it.before !== undefined) || differences.every((it) => it.after !== undefined)
@@ -64,7 +64,7 @@ function countChangedLinesInLooseObjects(path: string, before: string, after: st
  * Lines with their line endings, so that a last line without one is distinct. Undefined for files that Git treats
  * as binary.
  */
-function readBlobLines(path: string, entry: LooseTreeEntry | undefined): string[] | undefined {
+function readBlobLines(path: string, entry: LooseTreeObjectEntry | undefined): string[] | undefined {
   if (entry === undefined) return []
   if (entry.mode === '160000') throw new NotLooseObjectError('a submodule')
   const { bytes } = readLooseObject(path, entry.id)

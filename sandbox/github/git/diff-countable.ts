@@ -3,9 +3,9 @@
 // is not documented. The sandbox answers zero, which is the worst case for a client that trusts it.
 import { spawn } from 'node:child_process'
 import { isolatedGitEnvironment } from './git-store.ts'
-import { readLooseCommit } from './loose-history.ts'
+import { readLooseCommitObject } from './loose-history.ts'
 import { readLooseObjectsOrRunGit } from './loose-objects.ts'
-import { countFilesInLooseTree } from './loose-trees.ts'
+import { countFilesInLooseTreeObject } from './loose-trees.ts'
 
 /** Far above every catalog repository. */
 const maxDiffableCommitPaths = 500_000
@@ -23,7 +23,8 @@ export function isCommitSmallEnoughToDiff(path: string, commit: string): Promise
 
 async function hasDiffablePathCount(path: string, commit: string): Promise<boolean> {
   return await readLooseObjectsOrRunGit(
-    () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxDiffableCommitPaths,
+    () =>
+      countFilesInLooseTreeObject(path, readLooseCommitObject(path, commit).tree) <= maxDiffableCommitPaths,
     () => isGitPathCountWithinLimit(path, commit),
   )
 }

@@ -8,9 +8,9 @@ import { runProcessViaLauncher } from '../../../src/adapters/git/launcher.ts'
 import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
 import {
   isAncestorInLooseObjects,
-  readLooseCommit,
+  readLooseCommitObject,
   findMergeBaseInLooseObjects,
-  listLooseCommitRange,
+  listCommitRangeInLooseObjects,
 } from './loose-history.ts'
 import {
   readLooseObjectsOrRunGit,
@@ -18,7 +18,7 @@ import {
   readLooseObject,
   writeLooseObject,
 } from './loose-objects.ts'
-import { editLooseTree, mergeLooseTrees, type TreeFileEdit } from './loose-trees.ts'
+import { editLooseTreeObject, mergeLooseTreeObjects, type TreeFileEdit } from './loose-trees.ts'
 import { updateRefFile, readRefs } from './refs.ts'
 
 /** The content to write at a path: text or bytes, optionally executable or a link. Null deletes the path. */
@@ -189,13 +189,13 @@ export async function commitFiles(
 ): Promise<string> {
   const edits = Object.entries(files).map(([file, change]): TreeFileEdit => ({
     path: file,
-    to: toTreeFileEditContent(change),
+    to: toFileModeAndBytes(change),
   }))
   const commitLoose = (): string => {
     if (edits.length > minFilesForFastImport) throw new NotLooseObjectError('many files')
-    const tree = editLooseTree(
+    const tree = editLooseTreeObject(
       path,
-      parent === undefined ? undefined : readLooseCommit(path, parent).tree,
+      parent === undefined ? undefined : readLooseCommitObject(path, parent).tree,
       edits,
     )
     const parents = parent === undefined ? [] : [parent]
@@ -204,7 +204,7 @@ export async function commitFiles(
   return await readLooseObjectsOrRunGit(commitLoose, () => runFastImport(path, parent, files, message, by))
 }
 
-function toTreeFileEditContent(change: FileChange): TreeFileEdit['to'] {
+function toFileModeAndBytes(change: FileChange): TreeFileEdit['to'] {
   if (change === null) return undefined
   const given = typeof change === 'string' || change instanceof Uint8Array ? { content: change } : change
   return { mode: 'mode' in given ? given.mode : '100644', bytes: Buffer.from(given.content) }
@@ -328,7 +328,7 @@ export async function listCommitsNotReachableFrom(
   tip: string,
 ): Promise<readonly string[]> {
   return await readLooseObjectsOrRunGit(
-    () => listLooseCommitRange(path, tip, known),
+    () => listCommitRangeInLooseObjects(path, tip, known),
     async () => {
       const text = await runGitForText(path, 'rev-list', tip, ...known.map((it) => `^${it}`))
       return text.split('\n').filter(Boolean)
@@ -347,14 +347,14 @@ export async function findMergeBase(path: string, one: string, other: string): P
 
 export async function readCommitTree(path: string, commit: string): Promise<string> {
   return await readLooseObjectsOrRunGit(
-    () => readLooseCommit(path, commit).tree,
+    () => readLooseCommitObject(path, commit).tree,
     async () => (await runGitForText(path, 'rev-parse', `${commit}^{tree}`)).trim(),
   )
 }
 
 export async function readCommitParents(path: string, commit: string): Promise<readonly string[]> {
   return await readLooseObjectsOrRunGit(
-    () => readLooseCommit(path, commit).parents,
+    () => readLooseCommitObject(path, commit).parents,
     async () =>
       (await runGitForText(path, 'rev-list', '--no-walk', '--parents', commit)).trim().split(' ').slice(1),
   )
@@ -365,8 +365,10 @@ export async function mergeTrees(path: string, base: string, head: string): Prom
   const mergeLoose = (): string => {
     const commonAncestor = findMergeBaseInLooseObjects(path, base, head)
     if (commonAncestor === undefined) throw new NotLooseObjectError('nothing in common')
-    const [ancestor, ours, theirs] = [commonAncestor, base, head].map((it) => readLooseCommit(path, it).tree)
-    return mergeLooseTrees(path, ancestor ?? '', ours ?? '', theirs ?? '')
+    const [ancestor, ours, theirs] = [commonAncestor, base, head].map(
+      (it) => readLooseCommitObject(path, it).tree,
+    )
+    return mergeLooseTreeObjects(path, ancestor ?? '', ours ?? '', theirs ?? '')
   }
   const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
   return await readLooseObjectsOrRunGit(mergeLoose, () =>

@@ -1,29 +1,29 @@
 // Commits from loose objects, and their common history, with the same results as Git.
 import { memoizeByObjectId, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
 
-export interface LooseCommitIdentity {
+export interface AuthorOrCommitter {
   readonly name: string
   readonly email: string
   /** Seconds since the epoch. */
   readonly at: number
 }
 
-export interface LooseCommit {
+export interface LooseCommitObject {
   readonly tree: string
   readonly parents: readonly string[]
-  readonly author: LooseCommitIdentity
-  readonly committer: LooseCommitIdentity
+  readonly author: AuthorOrCommitter
+  readonly committer: AuthorOrCommitter
   readonly message: string
 }
 
 /** Throws NotLooseObjectError for anything other than a plain commit in UTF-8. */
-export const readLooseCommit = memoizeByObjectId((path, id): LooseCommit => {
+export const readLooseCommitObject = memoizeByObjectId((path, id): LooseCommitObject => {
   const { type, bytes } = readLooseObject(path, id)
   const text = bytes.toString()
   const end = text.indexOf('\n\n')
   if (type !== 'commit' || end < 0 || text.includes('\uFFFD')) throw new NotLooseObjectError(id)
   const parents: string[] = []
-  let [tree, author, committer]: [string?, LooseCommitIdentity?, LooseCommitIdentity?] = []
+  let [tree, author, committer]: [string?, AuthorOrCommitter?, AuthorOrCommitter?] = []
   for (const line of text.slice(0, end).split('\n')) {
     const space = line.indexOf(' ')
     const [name, value] = [line.slice(0, space), line.slice(space + 1)]
@@ -37,7 +37,7 @@ export const readLooseCommit = memoizeByObjectId((path, id): LooseCommit => {
   return { tree, parents, author, committer, message: text.slice(end + 2) }
 })
 
-function parseCommitIdentity(line: string): LooseCommitIdentity | undefined {
+function parseCommitIdentity(line: string): AuthorOrCommitter | undefined {
   const found = /^([^<>\s](?:[^<>]*[^<>\s])?) <([^<>\s]*)> (\d+) [+-]\d{4}$/.exec(line)
   const [, name, email, at] = found ?? []
   return name === undefined || email === undefined ? undefined : { name, email, at: Number(at) }
@@ -50,41 +50,45 @@ function listReachableCommits(path: string, from: readonly string[]): Set<string
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (visited.has(next)) continue
     visited.add(next)
-    left.push(...readLooseCommit(path, next).parents)
+    left.push(...readLooseCommitObject(path, next).parents)
   }
   return visited
 }
 
 export function isAncestorInLooseObjects(path: string, commit: string, ancestor: string): boolean {
   // The object must exist, as Git requires.
-  readLooseCommit(path, ancestor)
+  readLooseCommitObject(path, ancestor)
   const visited = new Set<string>()
   const left = [commit]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (next === ancestor) return true
     if (visited.has(next)) continue
     visited.add(next)
-    left.push(...readLooseCommit(path, next).parents)
+    left.push(...readLooseCommitObject(path, next).parents)
   }
   return false
 }
 
 /** The commits that `tip` contains and `known` do not, in the order of `git log`: newest first. */
-export function listLooseCommitRange(path: string, tip: string, known: readonly string[]): readonly string[] {
+export function listCommitRangeInLooseObjects(
+  path: string,
+  tip: string,
+  known: readonly string[],
+): readonly string[] {
   const visited = listReachableCommits(path, known)
   const line: string[] = []
   const waiting: { readonly id: string; readonly at: number }[] = []
   const enqueueCommit = (id: string): void => {
     if (visited.has(id)) return
     visited.add(id)
-    const { at } = readLooseCommit(path, id).committer
+    const { at } = readLooseCommitObject(path, id).committer
     const insertIndex = waiting.findIndex((other) => other.at < at)
     waiting.splice(insertIndex < 0 ? waiting.length : insertIndex, 0, { id, at })
   }
   enqueueCommit(tip)
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     line.push(next.id)
-    readLooseCommit(path, next.id).parents.forEach(enqueueCommit)
+    readLooseCommitObject(path, next.id).parents.forEach(enqueueCommit)
   }
   return line
 }
@@ -96,7 +100,7 @@ export function listLooseCommitRange(path: string, tip: string, known: readonly 
 export function findMergeCommitWithParent(path: string, commit: string, tip: string): string | undefined {
   let found: string | undefined
   for (let at: string | undefined = tip; at !== undefined && at !== commit;) {
-    const { parents } = readLooseCommit(path, at)
+    const { parents } = readLooseCommitObject(path, at)
     if (parents.includes(commit)) found = at
     at = parents[0]
   }
@@ -112,7 +116,7 @@ export function findMergeBaseInLooseObjects(path: string, one: string, other: st
   const common = [...listReachableCommits(path, [one])].filter((commit) => ofOther.has(commit))
   const below = listReachableCommits(
     path,
-    common.flatMap((commit) => readLooseCommit(path, commit).parents),
+    common.flatMap((commit) => readLooseCommitObject(path, commit).parents),
   )
   const best = common.filter((commit) => !below.has(commit))
   if (best.length > 1) throw new NotLooseObjectError('criss-cross')

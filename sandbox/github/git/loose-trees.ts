@@ -1,25 +1,28 @@
 // Trees from loose objects: compares, merges, and edits them like Git.
 import { memoizeByObjectId, NotLooseObjectError, readLooseObject, writeLooseObject } from './loose-objects.ts'
 
-export interface LooseTreeEntry {
+export interface LooseTreeObjectEntry {
   /** In Git's format: `40000` is a folder. */
   readonly mode: string
   readonly id: string
 }
 
 /** Entries by name. A name is a byte string (latin1), because Git's names have no encoding. */
-export type LooseTree = ReadonlyMap<string, LooseTreeEntry>
+export type LooseTreeObject = ReadonlyMap<string, LooseTreeObjectEntry>
 
 const directoryEntryMode = '40000'
-const isDirectoryEntry = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === directoryEntryMode
-const isSameTreeEntry = (one: LooseTreeEntry | undefined, other: LooseTreeEntry | undefined): boolean =>
-  one?.id === other?.id && one?.mode === other?.mode
-const emptyLooseTree: LooseTree = new Map()
+const isDirectoryEntry = (entry: LooseTreeObjectEntry | undefined): boolean =>
+  entry?.mode === directoryEntryMode
+const isSameTreeEntry = (
+  one: LooseTreeObjectEntry | undefined,
+  other: LooseTreeObjectEntry | undefined,
+): boolean => one?.id === other?.id && one?.mode === other?.mode
+const emptyLooseTreeObject: LooseTreeObject = new Map()
 
-const readLooseTree = memoizeByObjectId((path, id): LooseTree => {
+const readLooseTreeObject = memoizeByObjectId((path, id): LooseTreeObject => {
   const { type, bytes } = readLooseObject(path, id)
   if (type !== 'tree') throw new NotLooseObjectError(id)
-  const entries = new Map<string, LooseTreeEntry>()
+  const entries = new Map<string, LooseTreeObjectEntry>()
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
     const end = bytes.indexOf(0, space)
@@ -35,9 +38,9 @@ const readLooseTree = memoizeByObjectId((path, id): LooseTree => {
   return entries
 })
 
-function writeLooseTree(path: string, tree: LooseTree): string {
+function writeLooseTreeObject(path: string, tree: LooseTreeObject): string {
   // Git compares a folder's name as if it ended in a slash.
-  const sortKey = ([name, { mode }]: [string, LooseTreeEntry]) =>
+  const sortKey = ([name, { mode }]: [string, LooseTreeObjectEntry]) =>
     mode === directoryEntryMode ? `${name}/` : name
   const sorted = [...tree].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const parts = sorted.flatMap(([name, { mode, id }]) => [
@@ -48,34 +51,42 @@ function writeLooseTree(path: string, tree: LooseTree): string {
 }
 
 /** The number of files in a tree. Each of its subtrees is counted once, even if it occurs several times. */
-export const countFilesInLooseTree = memoizeByObjectId((path, id): number => {
+export const countFilesInLooseTreeObject = memoizeByObjectId((path, id): number => {
   let count = 0
-  for (const entry of readLooseTree(path, id).values())
-    count += isDirectoryEntry(entry) ? countFilesInLooseTree(path, entry.id) : 1
+  for (const entry of readLooseTreeObject(path, id).values())
+    count += isDirectoryEntry(entry) ? countFilesInLooseTreeObject(path, entry.id) : 1
   return count
 })
 
 /** The entry at a path of a tree, or undefined. */
-export function findLooseTreeEntry(path: string, tree: string, file: string): LooseTreeEntry | undefined {
-  let entry: LooseTreeEntry | undefined = { mode: directoryEntryMode, id: tree }
+export function findLooseTreeObjectEntry(
+  path: string,
+  tree: string,
+  file: string,
+): LooseTreeObjectEntry | undefined {
+  let entry: LooseTreeObjectEntry | undefined = { mode: directoryEntryMode, id: tree }
   for (const name of Buffer.from(file).toString('latin1').split('/'))
     entry =
-      entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id).get(name) : undefined
+      entry !== undefined && isDirectoryEntry(entry)
+        ? readLooseTreeObject(path, entry.id).get(name)
+        : undefined
   return entry
 }
 
 export interface TreeFileDifference {
   readonly path: string
-  readonly before?: LooseTreeEntry
-  readonly after?: LooseTreeEntry
+  readonly before?: LooseTreeObjectEntry
+  readonly after?: LooseTreeObjectEntry
 }
 
 /** The files in which two trees differ, without rename detection. Undefined: the file does not exist. */
-export function diffLooseTrees(path: string, before?: string, after?: string): TreeFileDifference[] {
+export function diffLooseTreeObjects(path: string, before?: string, after?: string): TreeFileDifference[] {
   const found: TreeFileDifference[] = []
-  const treeOf = (entry: LooseTreeEntry | undefined) =>
-    entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id) : emptyLooseTree
-  const compare = (one: LooseTree, other: LooseTree, under: string): void => {
+  const treeOf = (entry: LooseTreeObjectEntry | undefined) =>
+    entry !== undefined && isDirectoryEntry(entry)
+      ? readLooseTreeObject(path, entry.id)
+      : emptyLooseTreeObject
+  const compare = (one: LooseTreeObject, other: LooseTreeObject, under: string): void => {
     for (const name of new Set([...one.keys(), ...other.keys()])) {
       const [was, is] = [one.get(name), other.get(name)]
       if (isSameTreeEntry(was, is)) continue
@@ -93,7 +104,8 @@ export function diffLooseTrees(path: string, before?: string, after?: string): T
       if (isDirectoryEntry(was) || isDirectoryEntry(is)) compare(treeOf(was), treeOf(is), `${file}/`)
     }
   }
-  const whole = (id: string | undefined) => (id === undefined ? emptyLooseTree : readLooseTree(path, id))
+  const whole = (id: string | undefined) =>
+    id === undefined ? emptyLooseTreeObject : readLooseTreeObject(path, id)
   compare(whole(before), whole(after), '')
   return found
 }
@@ -102,9 +114,9 @@ export function diffLooseTrees(path: string, before?: string, after?: string): T
  * The tree of a merge in which no file has to be merged by its lines and none may have been renamed; NotLooseError for every
  * other, which is git's to make.
  */
-export function mergeLooseTrees(path: string, ancestor: string, ours: string, theirs: string): string {
-  const merge = (was: LooseTree, one: LooseTree, other: LooseTree): string => {
-    const merged = new Map<string, LooseTreeEntry>()
+export function mergeLooseTreeObjects(path: string, ancestor: string, ours: string, theirs: string): string {
+  const merge = (was: LooseTreeObject, one: LooseTreeObject, other: LooseTreeObject): string => {
+    const merged = new Map<string, LooseTreeObjectEntry>()
     for (const name of new Set([...was.keys(), ...one.keys(), ...other.keys()])) {
       const [before, here, there] = [was.get(name), one.get(name), other.get(name)]
       const isGone = here === undefined || there === undefined
@@ -122,24 +134,28 @@ export function mergeLooseTrees(path: string, ancestor: string, ours: string, th
         merged.set(name, {
           mode: directoryEntryMode,
           id: merge(
-            before ? readLooseTree(path, before.id) : emptyLooseTree,
-            readLooseTree(path, here.id),
-            readLooseTree(path, there.id),
+            before ? readLooseTreeObject(path, before.id) : emptyLooseTreeObject,
+            readLooseTreeObject(path, here.id),
+            readLooseTreeObject(path, there.id),
           ),
         })
       else throw new NotLooseObjectError(name)
     }
-    return writeLooseTree(path, merged)
+    return writeLooseTreeObject(path, merged)
   }
   if (ours === theirs || ancestor === theirs) return ours
   if (ancestor === ours) return theirs
-  return merge(readLooseTree(path, ancestor), readLooseTree(path, ours), readLooseTree(path, theirs))
+  return merge(
+    readLooseTreeObject(path, ancestor),
+    readLooseTreeObject(path, ours),
+    readLooseTreeObject(path, theirs),
+  )
 }
 
 function setTreeEntry(
-  tree: Map<string, LooseTreeEntry>,
+  tree: Map<string, LooseTreeObjectEntry>,
   name: string,
-  entry: LooseTreeEntry | undefined,
+  entry: LooseTreeObjectEntry | undefined,
 ): void {
   if (entry !== undefined) tree.set(name, entry)
 }
@@ -156,18 +172,18 @@ export interface TreeFileEdit {
  */
 const safeTreeEntryNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
 
-interface EditableLooseTree {
-  readonly entries: Map<string, LooseTreeEntry | EditableLooseTree>
+interface EditableTreeObject {
+  readonly entries: Map<string, LooseTreeObjectEntry | EditableTreeObject>
 }
 
 /** A tree with these edits, applied in order. Throws NotLooseObjectError for paths that Git must check. */
-export function editLooseTree(
+export function editLooseTreeObject(
   path: string,
   tree: string | undefined,
   edits: readonly TreeFileEdit[],
 ): string {
-  const open = (id: string): EditableLooseTree => ({ entries: new Map(readLooseTree(path, id)) })
-  const root: EditableLooseTree = tree === undefined ? { entries: new Map() } : open(tree)
+  const open = (id: string): EditableTreeObject => ({ entries: new Map(readLooseTreeObject(path, id)) })
+  const root: EditableTreeObject = tree === undefined ? { entries: new Map() } : open(tree)
   for (const edit of edits) {
     const names = Buffer.from(edit.path).toString('latin1').split('/')
     if (
@@ -176,10 +192,10 @@ export function editLooseTree(
     )
       throw new NotLooseObjectError(edit.path)
     const last = names.pop() ?? ''
-    let at: EditableLooseTree | undefined = root
+    let at: EditableTreeObject | undefined = root
     for (const name of names) {
-      const next: LooseTreeEntry | EditableLooseTree | undefined = at.entries.get(name)
-      let inside: EditableLooseTree | undefined
+      const next: LooseTreeObjectEntry | EditableTreeObject | undefined = at.entries.get(name)
+      let inside: EditableTreeObject | undefined
       if (next !== undefined && 'entries' in next) inside = next
       else if (next !== undefined && isDirectoryEntry(next)) inside = open(next.id)
       else if (edit.to !== undefined) inside = { entries: new Map() }
@@ -193,17 +209,17 @@ export function editLooseTree(
     if (edit.to === undefined) at?.entries.delete(last)
     else at?.entries.set(last, { mode: edit.to.mode, id: writeLooseObject(path, 'blob', edit.to.bytes) })
   }
-  return write(root) ?? writeLooseTree(path, emptyLooseTree)
+  return write(root) ?? writeLooseTreeObject(path, emptyLooseTreeObject)
 
   /** Undefined for an empty folder, because Git does not store empty folders. */
-  function write(one: EditableLooseTree): string | undefined {
-    const entries = new Map<string, LooseTreeEntry>()
+  function write(one: EditableTreeObject): string | undefined {
+    const entries = new Map<string, LooseTreeObjectEntry>()
     for (const [name, entry] of one.entries)
       if (!('entries' in entry)) entries.set(name, entry)
       else {
         const id = write(entry)
         if (id !== undefined) entries.set(name, { mode: directoryEntryMode, id })
       }
-    return entries.size === 0 ? undefined : writeLooseTree(path, entries)
+    return entries.size === 0 ? undefined : writeLooseTreeObject(path, entries)
   }
 }

@@ -9,7 +9,7 @@ import { GitHubApiError } from '../http/route.ts'
 import { parseNodeId, toNodeId } from '../views/account-view.ts'
 import { findLatestCheckRuns, toCheckRunView } from '../views/check-view.ts'
 import type { MockCheckRun, GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
-import type { GraphqlFields } from './execute-query.ts'
+import type { GraphqlFieldValues } from './execute-query.ts'
 import { createConnectionFields } from './connection-fields.ts'
 
 export function toCommitCheckFields(
@@ -17,9 +17,9 @@ export function toCommitCheckFields(
   by: ApiCaller,
   repo: MockRepository,
   sha: string,
-): GraphqlFields {
+): GraphqlFieldValues {
   return {
-    checkSuites: ({ filterBy, ...page }: GraphqlFields) => {
+    checkSuites: ({ filterBy, ...page }: GraphqlFieldValues) => {
       requirePermissions(world, by, repo, { checks: 'read' })
       const { appId } = (filterBy ?? {}) as { readonly appId?: number }
       const suites = repo.suites.filter(
@@ -28,7 +28,7 @@ export function toCommitCheckFields(
       return createConnectionFields(
         suites.map((suite) => ({
           id: toNodeId('CheckSuite', suite.id),
-          checkRuns: ({ filterBy: wanted, ...runsPage }: GraphqlFields) => {
+          checkRuns: ({ filterBy: wanted, ...runsPage }: GraphqlFieldValues) => {
             const { checkType = 'LATEST' } = (wanted ?? {}) as { readonly checkType?: string }
             const runs = checkType === 'ALL' ? suite.runs : findLatestCheckRuns(suite.runs)
             return createConnectionFields(runs.map((run) => toCheckRunFields(world, run)))(runsPage)
@@ -39,7 +39,7 @@ export function toCommitCheckFields(
   }
 }
 
-function toCheckRunFields(world: MockGitHubData, run: MockCheckRun): GraphqlFields {
+function toCheckRunFields(world: MockGitHubData, run: MockCheckRun): GraphqlFieldValues {
   const { html_url: address } = toCheckRunView(world, run)
   return {
     __typename: 'CheckRun',
@@ -82,8 +82,8 @@ interface CreateCheckRunInput {
 export async function createCheckRun(
   state: MockGitHubState,
   by: ApiCaller,
-  input: GraphqlFields,
-): Promise<GraphqlFields> {
+  input: GraphqlFieldValues,
+): Promise<GraphqlFieldValues> {
   const { world } = state
   const wanted = input as unknown as CreateCheckRunInput
   const id = parseNodeId('Repository', wanted.repositoryId)

@@ -5,14 +5,14 @@ import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { toNodeId } from '../views/account-view.ts'
 import type { IssueComment, MockGitHubData } from '../github-data.ts'
-import type { GraphqlFields } from './execute-query.ts'
+import type { GraphqlFieldValues } from './execute-query.ts'
 
 /** The comment with this global ID. Throws GitHub's error if there is no such comment that the caller can see. */
 export function findCommentFieldsByNodeId(
   world: MockGitHubData,
   caller: ApiCaller,
   id: unknown,
-): GraphqlFields {
+): GraphqlFieldValues {
   const comment = findCommentByNodeId(world, caller, id)
   if (comment === undefined)
     throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
@@ -39,7 +39,7 @@ export function findCommentFieldsByNodeIds(
   world: MockGitHubData,
   caller: ApiCaller,
   ids: readonly unknown[],
-): (GraphqlFields | null)[] {
+): (GraphqlFieldValues | null)[] {
   if (ids.length > 100)
     throw new GitHubApiError(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
   const known = new Set<unknown>()

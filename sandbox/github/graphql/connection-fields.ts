@@ -1,9 +1,9 @@
 // A GraphQL connection, limited to its first page.
-import type { GraphqlFields } from './execute-query.ts'
+import type { GraphqlFieldValues } from './execute-query.ts'
 
 export const createConnectionFields =
-  (nodes: readonly GraphqlFields[]) =>
-  ({ first = 100 }: GraphqlFields): GraphqlFields => ({
+  (nodes: readonly GraphqlFieldValues[]) =>
+  ({ first = 100 }: GraphqlFieldValues): GraphqlFieldValues => ({
     totalCount: nodes.length,
     nodes: nodes.slice(0, Number(first)),
   })

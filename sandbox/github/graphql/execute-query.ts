@@ -4,7 +4,7 @@ import { GitHubApiError } from '../http/route.ts'
 import type { GraphqlQueryField } from './parse-query.ts'
 
 /** The fields of a type: values, or functions of arguments. */
-export type GraphqlFields = Readonly<Record<string, unknown>>
+export type GraphqlFieldValues = Readonly<Record<string, unknown>>
 
 interface GraphqlError {
   readonly type: string
@@ -24,7 +24,7 @@ const graphqlErrorTypeByHttpStatus: Readonly<Record<number, string>> = {
 }
 
 export async function executeGraphqlQuery(
-  root: GraphqlFields,
+  root: GraphqlFieldValues,
   wanted: readonly GraphqlQueryField[],
 ): Promise<GraphqlResult> {
   const errors: GraphqlError[] = []
@@ -37,10 +37,10 @@ export async function executeGraphqlQuery(
     if (Array.isArray(value))
       return await Promise.all(value.map((it, index) => resolveValue(it, field, [...path, index])))
     if (field.fields === undefined || typeof value !== 'object') return value
-    return await resolveSelection(value as GraphqlFields, field.fields, path)
+    return await resolveSelection(value as GraphqlFieldValues, field.fields, path)
   }
   const resolveSelection = async (
-    from: GraphqlFields,
+    from: GraphqlFieldValues,
     fields: readonly GraphqlQueryField[],
     path: readonly (string | number)[],
   ): Promise<Record<string, unknown>> => {
@@ -53,7 +53,7 @@ export async function executeGraphqlQuery(
         const offered = from[field.name]
         const value: unknown =
           typeof offered === 'function'
-            ? await (offered as (given: GraphqlFields) => unknown)(field.arguments)
+            ? await (offered as (given: GraphqlFieldValues) => unknown)(field.arguments)
             : offered
         shown[field.alias] = await resolveValue(value, field, here)
       } catch (error) {

@@ -21,7 +21,7 @@ import { toCommitAuthorIdentity, signCommit } from '../signing.ts'
 import { parseNodeId } from '../views/account-view.ts'
 import { iterateAllPulls, findRepositoryByName } from '../github-data.ts'
 import type { MergeMethod, AppPermissions, MockPull, MockRepository } from '../github-data.ts'
-import type { GraphqlFields } from './execute-query.ts'
+import type { GraphqlFieldValues } from './execute-query.ts'
 import { createCheckRun } from './check-fields.ts'
 import {
   toCommitFields,
@@ -32,7 +32,7 @@ import {
 
 const contentsWritePermission: AppPermissions = { contents: 'write' }
 
-export function createMutationFields(state: MockGitHubState, by: ApiCaller): GraphqlFields {
+export function createMutationFields(state: MockGitHubState, by: ApiCaller): GraphqlFieldValues {
   const { world } = state
   const requireAll = (repo: MockRepository, ...needs: AppPermissions[]): void => {
     for (const need of needs) requirePermissions(world, by, repo, need)
@@ -45,10 +45,10 @@ export function createMutationFields(state: MockGitHubState, by: ApiCaller): Gra
     return pull
   }
   const mutation =
-    (run: (input: GraphqlFields) => Promise<GraphqlFields>) =>
-    async ({ input }: GraphqlFields): Promise<GraphqlFields> => ({
-      clientMutationId: (input as GraphqlFields)['clientMutationId'] ?? null,
-      ...(await run(input as GraphqlFields)),
+    (run: (input: GraphqlFieldValues) => Promise<GraphqlFieldValues>) =>
+    async ({ input }: GraphqlFieldValues): Promise<GraphqlFieldValues> => ({
+      clientMutationId: (input as GraphqlFieldValues)['clientMutationId'] ?? null,
+      ...(await run(input as GraphqlFieldValues)),
     })
   return {
     createCheckRun: mutation((input) => createCheckRun(state, by, input)),

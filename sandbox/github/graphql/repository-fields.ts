@@ -7,7 +7,7 @@ import {
   findBranchProtection,
   toPullRequestRules,
 } from '../branch-rules/branch-protection.ts'
-import { isInBranchProtectionAllowList } from '../branch-rules/bypass.ts'
+import { isCallerInBranchProtectionList } from '../branch-rules/bypass.ts'
 import { collectBranchRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import { findMergeQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
 import type { MockMergeQueueEntry } from '../github-data.ts'
@@ -25,9 +25,9 @@ import { createConnectionFields } from './connection-fields.ts'
 import { getRepositoryFullName } from '../views/repository-view.ts'
 import { formatGitHubTimestamp } from '../github-data.ts'
 import type { MockAccount, MockPull, MockRepository } from '../github-data.ts'
-import type { GraphqlFields } from './execute-query.ts'
+import type { GraphqlFieldValues } from './execute-query.ts'
 
-export const toCommitFields = (oid: string): GraphqlFields => ({
+export const toCommitFields = (oid: string): GraphqlFieldValues => ({
   __typename: 'Commit',
   id: toNodeId('Commit', oid),
   oid,
@@ -37,7 +37,7 @@ export function toRepositoryFields(
   state: MockGitHubState,
   caller: ApiCaller,
   repo: MockRepository,
-): GraphqlFields {
+): GraphqlFieldValues {
   return {
     __typename: 'Repository',
     id: toNodeId('Repository', repo.id),
@@ -48,18 +48,18 @@ export function toRepositoryFields(
     squashMergeAllowed: repo.mergeMethods.squash,
     rebaseMergeAllowed: repo.mergeMethods.rebase,
     defaultBranchRef: () => toRefFields(caller, state, repo, repo.defaultBranch),
-    object: async ({ oid }: GraphqlFields) => {
+    object: async ({ oid }: GraphqlFieldValues) => {
       const sha = await resolveCommit(repo.path, String(oid))
       return sha === undefined
         ? null
         : { ...toCommitFields(sha), ...toCommitCheckFields(state.world, caller, repo, sha) }
     },
-    ref: ({ qualifiedName }: GraphqlFields) => toRefFields(caller, state, repo, String(qualifiedName)),
-    pullRequest: ({ number }: GraphqlFields) => {
+    ref: ({ qualifiedName }: GraphqlFieldValues) => toRefFields(caller, state, repo, String(qualifiedName)),
+    pullRequest: ({ number }: GraphqlFieldValues) => {
       const pull = repo.pulls.get(Number(number))
       return pull === undefined ? null : toPullRequestFields(state, pull)
     },
-    mergeQueue: ({ branch = repo.defaultBranch }: GraphqlFields) =>
+    mergeQueue: ({ branch = repo.defaultBranch }: GraphqlFieldValues) =>
       toMergeQueueFields(state, repo, String(branch)),
   }
 }
@@ -69,7 +69,7 @@ export function toRefFields(
   state: MockGitHubState,
   repo: MockRepository,
   qualifiedName: string,
-): GraphqlFields | null {
+): GraphqlFieldValues | null {
   const name = qualifiedName.replace(/^refs\/heads\//, '')
   const sha = repo.knownRefs.get(`refs/heads/${name}`)
   if (sha === undefined) return null
@@ -90,7 +90,7 @@ function toRefUpdateRuleFields(
   repo: MockRepository,
   branch: string,
   sha: string,
-): GraphqlFields | null {
+): GraphqlFieldValues | null {
   const ref = `refs/heads/${branch}`
   const layers = collectBranchRuleLayers({ world, repo, path: repo.path, ref, old: sha, now: sha, by })
   if (layers.every(({ rules }) => rules.length === 0)) return null
@@ -98,7 +98,7 @@ function toRefUpdateRuleFields(
   const hasRule = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
     ({ type, parameters }) =>
-      type === 'restricted_pushers' && !isInBranchProtectionAllowList(world, repo, by, parameters),
+      type === 'restricted_pushers' && !isCallerInBranchProtectionList(world, repo, by, parameters),
   )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
@@ -125,7 +125,7 @@ function toRefUpdateRuleFields(
   }
 }
 
-export function toPullRequestFields(state: MockGitHubState, pull: MockPull): GraphqlFields {
+export function toPullRequestFields(state: MockGitHubState, pull: MockPull): GraphqlFieldValues {
   return {
     __typename: 'PullRequest',
     id: toNodeId('PullRequest', pull.id),
@@ -163,7 +163,7 @@ const toMergeQueueRemovalFields = ({
   at,
   reason,
   by,
-}: NonNullable<MockPull['queueRemoval']>): GraphqlFields => ({
+}: NonNullable<MockPull['queueRemoval']>): GraphqlFieldValues => ({
   __typename: 'RemovedFromMergeQueueEvent',
   id: toNodeId('RemovedFromMergeQueueEvent', id),
   createdAt: at,
@@ -172,7 +172,7 @@ const toMergeQueueRemovalFields = ({
 })
 
 /** The author and the source of a pull request, and its comments and reviews. */
-function toPullRequestDetailFields(pull: MockPull): GraphqlFields {
+function toPullRequestDetailFields(pull: MockPull): GraphqlFieldValues {
   const { headRepo } = pull
   return {
     author: toActorFields(pull.author),
@@ -202,7 +202,7 @@ function toPullRequestDetailFields(pull: MockPull): GraphqlFields {
 }
 
 /** GraphQL shows an App's name without the `[bot]` suffix of REST. */
-const toActorFields = (account: MockAccount): GraphqlFields | null =>
+const toActorFields = (account: MockAccount): GraphqlFieldValues | null =>
   account.deleted
     ? null
     : {
@@ -227,7 +227,10 @@ function findRequiredStatusChecks(
     .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
 }
 
-export function toMergeQueueEntryFields(state: MockGitHubState, entry: MockMergeQueueEntry): GraphqlFields {
+export function toMergeQueueEntryFields(
+  state: MockGitHubState,
+  entry: MockMergeQueueEntry,
+): GraphqlFieldValues {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
@@ -255,7 +258,7 @@ function toMergeQueueFields(
   state: MockGitHubState,
   repo: MockRepository,
   branch: string,
-): GraphqlFields | null {
+): GraphqlFieldValues | null {
   const settings = findMergeQueueParameters(repo, branch)
   if (settings === undefined) return null
   return {

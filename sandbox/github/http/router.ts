@@ -100,7 +100,7 @@ export class RestRouter {
       method,
       template,
       path: url.pathname,
-      ...summarizeRequestWrites(method, template, raw),
+      ...summarizeRequestOperation(method, template, raw),
     }
     let callerName = this.#guess(request)
     const fault = faults.take(requestInfo)
@@ -245,7 +245,7 @@ function parseRequestBody(raw: Buffer): unknown {
   return value
 }
 
-function summarizeRequestWrites(
+function summarizeRequestOperation(
   method: string,
   template: string,
   raw: Buffer,

@@ -6,7 +6,7 @@ import {
   addCheckRun,
   updateCheckRun,
 } from '../checks.ts'
-import type { NewCommitStatus } from '../checks.ts'
+import type { CommitStatusInput } from '../checks.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { MockGitHubState } from '../github-state.ts'
 import {
@@ -173,7 +173,7 @@ function createCommitStatusRoutes(state: MockGitHubState): Route[] {
         call.repo,
         sha,
         getActingAccount(call.caller),
-        call.body as unknown as NewCommitStatus,
+        call.body as unknown as CommitStatusInput,
       )
       return respondCreated(toCommitStatusView(world, call.repo, status))
     }),

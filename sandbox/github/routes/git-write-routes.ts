@@ -47,10 +47,10 @@ export function createGitWriteRoutes({ world }: MockGitHubState): Route[] {
           throw new GitHubApiError(422, 'tree.path contains a malformed path component')
         if (!['100644', '100755'].includes(mode) || type !== 'blob')
           throw new GitHubApiError(422, 'Must supply a valid tree.mode')
-        if (!(await hasGitObjectType(repo.path, sha, 'blob')))
+        if (!(await isGitObjectOfType(repo.path, sha, 'blob')))
           throw new GitHubApiError(422, 'tree.sha is not a valid blob')
       }
-      if (base !== undefined && !(await hasGitObjectType(repo.path, base, 'tree')))
+      if (base !== undefined && !(await isGitObjectOfType(repo.path, base, 'tree')))
         throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
       const sha = await writeGitTree(repo.path, base, entries)
       // The answer lists only the top-level entries.
@@ -105,7 +105,7 @@ interface GitTreeEntryInput {
   readonly sha: string
 }
 
-async function hasGitObjectType(path: string, sha: string, type: string): Promise<boolean> {
+async function isGitObjectOfType(path: string, sha: string, type: string): Promise<boolean> {
   try {
     if (!/^[0-9a-f]{40}$/.test(sha)) return false
     const found = await readLooseObjectsOrRunGit(
@@ -121,6 +121,6 @@ async function hasGitObjectType(path: string, sha: string, type: string): Promis
 
 async function createTreeFromRequest(call: RepositoryRouteRequest): Promise<string> {
   const sha = requireStringField(call, 'tree', 'Commit')
-  if (await hasGitObjectType(call.repo.path, sha, 'tree')) return sha
+  if (await isGitObjectOfType(call.repo.path, sha, 'tree')) return sha
   throw new GitHubApiError(422, 'Tree SHA is not a tree object')
 }

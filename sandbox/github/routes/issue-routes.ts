@@ -87,7 +87,7 @@ function requireIssueOrCommentBody(call: RouteRequest, resource: string): string
   return body
 }
 
-const findCallerGitHubApp = (caller: ApiCaller): MockApp | null =>
+const findCallerApp = (caller: ApiCaller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
 /** Whether the caller may change a comment: its author, and users with write access. */
@@ -130,7 +130,7 @@ function createPullOrIssueRoutes(state: MockGitHubState): Route[] {
       const body = call.body['body'] === undefined ? null : requireIssueOrCommentBody(call, 'Issue')
       const issue = createIssue(state, call.repo, {
         author,
-        app: findCallerGitHubApp(call.caller),
+        app: findCallerApp(call.caller),
         title,
         body,
       })
@@ -197,7 +197,7 @@ function createCommentRoutes(state: MockGitHubState): Route[] {
         state,
         thread,
         getActingAccount(call.caller),
-        findCallerGitHubApp(call.caller),
+        findCallerApp(call.caller),
         body,
       )
       return respondCreated(toCommentView(world, comment))
@@ -320,7 +320,7 @@ function createCommitCommentRoutes(state: MockGitHubState): Route[] {
         call.repo,
         sha,
         getActingAccount(call.caller),
-        findCallerGitHubApp(call.caller),
+        findCallerApp(call.caller),
         body,
         { path, position },
       )

@@ -24,10 +24,10 @@ export function parseNodeId(kind: string, node: unknown): string | undefined {
 
 /** An account, or null if it was deleted ("ghost"). */
 export function toAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload | null {
-  return account.deleted ? null : toExistingAccountView(world, account)
+  return account.deleted ? null : toNonNullAccountView(world, account)
 }
 
-function toExistingAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload {
+function toNonNullAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const { id, login, type } = account
   const url = `${world.base}/users/${encodeURIComponent(login)}`
   return {
@@ -57,7 +57,7 @@ function toExistingAccountView(world: MockGitHubData, account: MockAccount): Git
 export function toProfileView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const repositories = [...world.repos].filter((it) => it.owner === account && !it.private && !it.deleted)
   return {
-    ...toExistingAccountView(world, account),
+    ...toNonNullAccountView(world, account),
     name: null,
     company: null,
     blog: '',
@@ -147,7 +147,7 @@ export function toAppView(world: MockGitHubData, app: MockApp): GitHubPayload {
     client_id: `Iv1.${app.id}`,
     slug: app.slug,
     node_id: toNodeId('App', app.id),
-    owner: toExistingAccountView(world, app.owner),
+    owner: toNonNullAccountView(world, app.owner),
     name: app.slug,
     description: '',
     external_url: `${world.base}/apps/${app.slug}`,
@@ -163,7 +163,7 @@ export function toInstallationView(world: MockGitHubData, installation: Installa
   const { id, app, account } = installation
   return {
     id,
-    account: toExistingAccountView(world, account),
+    account: toNonNullAccountView(world, account),
     repository_selection: 'selected',
     access_tokens_url: `${world.base}/app/installations/${id}/access_tokens`,
     repositories_url: `${world.base}/installation/repositories`,

@@ -1,9 +1,13 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from Git.
 import { isCommitSmallEnoughToDiff } from '../git/diff-countable.ts'
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
-import { readLooseCommit, listLooseCommitRange, type LooseCommitIdentity } from '../git/loose-history.ts'
+import {
+  readLooseCommitObject,
+  listCommitRangeInLooseObjects,
+  type AuthorOrCommitter,
+} from '../git/loose-history.ts'
 import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
-import { diffLooseTrees, type TreeFileDifference } from '../git/loose-trees.ts'
+import { diffLooseTreeObjects, type TreeFileDifference } from '../git/loose-trees.ts'
 import { toSignatureVerificationView } from '../signing.ts'
 import { findAccountByLogin, formatGitHubTimestamp } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
@@ -90,7 +94,7 @@ export async function readPushedCommits(
   if (old === undefined) return [await readCommit(path, now)]
   return await readLooseObjectsOrRunGit(
     () =>
-      listLooseCommitRange(path, now, [old])
+      listCommitRangeInLooseObjects(path, now, [old])
         .slice(0, maxCommits)
         .map((sha) => readCommitFromLooseObject(path, sha)),
     () => readCommits(path, `--max-count=${maxCommits}`, `${old}..${now}`),
@@ -98,8 +102,8 @@ export async function readPushedCommits(
 }
 
 function readCommitFromLooseObject(path: string, sha: string): ParsedCommit {
-  const { tree, parents, author, committer, message } = readLooseCommit(path, sha)
-  const toCommitIdentity = ({ name, email, at }: LooseCommitIdentity): CommitIdentity => ({
+  const { tree, parents, author, committer, message } = readLooseCommitObject(path, sha)
+  const toCommitIdentity = ({ name, email, at }: AuthorOrCommitter): CommitIdentity => ({
     name,
     email,
     date: formatGitHubTimestamp(at * 1000),
@@ -213,9 +217,11 @@ async function listPathsChangedByCommit(
     before === undefined ? 'A' : after === undefined ? 'D' : 'M'
   return await readLooseObjectsOrRunGit(
     () =>
-      diffLooseTrees(path, parent === undefined ? undefined : readLooseCommit(path, parent).tree, tree).map(
-        (difference) => ({ status: statusOf(difference), path: difference.path }),
-      ),
+      diffLooseTreeObjects(
+        path,
+        parent === undefined ? undefined : readLooseCommitObject(path, parent).tree,
+        tree,
+      ).map((difference) => ({ status: statusOf(difference), path: difference.path })),
     async () => {
       const options = ['-r', '-m', '--first-parent', '--root', '--no-commit-id', '--name-status', '-z']
       const diffFields = (await runGitForText(path, 'diff-tree', ...options, '--no-renames', sha)).split('\0')

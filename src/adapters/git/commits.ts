@@ -17,7 +17,7 @@ import {
   maxIncomingCommits,
   type IncomingCommit,
   type IncomingCommits,
-  findClosingReferences,
+  findClosingIssueReferences,
 } from '../../pull-request/snapshot.ts'
 import { readTreeObjectEntries } from './trees.ts'
 
@@ -28,7 +28,7 @@ interface IncomingCommitsReaderOptions {
   readonly maxFileBytes?: number
 }
 
-const truncatedIncomingCommits: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
+const incompleteIncomingCommits: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
 
 /** GitHub requires a separate permission of Apps that push commits with changes here. */
 const workflowsPath = '.github/workflows'
@@ -163,10 +163,10 @@ export async function readIncomingCommits(
 ): Promise<IncomingCommits> {
   const line = await readLinearHistory(objects, head, base)
   const links = line ? buildParentsByCommit(line, base) : await readIncomingCommitParents(git, base, head)
-  if (links === undefined) return truncatedIncomingCommits
+  if (links === undefined) return incompleteIncomingCommits
   const edits = await findCommitsEditingWorkflows({ git, objects }, base, links)
   const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
-  if (largeFiles === undefined) return truncatedIncomingCommits
+  if (largeFiles === undefined) return incompleteIncomingCommits
   const commits: IncomingCommit[] = []
   for (const id of links.keys())
     commits.push({ id, editsWorkflows: edits.has(id), ...(await readCommitMessageFields(objects, id)) })
@@ -342,5 +342,5 @@ export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {
   const encoding = /^encoding (.*)$/m.exec(headers)?.[1] ?? 'utf-8'
   const isReadable = /^(?:utf-?8|us-ascii|ascii|iso-?8859-?1|latin-?1)$/i.test(encoding.trim())
   const message = end < 0 ? '' : bytes.subarray(end + 2).toString('utf8')
-  return { isSigned, closes: isReadable ? findClosingReferences(message) : undefined }
+  return { isSigned, closes: isReadable ? findClosingIssueReferences(message) : undefined }
 }

@@ -50,7 +50,7 @@ interface RunningFetch {
   readonly end: (why: GitError) => void
 }
 
-class FetchLanes implements FetchScheduler {
+class SlotFetchScheduler implements FetchScheduler {
   readonly #limits: FetchSchedulerLimits
   readonly #running = new Set<RunningFetch>()
   readonly #queue: { readonly isAlone: boolean; readonly start: () => void }[] = []
@@ -154,20 +154,20 @@ export interface GitFetchOptions {
 export async function fetchRefs(options: GitFetchOptions, branch: string, pull?: PullNumber): Promise<void> {
   const wanted = [{ theirs: toBranchRef(branch), ours: toMirrorBranchRef(branch) }]
   if (pull !== undefined) wanted.push({ theirs: toPullRef(pull), ours: toMirrorPullRef(pull) })
-  await fetchRefMappings(options, wanted)
+  await fetchRefspecs(options, wanted)
 }
 
 /** Fetches GitHub's test merge of a pull request. */
 export async function fetchTestMergeCommit(options: GitFetchOptions, pull: PullNumber): Promise<void> {
-  await fetchRefMappings(options, [{ theirs: toTestMergeRef(pull), ours: toMirrorTestMergeRef(pull) }])
+  await fetchRefspecs(options, [{ theirs: toTestMergeRef(pull), ours: toMirrorTestMergeRef(pull) }])
 }
 
-interface RefMapping {
+interface Refspec {
   readonly theirs: string
   readonly ours: string
 }
 
-async function fetchRefMappings(options: GitFetchOptions, refs: readonly RefMapping[]): Promise<void> {
+async function fetchRefspecs(options: GitFetchOptions, refs: readonly Refspec[]): Promise<void> {
   if (await areRefsUpToDate(options, refs)) return
   let wanted = [...refs]
   while (wanted.length > 0) {
@@ -188,7 +188,7 @@ async function fetchRefMappings(options: GitFetchOptions, refs: readonly RefMapp
 /** Whether the server's refs equal ours, so there is nothing to fetch. */
 async function areRefsUpToDate(
   { remote, signal, objects }: GitFetchOptions,
-  refs: readonly RefMapping[],
+  refs: readonly Refspec[],
 ): Promise<boolean> {
   const here = await Promise.all(refs.map(({ ours }) => objects.tipOf(ours)))
   if (here.includes(undefined)) return false
@@ -203,7 +203,7 @@ async function areRefsUpToDate(
 /** Fetches all or nothing. Returns the ref that the server lacks; undefined: success. */
 async function fetchRefsOrFindMissingRef(
   { directory, remote, timeout, signal }: GitFetchOptions,
-  refs: readonly RefMapping[],
+  refs: readonly Refspec[],
 ): Promise<string | undefined> {
   const args = [
     'fetch',
@@ -341,5 +341,5 @@ export function createFetchScheduler(
     stoppableAfterMs: minFetchMsBeforePreemption,
   },
 ): FetchScheduler {
-  return new FetchLanes(limits)
+  return new SlotFetchScheduler(limits)
 }

@@ -75,11 +75,7 @@ export class MirrorFolder {
       await this.#fetchOnce(branch, pull)
     } catch (error) {
       // Git words a broken folder like a misbehaving server, so check the folder.
-      if (
-        signal.aborted ||
-        !isPossibleLocalMirrorError(error) ||
-        (await isMirrorIntact(this.#git, directory))
-      )
+      if (signal.aborted || !mayBeMirrorDamage(error) || (await isMirrorIntact(this.#git, directory)))
         throw error
       this.#isDamaged = true
       await this.#fetchOnce(branch, pull)
@@ -177,7 +173,7 @@ export async function prepareMirrorDirectory(directory: string): Promise<void> {
 }
 
 /** Whether a fetch may have failed because of this folder, not clearly because of the server. */
-function isPossibleLocalMirrorError(error: unknown): boolean {
+function mayBeMirrorDamage(error: unknown): boolean {
   if (!isGitError(error)) return true
   return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
 }
@@ -188,7 +184,7 @@ async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean
   try {
     return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
   } catch (error) {
-    return !isGitError(error) || !isPossibleLocalMirrorError(error) || error.cause !== undefined
+    return !isGitError(error) || !mayBeMirrorDamage(error) || error.cause !== undefined
   }
 }
 

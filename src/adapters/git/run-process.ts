@@ -85,7 +85,7 @@ export const runProcess: ProcessRunner = async (order, signal) => {
   // It may end without reading what it was given (EPIPE); its exit code says why.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
-  writePipes(child, pipes)
+  writeTextToPipes(child, pipes)
 
   child.once('error', (cause) => {
     cleanUp()
@@ -113,7 +113,7 @@ function collectStderr({ stderr }: ChildProcess): () => string {
   return () => end.toString('utf8')
 }
 
-function writePipes({ stdio }: ChildProcess, pipes: readonly (string | undefined)[]): void {
+function writeTextToPipes({ stdio }: ChildProcess, pipes: readonly (string | undefined)[]): void {
   for (const [at, text] of pipes.entries()) {
     const pipe = stdio[at + 3]
     if (text === undefined || !pipe || !('end' in pipe)) continue

@@ -6,17 +6,17 @@ import {
   type RepositoryRoleAnswer,
 } from '../../checks/questions.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { ForgeQuestion } from '../../ports/forge.ts'
+import type { ForgeCheckQuestion } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'
 
-type ForgeQuestionAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
+type ForgeQuestionAnswer = AnswerByQuestionKind[ForgeCheckQuestion['kind']]
 
 export async function answerForgeQuestion(
   octokit: Octokit,
   repository: RepositoryName,
-  question: ForgeQuestion,
+  question: ForgeCheckQuestion,
 ): Promise<ForgeQuestionAnswer> {
   try {
     switch (question.kind) {
@@ -58,7 +58,7 @@ const commentEditsSchema = z.object({
 
 async function fetchCommentEditStatus(
   octokit: Octokit,
-  { comment, node }: Extract<ForgeQuestion, { kind: 'comment' }>,
+  { comment, node }: Extract<ForgeCheckQuestion, { kind: 'comment' }>,
 ): Promise<AnswerByQuestionKind['comment']> {
   const answer =
     node === undefined
@@ -104,7 +104,7 @@ async function fetchUserAccount(octokit: Octokit, login: string): Promise<Answer
 
 async function fetchTeamMembership(
   octokit: Octokit,
-  { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
+  { organization, team, user, login }: Extract<ForgeCheckQuestion, { kind: 'team-member' }>,
 ): Promise<AnswerByQuestionKind['team-member']> {
   const account = await fetchUserAccount(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user)
@@ -135,7 +135,7 @@ const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 async function fetchCheckRunStatus(
   octokit: Octokit,
   repository: RepositoryName,
-  { commit, app, name }: Extract<ForgeQuestion, { kind: 'check-run' }>,
+  { commit, app, name }: Extract<ForgeCheckQuestion, { kind: 'check-run' }>,
 ): Promise<AnswerByQuestionKind['check-run']> {
   const listed = await octokit.paginate(octokit.rest.checks.listForRef, {
     owner: repository.owner,
@@ -160,7 +160,7 @@ const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 async function fetchRepositoryRole(
   octokit: Octokit,
   repository: RepositoryName,
-  { user, login }: Extract<ForgeQuestion, { kind: 'role' }>,
+  { user, login }: Extract<ForgeCheckQuestion, { kind: 'role' }>,
 ): Promise<RepositoryRoleAnswer> {
   const target = { owner: repository.owner, repo: repository.name }
   const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel({ ...target, username: login })

@@ -13,7 +13,7 @@ import type {
   ForgeAction,
   CheckRunContent,
   Forge,
-  ForgeQuestion,
+  ForgeCheckQuestion,
   ForgeActionResult,
   BotReports,
   WorkflowRun,
@@ -196,7 +196,7 @@ class GitHubForge implements Forge {
       findBotPullRequest(this.#octokit, this.#target, this.#acting, branch, base),
     )
 
-  readonly answer: Forge['answer'] = async <Q extends ForgeQuestion>(question: Q) =>
+  readonly answer: Forge['answer'] = async <Q extends ForgeCheckQuestion>(question: Q) =>
     (await answerForgeQuestion(this.#octokit, this.repository, question)) as AnswerByQuestionKind[Q['kind']]
 
   readonly readOwnReports: Forge['readOwnReports'] = (pull, head) =>

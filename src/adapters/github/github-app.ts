@@ -23,7 +23,7 @@ import {
   noGitHubRateLimits,
 } from './budget/request-limits.ts'
 
-interface GitHubTokenClientOptions {
+interface TokenAuthGitHubClientOptions {
   readonly token: string
   /** REST root without a trailing slash. */
   readonly apiUrl: string
@@ -37,7 +37,7 @@ interface GitHubTokenClientOptions {
 }
 
 /** The App's methods for work on one repository. */
-export type GitHubTokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
+export type TokenAuthGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
 
 const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
 
@@ -289,7 +289,9 @@ class ProbotGitHubApp implements GitHubApp {
  * from the person's. Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it
  * isn't an App's.
  */
-export async function createGitHubTokenClient(options: GitHubTokenClientOptions): Promise<GitHubTokenClient> {
+export async function createGitHubClientFromToken(
+  options: TokenAuthGitHubClientOptions,
+): Promise<TokenAuthGitHubClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
   const quiet = {
     debug: discardLogMessage,

@@ -10,7 +10,7 @@ import type {
   PullSnapshot,
   RepositoryName,
 } from '../../pull-request/snapshot.ts'
-import { extractCommentCommandLines } from './read-comments.ts'
+import { extractLinesSearchedForCommands } from './read-comments.ts'
 import type { Octokit } from './github-app.ts'
 
 const maxPullsPerQuery = 20
@@ -77,7 +77,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-const hasAllPullConnectionNodes = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+const hasCompletePullConnections = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -155,7 +155,7 @@ const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string
 export function toReviewsAndComments(
   shown: GraphqlPull,
 ): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {
-  if (!hasAllPullConnectionNodes(shown)) return undefined
+  if (!hasCompletePullConnections(shown)) return undefined
   const reviews: PullReview[] = []
   for (const { fullDatabaseId, state, submittedAt, commit, author: by } of shown.reviews.nodes) {
     const author = toGitHubAccountFromGraphql(by)
@@ -173,7 +173,7 @@ export function toReviewsAndComments(
     const author = toGitHubAccountFromGraphql(by)
     if (author === undefined) return undefined
     const about = { id: Number(fullDatabaseId), node, author, createdAt, updatedAt }
-    comments.push({ ...about, body: extractCommentCommandLines(body) })
+    comments.push({ ...about, body: extractLinesSearchedForCommands(body) })
   }
   return { reviews, comments }
 }
@@ -213,16 +213,17 @@ ${graphqlPullFragment}`
 }
 
 function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
-  if (!hasAllPullConnectionNodes(now)) return false
+  if (!hasCompletePullConnections(now)) return false
   if (then.excess !== undefined || then.stacked) return false
   return (
     hasSamePullFields(then, now) &&
-    JSON.stringify(normalizeSnapshotDiscussion(then)) === JSON.stringify(normalizeGraphqlDiscussion(now))
+    JSON.stringify(normalizeSnapshotReviewsAndComments(then)) ===
+      JSON.stringify(normalizeGraphqlReviewsAndComments(now))
   )
 }
 
 /** What people said, in one shape for both, without our own comment. */
-function normalizeSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
+function normalizeSnapshotReviewsAndComments({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
@@ -238,7 +239,9 @@ function normalizeSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   }
 }
 
-function normalizeGraphqlDiscussion(now: GraphqlPull): ReturnType<typeof normalizeSnapshotDiscussion> {
+function normalizeGraphqlReviewsAndComments(
+  now: GraphqlPull,
+): ReturnType<typeof normalizeSnapshotReviewsAndComments> {
   return {
     reviews: now.reviews.nodes
       .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
@@ -259,7 +262,7 @@ function normalizeGraphqlDiscussion(now: GraphqlPull): ReturnType<typeof normali
           createdAt,
           updatedAt,
           formatGraphqlAccount(author),
-          extractCommentCommandLines(body),
+          extractLinesSearchedForCommands(body),
         ].join(' '),
       )
       .toSorted(),

@@ -5,7 +5,12 @@ import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/i
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
 import { formatTemporaryBranch } from '../../policy/merge-strategy.ts'
-import type { MergeApiResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../../ports/merge-api.ts'
+import type {
+  MergeApiResponse,
+  MergeApi,
+  MergeQueueEntry,
+  MergeRejectionMessage,
+} from '../../ports/merge-api.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
@@ -207,7 +212,7 @@ async function callMergeApiOnce(doing: string, act: () => Promise<void>): Promis
   }
 }
 
-function getMergeRejectionMessages(rejection: RejectionMessage): readonly string[] {
+function getMergeRejectionMessages(rejection: MergeRejectionMessage): readonly string[] {
   return rejection.by === 'rest' ? [rejection.message] : rejection.errors.map(({ message }) => message)
 }
 
@@ -217,7 +222,7 @@ function getHttpErrorStatus(error: unknown): number | undefined {
 }
 
 /** GitHub's message for a clear rejection: a client error of REST, or GraphQL errors that all have a type. */
-function parseMergeRejection(error: unknown): RejectionMessage | undefined {
+function parseMergeRejection(error: unknown): MergeRejectionMessage | undefined {
   const { response, errors } = error as {
     readonly response?: { readonly data?: unknown }
     readonly errors?: unknown

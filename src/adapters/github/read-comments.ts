@@ -1,6 +1,6 @@
 // Reads a pull request's comments, asking only for changed ones. GitHub's comment count reveals deletions.
 import { z } from 'zod'
-import { maxLinesSearchedForCommands } from '../../pull-request/command.ts'
+import { maxScannedCommentLines } from '../../pull-request/command.ts'
 import { type PullNumber, toUserId } from '../../pull-request/ids.ts'
 import {
   type PullComment,
@@ -239,24 +239,23 @@ function toPullComment(view: RestIssueComment): PullComment {
     id: view.id,
     ...(view.node_id !== undefined && { node: view.node_id }),
     author: toGitHubAccountOrNull(view.user),
-    body: extractCommentCommandLines(view.body ?? ''),
+    body: extractLinesSearchedForCommands(view.body ?? ''),
     createdAt: view.created_at,
     updatedAt: view.updated_at,
   }
 }
 
 /** Longer first lines can't be a command. */
-const maxCommandTextCharacters = 8192
+const maxCharsSearchedForCommands = 8192
 
 /**
  * The lines that can contain a command; the rest of a comment of 64 KB is dropped. A line that is cut in the middle
  * could look like another command.
  */
-export function extractCommentCommandLines(body: string): string {
-  const lines = body.slice(0, maxCommandTextCharacters).split(/\r\n|\n|\r/)
-  if (lines.length > maxLinesSearchedForCommands)
-    return lines.slice(0, maxLinesSearchedForCommands).join('\n')
-  return body.length > maxCommandTextCharacters ? '' : body
+export function extractLinesSearchedForCommands(body: string): string {
+  const lines = body.slice(0, maxCharsSearchedForCommands).split(/\r\n|\n|\r/)
+  if (lines.length > maxScannedCommentLines) return lines.slice(0, maxScannedCommentLines).join('\n')
+  return body.length > maxCharsSearchedForCommands ? '' : body
 }
 
 /** Null accounts ("ghost") stay null, because no one has their rights. */

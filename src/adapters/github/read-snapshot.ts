@@ -52,7 +52,7 @@ export async function readPullRequestSnapshot(
       const atOnce =
         attempt === 0 ? await tryReadPullDetails(octokit, repository, before, options) : undefined
       if (atOnce !== undefined) return toPullSnapshot(repository, before, atOnce)
-      const lists = await readPullDiscussionAndBase(octokit, repository, before, options)
+      const lists = await readPullReviewsCommentsAndBase(octokit, repository, before, options)
       const after = await readPullRequest(octokit, target, pull)
       if (after === null) return null
       const agrees =
@@ -70,7 +70,7 @@ export async function readPullRequestSnapshot(
 }
 
 type RestPullRequest = NonNullable<Awaited<ReturnType<typeof readPullRequest>>>
-type PullDiscussionAndBase = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
+type PullReviewsCommentsAndBase = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
 
 /** One request instead of four, plus another one if the first answer is incomplete. */
 async function tryReadPullDetails(
@@ -90,7 +90,7 @@ async function tryReadPullDetails(
   if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxNodesPerPullConnection))
     return undefined
   const readAt = monotonic()
-  const details = await readPullDetails(octokit, repository, toRestPullFields(before), { appId, login })
+  const details = await readPullDetails(octokit, repository, parseRestPullRequest(before), { appId, login })
   if (details === undefined) return undefined
   const { checks, reports, defaultBranch } = details
   const [comment, ...doubled] = reports
@@ -107,7 +107,7 @@ async function tryReadPullDetails(
   return details
 }
 
-async function readPullDiscussionAndBase(
+async function readPullReviewsCommentsAndBase(
   octokit: Octokit,
   repository: RepositoryName,
   before: RestPullRequest,
@@ -118,12 +118,12 @@ async function readPullDiscussionAndBase(
     skipCache = false,
     maxEntries = Infinity,
   }: PullSnapshotReadOptions,
-): Promise<PullDiscussionAndBase> {
+): Promise<PullReviewsCommentsAndBase> {
   const target = { owner: repository.owner, repo: repository.name }
   const pull = toPullNumber(before.number)
   const isTalkative = getCommentCount(before) > maxEntries
   const [reviews, comments, base] = await Promise.all([
-    readReviews(octokit, { ...target, pull_number: pull }, maxEntries),
+    readPullReviews(octokit, { ...target, pull_number: pull }, maxEntries),
     isTalkative
       ? []
       : readComments({ octokit, repository, appId, login, cache }, pull, before.comments, skipCache),
@@ -132,7 +132,7 @@ async function readPullDiscussionAndBase(
   return { reviews: reviews.map(toPullReview), comments, base: toCommitSha(base.data.object.sha) }
 }
 
-function toRestPullFields(pull: RestPullRequest): RestPullFields {
+function parseRestPullRequest(pull: RestPullRequest): RestPullFields {
   return {
     pull: toPullNumber(pull.number),
     title: pull.title,
@@ -152,11 +152,11 @@ function toRestPullFields(pull: RestPullRequest): RestPullFields {
 function toPullSnapshot(
   repository: RepositoryName,
   pull: RestPullRequest,
-  { reviews, comments, base }: PullDiscussionAndBase,
+  { reviews, comments, base }: PullReviewsCommentsAndBase,
   maxEntries = Infinity,
 ): PullSnapshot {
-  const { comments: _count, ...facts } = toRestPullFields(pull)
-  const excess = describeExcessCommentsAndReviews(getCommentCount(pull), reviews.length, maxEntries)
+  const { comments: _count, ...facts } = parseRestPullRequest(pull)
+  const excess = formatTooManyCommentsMessage(getCommentCount(pull), reviews.length, maxEntries)
   return {
     repository,
     ...facts,
@@ -217,7 +217,7 @@ function getCommentCount({ comments = 0 }: { comments?: number }): number {
 }
 
 /** Up to one page more than `maxEntries`, because GitHub doesn't report the number of reviews. */
-async function readReviews(
+async function readPullReviews(
   octokit: Octokit,
   target: { owner: string; repo: string; pull_number: PullNumber },
   maxEntries: number,
@@ -230,7 +230,7 @@ async function readReviews(
   })
 }
 
-function describeExcessCommentsAndReviews(
+function formatTooManyCommentsMessage(
   comments: number,
   reviews: number,
   maxEntries: number,

@@ -18,7 +18,7 @@ import {
   createImageManifest,
   convertLayerMediaType,
   createScratchImageConfig,
-  type OciJsonDocumentBlob,
+  type EncodedOciJsonDocument,
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
@@ -63,7 +63,7 @@ export const olmImagePlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le',
 interface PlatformImage {
   readonly platform: OciJsonDocument | undefined
   readonly platformName: string
-  readonly config: OciJsonDocumentBlob
+  readonly config: EncodedOciJsonDocument
   readonly manifest: OciJsonDocument
 }
 
@@ -147,7 +147,7 @@ function assembleCatalogImage(
   const index = encodeOciJsonDocument(
     createImageIndex(
       format,
-      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as OciJsonDocumentBlob })),
+      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as EncodedOciJsonDocument })),
       annotations,
     ),
     mediaTypesByImageFormat[format].index,

@@ -11,7 +11,7 @@ import { computeSha256Digest } from './image-documents.ts'
 import type { ImagePusher } from './open-pusher.ts'
 
 /** Concurrent writers may overwrite an index entry. This is the number of attempts to write it. */
-const maxReferrersIndexAttempts = 5
+const maxReferrersIndexWriteAttempts = 5
 
 export async function attachManifest(
   registry: Pick<RegistryClient, 'fetchManifest'>,
@@ -34,7 +34,7 @@ export async function attachManifest(
     ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
   }
   const tag = toReferrersTag(subject)
-  for (let attempt = 1; attempt <= maxReferrersIndexAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxReferrersIndexWriteAttempts; attempt++) {
     const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }), signal)
     if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
     const index = { schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests: [...known, entry] }

@@ -6,14 +6,14 @@ import {
 } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from '../registry/manifest.ts'
-import { getCatalogDirectory } from '../registry/pull-bundle.ts'
+import { getCatalogDirectoryFromLabels } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
 import { ImageError } from './catalog-publisher.ts'
 
 /** A document with its unknown fields preserved. */
 export type OciJsonDocument = Readonly<Record<string, unknown>>
 
-export interface FetchedImage {
+export interface FetchedPlatformImage {
   readonly platform: string
   readonly digest: string
   readonly manifest: OciJsonDocument & { readonly layers: readonly (OciJsonDocument & Descriptor)[] }
@@ -32,7 +32,7 @@ export interface FetchedMultiPlatformImage {
   readonly mediaType: string
   readonly top: OciJsonDocument
   readonly isIndex: boolean
-  readonly images: readonly FetchedImage[]
+  readonly images: readonly FetchedPlatformImage[]
 }
 
 const maxImageConfigBytes = 4 * 1024 * 1024
@@ -109,7 +109,7 @@ export function parseImageReferenceOrThrow(text: string): ImageReference {
 
 /** Rejects a base with a catalog, because its files would be visible in the new image. */
 export function rejectBaseImageWithCatalog({ images, name }: FetchedMultiPlatformImage): void {
-  if (images.some(({ labels }) => getCatalogDirectory(labels) !== undefined))
+  if (images.some(({ labels }) => getCatalogDirectoryFromLabels(labels) !== undefined))
     throw new ImageError(
       'base',
       `the base image ${name} already contains a catalog; specify the image that it was built on, or use catalog-bot rebase`,
@@ -160,7 +160,7 @@ async function fetchPlatformImage(
   indexPlatform: OciJsonDocument | undefined,
   code: 'base' | 'not-a-catalog',
   signal: AbortSignalLike | undefined,
-): Promise<FetchedImage> {
+): Promise<FetchedPlatformImage> {
   const rejection = (why: string) =>
     new ImageError(code, `${formatBaseImageReference(reference)} cannot be used: ${why}`)
   if (manifest.kind !== 'image') throw rejection('its index contains another index')
@@ -176,7 +176,7 @@ async function fetchPlatformImage(
   return {
     platform: formatPlatform(own),
     digest,
-    manifest: parseOciJsonDocument(bytes) as FetchedImage['manifest'],
+    manifest: parseOciJsonDocument(bytes) as FetchedPlatformImage['manifest'],
     config: parseOciJsonDocument(config),
     diffIds,
     labels,

@@ -153,7 +153,7 @@ export interface ImageRebaseRequest {
   readonly platforms?: readonly string[]
 }
 
-export interface PublishedCatalogContent {
+export interface PublishedCatalogImage {
   /** The digest of the referenced manifest, which may be an index. */
   readonly digest: string
   readonly mediaType: string
@@ -205,7 +205,7 @@ export interface CatalogPublisher {
   /** Produces the same image as a build on that base, without reading the catalog. */
   rebase(order: ImageRebaseRequest, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
   /** Pulls a catalog image and unpacks it in a separate process. Rejects as `not-a-catalog` for any other image. */
-  read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalogContent>
+  read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalogImage>
   /** Compares the image's catalog with these files on all platforms. */
   verify(
     reference: string,

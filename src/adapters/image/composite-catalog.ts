@@ -1,6 +1,6 @@
 // Composite catalogs. Renders a list of catalog or bundle images into one catalog with a folder per image.
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { parseCompositeImageList } from '../../pull-request/references/reference-list.ts'
+import { parseCompositeListFile } from '../../pull-request/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
@@ -20,7 +20,7 @@ const maxConcurrentImageRenders = 4
 
 /** Throws an ImageError `order` for anything ambiguous. */
 export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSpec {
-  const list = parseCompositeImageList(bytes)
+  const list = parseCompositeListFile(bytes)
   if (!list)
     throw new ImageError(
       'order',
@@ -45,7 +45,7 @@ export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSp
  * Rejects with an ImageError for a reference that is not a catalog or bundle, or cannot be read, and with a
  * RegistryError for an image that cannot be pulled. Both name the reference.
  */
-export async function renderCompositeFiles(
+export async function renderCompositeCatalogFiles(
   registry: RegistryClient,
   { references }: CompositeCatalogSpec,
   path: string,
@@ -60,7 +60,7 @@ export async function renderCompositeFiles(
       const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal).catch(
         (error: unknown) => {
           throw error instanceof RegistryError
-            ? toImagePullError(formatCompositeListEntryLabel(path, next), error)
+            ? toImagePullError(formatCompositeCatalogEntry(path, next), error)
             : error
         },
       )
@@ -75,7 +75,7 @@ export async function renderCompositeFiles(
 }
 
 /** Names an entry of a composite list in messages: `catalogs/list.yaml: reference "extra" (quay.io/acme/extra:1)`. */
-export function formatCompositeListEntryLabel(
+export function formatCompositeCatalogEntry(
   path: string,
   { name, image }: { readonly name: string; readonly image: string },
 ): string {

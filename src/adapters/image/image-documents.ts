@@ -2,7 +2,7 @@
 // fields.
 import { createHash } from 'node:crypto'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
-import type { OciJsonDocument, FetchedImage } from './base-image.ts'
+import type { OciJsonDocument, FetchedPlatformImage } from './base-image.ts'
 import { ImageError } from './catalog-publisher.ts'
 
 export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
@@ -53,7 +53,7 @@ export interface ImageConfigOptions {
 
 /** The same config as with the Dockerfile of `opm generate dockerfile`. */
 export function createCatalogImageConfig(
-  base: Pick<FetchedImage, 'config' | 'diffIds'>,
+  base: Pick<FetchedPlatformImage, 'config' | 'diffIds'>,
   order: ImageConfigOptions,
 ): OciJsonDocument {
   const { config } = base
@@ -105,11 +105,11 @@ function appendImageConfigHistory(
   return { history: [...before, { created, created_by: imageHistoryCreatedBy }] }
 }
 
-export interface OciJsonDocumentBlob extends Descriptor {
+export interface EncodedOciJsonDocument extends Descriptor {
   readonly bytes: Uint8Array
 }
 
-export function encodeOciJsonDocument(document: OciJsonDocument, mediaType: string): OciJsonDocumentBlob {
+export function encodeOciJsonDocument(document: OciJsonDocument, mediaType: string): EncodedOciJsonDocument {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
   return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, bytes }
 }

@@ -44,15 +44,15 @@ import {
 /** Part of every cached order. Increment it when builds change. */
 const imageBuilderVersion = 'catalog image 1'
 
-const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
+const zeroBlobPushCounts = { present: 0, mounted: 0, uploaded: 0 }
 
 export function createCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
   return new RegistryCatalogPublisher(options)
 }
 
-type Base = FetchedMultiPlatformImage | undefined
+type FetchedBaseImage = FetchedMultiPlatformImage | undefined
 
-interface FetchedTag {
+interface FetchedImageTag {
   readonly tag: string
   readonly now: FetchedManifest | undefined
 }
@@ -143,7 +143,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
       )
     const image = await this.#reader.fetchManifest(reference, signal)
     const before = await this.#fetchTargetTags(target, signal)
-    checkExpectedTags(target, before)
+    checkExpectedTagDigests(target, before)
     const tree = await this.#fetchPublishedTree(target, image, signal)
     const tags = before.map(({ tag, now }) => ({ tag, before: now?.digest, after: image.digest }))
     const isUnchanged = tags.every((tag) => tag.before === tag.after)
@@ -155,7 +155,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
       contentDigest: tree ? computeFetchedImageContentDigest(tree) : '',
       unchanged: isUnchanged,
       tags,
-      blobs: zeroBlobCounts,
+      blobs: zeroBlobPushCounts,
     }
   }
 
@@ -178,14 +178,19 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     this.#packsIn === 'here' ? listBundlesInCatalogFiles(files) : listBundlesInWorkerProcess(files)
   readonly close: CatalogPublisher['close'] = () => this.#pusher.close()
 
-  async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
+  async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<FetchedBaseImage> {
     if (order.base === 'scratch') return undefined
     const base = await fetchMultiPlatformImage(this.#registry, order.base, 'base', order.platforms, signal)
     rejectBaseImageWithCatalog(base)
     return base
   }
 
-  #assembleImage(order: CatalogImageSpec, base: Base, layer: CatalogLayer, settings: ImageBuildSettings) {
+  #assembleImage(
+    order: CatalogImageSpec,
+    base: FetchedBaseImage,
+    layer: CatalogLayer,
+    settings: ImageBuildSettings,
+  ) {
     return base
       ? assembleImageOnBaseImage(base, this.#registry, layer, settings)
       : assembleImageFromScratch(order.platforms ?? olmImagePlatforms, layer, settings)
@@ -204,7 +209,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   async #fetchTargetTags(
     target: ImagePublishTarget,
     signal?: AbortSignalLike,
-  ): Promise<readonly FetchedTag[]> {
+  ): Promise<readonly FetchedImageTag[]> {
     validatePublishTarget(target)
     return Promise.all(
       target.tags.map(async (tag) => ({
@@ -217,7 +222,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   /** The image behind all tags, if they share one. */
   async #fetchCommonImage(
     target: ImagePublishTarget,
-    tags: readonly FetchedTag[],
+    tags: readonly FetchedImageTag[],
     signal?: AbortSignalLike,
   ): Promise<FetchedMultiPlatformImage | undefined> {
     const [first] = tags
@@ -248,7 +253,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   async #pushChanged(
     image: BuiltCatalogImage,
     target: ImagePublishTarget,
-    before: readonly FetchedTag[],
+    before: readonly FetchedImageTag[],
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> {
     const { host, repository } = parseImageReferenceOrThrow(target.repository)
@@ -261,8 +266,8 @@ class RegistryCatalogPublisher implements CatalogPublisher {
       blobs,
       image,
     })
-    checkExpectedTags(target, before)
-    if (target.dryRun === true) return toPublishResult(zeroBlobCounts)
+    checkExpectedTagDigests(target, before)
+    if (target.dryRun === true) return toPublishResult(zeroBlobPushCounts)
     const isSameHost = image.base && parseImageReferenceOrThrow(image.base.name).host === host
     const blobs = image.blobs.map(({ mountFrom, ...blob }) =>
       isSameHost === true && mountFrom !== undefined && mountFrom !== repository
@@ -288,7 +293,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     top: BuiltCatalogImage['manifests'][0],
     digest: string,
     target: ImagePublishTarget,
-    before: readonly FetchedTag[],
+    before: readonly FetchedImageTag[],
     signal?: AbortSignalLike,
   ): Promise<void> {
     const { host, repository } = parseImageReferenceOrThrow(target.repository)
@@ -312,7 +317,7 @@ function toUnchangedPublishResult(
     contentDigest: computeFetchedImageContentDigest(published),
     unchanged: true,
     tags: before.map(({ tag }): ImageTagUpdate => ({ tag, before: digest, after: digest })),
-    blobs: zeroBlobCounts,
+    blobs: zeroBlobPushCounts,
   }
 }
 
@@ -407,7 +412,7 @@ function validatePublishTarget({ repository, tags }: ImagePublishTarget): void {
       throw new ImageError('order', `"${tag}" is not a valid tag`)
 }
 
-function checkExpectedTags(
+function checkExpectedTagDigests(
   target: ImagePublishTarget,
   before: readonly { readonly tag: string; readonly now: FetchedManifest | undefined }[],
 ): void {

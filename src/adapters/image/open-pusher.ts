@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { createAuthorizedRegistryExchange } from '../registry/auth/authorized-exchange.ts'
+import { createAuthorizedRequestSender } from '../registry/auth/authorized-exchange.ts'
 import {
   defaultRetryPolicy,
   createRetryingRequestSender,
@@ -115,7 +115,7 @@ export function createImagePusher(options: ImagePusherOptions): ImagePusher {
   return new RegistryImagePusher(options)
 }
 
-interface Errand {
+interface RegistryRequestContext {
   readonly endpoint: RegistryEndpoint
   readonly signal: AbortSignalLike | undefined
 }
@@ -139,7 +139,7 @@ class RegistryImagePusher implements ImagePusher {
     })
     const openSender = (actions: 'pull,push' | 'delete') =>
       createRetryingRequestSender(
-        createAuthorizedRegistryExchange(
+        createAuthorizedRequestSender(
           this.#transport,
           createRegistryTokenService(this.#transport, this.#clock),
           options.credentials,
@@ -156,7 +156,7 @@ class RegistryImagePusher implements ImagePusher {
   readonly push = async (order: ImagePushRequest, signal?: AbortSignalLike): Promise<ImagePushResult> => {
     const { host, repository, blobs, manifests, tags } = order
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-    const errand: Errand = { endpoint, signal }
+    const errand: RegistryRequestContext = { endpoint, signal }
     const outcomes = { present: 0, mounted: 0, uploaded: 0 }
     try {
       const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
@@ -259,7 +259,7 @@ class RegistryImagePusher implements ImagePusher {
   }
 
   #sendRequest(
-    { endpoint, signal }: Errand,
+    { endpoint, signal }: RegistryRequestContext,
     method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH',
     path: string | URL,
     kind: 'head' | 'manifest' | 'write' | 'upload',
@@ -276,7 +276,7 @@ class RegistryImagePusher implements ImagePusher {
     )
   }
 
-  async #hasBlob(errand: Errand, { digest }: BlobToPush): Promise<boolean> {
+  async #hasBlob(errand: RegistryRequestContext, { digest }: BlobToPush): Promise<boolean> {
     try {
       await this.#sendRequest(errand, 'HEAD', `blobs/${digest}`, 'head')
       return true
@@ -289,7 +289,11 @@ class RegistryImagePusher implements ImagePusher {
   }
 
   /** The upload URL; undefined if the blob was mounted. */
-  async #startUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
+  async #startUpload(
+    errand: RegistryRequestContext,
+    blob: BlobToPush,
+    mount: boolean,
+  ): Promise<URL | undefined> {
     // Never sends `mount` without `from`, because quay.io rejects it and other registries guess.
     const from = mount ? blob.mountFrom : undefined
     const path =
@@ -309,7 +313,7 @@ class RegistryImagePusher implements ImagePusher {
       return this.#startUpload(errand, blob, false)
     }
     if (reply.status === 201 && from !== undefined) {
-      checkReplyDigest(reply, blob.digest, errand.endpoint)
+      checkResponseDigest(reply, blob.digest, errand.endpoint)
       return undefined
     }
     return parseUploadLocation(reply, errand.endpoint)
@@ -317,7 +321,7 @@ class RegistryImagePusher implements ImagePusher {
 
   /** One upload step at the URL that the registry returned. Credentials go only to the registry's host. */
   async #sendUploadStep(
-    errand: Errand,
+    errand: RegistryRequestContext,
     method: 'PUT' | 'PATCH',
     url: URL,
     body: Uint8Array,
@@ -346,7 +350,7 @@ class RegistryImagePusher implements ImagePusher {
     throw toRegistryReplyError(reply, this.#clock.now(), `${endpoint.name}'s upload host ${url.host}`)
   }
 
-  async #uploadInChunks(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
+  async #uploadInChunks(errand: RegistryRequestContext, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
     const { endpoint } = errand
     const startReply = await this.#sendRequest(errand, 'POST', 'blobs/uploads/', 'upload', {
       body: new Uint8Array(0),
@@ -373,10 +377,10 @@ class RegistryImagePusher implements ImagePusher {
       new Uint8Array(0),
       {},
     )
-    checkReplyDigest(done, blob.digest, endpoint)
+    checkResponseDigest(done, blob.digest, endpoint)
   }
 
-  async #upload(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
+  async #upload(errand: RegistryRequestContext, blob: BlobToPush): Promise<BlobPushOutcome> {
     if (await this.#hasBlob(errand, blob)) return 'present'
     const location = await this.#startUpload(errand, blob, blob.mountFrom !== undefined)
     if (location === undefined) return 'mounted'
@@ -391,7 +395,7 @@ class RegistryImagePusher implements ImagePusher {
         bytes,
         {},
       )
-      checkReplyDigest(reply, blob.digest, errand.endpoint)
+      checkResponseDigest(reply, blob.digest, errand.endpoint)
     } catch (error) {
       if (
         !this.#isSizeRejection(error, blob.size) ||
@@ -404,7 +408,7 @@ class RegistryImagePusher implements ImagePusher {
   }
 
   /** Restarts a failed upload from the beginning, which is safe because the digest identifies the blob. */
-  async #pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
+  async #pushBlob(errand: RegistryRequestContext, blob: BlobToPush): Promise<BlobPushOutcome> {
     for (let attempt = 1; ; attempt += 1)
       try {
         return await this.#upload(errand, blob)
@@ -417,17 +421,17 @@ class RegistryImagePusher implements ImagePusher {
       }
   }
 
-  async #putManifest(errand: Errand, name: string, { mediaType, bytes }: ManifestToPush) {
+  async #putManifest(errand: RegistryRequestContext, name: string, { mediaType, bytes }: ManifestToPush) {
     const digest = computeSha256Digest(bytes)
     const reply = await this.#sendRequest(errand, 'PUT', `manifests/${name}`, 'write', {
       headers: { 'content-type': mediaType },
       body: bytes,
     })
-    checkReplyDigest(reply, digest, errand.endpoint)
+    checkResponseDigest(reply, digest, errand.endpoint)
     return { digest, subject: reply.headers.get('oci-subject')?.[0] }
   }
 
-  async #fetchTagDigest(errand: Errand, tag: string): Promise<string> {
+  async #fetchTagDigest(errand: RegistryRequestContext, tag: string): Promise<string> {
     const { body } = await this.#sendRequest(errand, 'GET', `manifests/${tag}`, 'manifest', {
       headers: { accept: manifestAcceptHeader },
     })
@@ -512,7 +516,7 @@ function addDigestQueryParameter(location: URL, digest: string): URL {
   return url
 }
 
-function checkReplyDigest(reply: TransportReply, digest: string, endpoint: RegistryEndpoint): void {
+function checkResponseDigest(reply: TransportReply, digest: string, endpoint: RegistryEndpoint): void {
   const reportedDigest = reply.headers.get('docker-content-digest')?.[0]
   if (reportedDigest !== undefined && reportedDigest !== digest)
     throw new RegistryError('digest-mismatch', `${endpoint.name} stored ${digest} as ${reportedDigest}`)

@@ -3,18 +3,18 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
 import { computeCacheDigest } from '@catalog-bot/fbc/api/build-opm-cache'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
+import { getCatalogDirectoryFromLabels, pullCatalogFiles } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import {
   fetchMultiPlatformImage,
   type OciJsonDocument,
   type FetchedMultiPlatformImage,
   rejectBaseImageWithCatalog,
-  type FetchedImage,
+  type FetchedPlatformImage,
 } from './base-image.ts'
 import {
   type CatalogImageFile,
-  type PublishedCatalogContent,
+  type PublishedCatalogImage,
   type CatalogImageComparison,
   ImageError,
   type BuiltCatalogImage,
@@ -30,13 +30,13 @@ import {
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
-import { cacheImageDirectory, catalogFileModes } from './layer/pack-layer.ts'
+import { opmCacheDirectoryInImage, catalogFileModes } from './layer/pack-layer.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { assembleImageOnBaseImage, toImageBuildSettings } from './assemble-image.ts'
 
 interface PulledCatalogImage {
-  readonly published: PublishedCatalogContent
+  readonly published: PublishedCatalogImage
   readonly tree: FetchedMultiPlatformImage
   readonly cache: ReadonlyMap<string, Uint8Array>
 }
@@ -45,7 +45,7 @@ export async function readCatalogImage(
   registry: RegistryClient,
   text: string,
   signal?: AbortSignalLike,
-): Promise<PublishedCatalogContent> {
+): Promise<PublishedCatalogImage> {
   return (await pullCatalogImage(registry, text, signal)).published
 }
 
@@ -74,7 +74,7 @@ async function pullCatalogImage(
 ): Promise<PulledCatalogImage> {
   const tree = await fetchMultiPlatformImage(registry, text, 'not-a-catalog', undefined, signal)
   const [first] = tree.images
-  const directory = first && getCatalogDirectory(first.labels)
+  const directory = first && getCatalogDirectoryFromLabels(first.labels)
   if (!first || directory === undefined)
     throw new ImageError(
       'not-a-catalog',
@@ -84,7 +84,7 @@ async function pullCatalogImage(
   const unpacked = await pullCatalogFiles(
     registry,
     formatImageReference({ host: reference.host, repository: reference.repository, digest: first.digest }),
-    [directory, cacheImageDirectory],
+    [directory, opmCacheDirectoryInImage],
     signal,
   )
   const filesBelow = (folder: string) =>
@@ -96,7 +96,7 @@ async function pullCatalogImage(
   const annotations = (tree.top['annotations'] ?? {}) as Readonly<Record<string, string>>
   return {
     tree,
-    cache: filesBelow(cacheImageDirectory),
+    cache: filesBelow(opmCacheDirectoryInImage),
     published: {
       digest: tree.digest,
       mediaType: tree.mediaType,
@@ -134,7 +134,8 @@ function findPlatformMismatches({ images }: FetchedMultiPlatformImage): readonly
   const [first, ...others] = images
   const top = first?.diffIds.at(-1)
   return others.flatMap(({ platform, diffIds, labels }) =>
-    diffIds.at(-1) === top && getCatalogDirectory(labels) === getCatalogDirectory(first?.labels ?? {})
+    diffIds.at(-1) === top &&
+    getCatalogDirectoryFromLabels(labels) === getCatalogDirectoryFromLabels(first?.labels ?? {})
       ? []
       : [`the images for ${platform} and ${first?.platform ?? ''} have different top layers`],
   )
@@ -206,10 +207,10 @@ export async function rebaseCatalogImage(
   const old =
     order.labels && isOurs ? undefined : await fetchRecordedBaseImage(registry, order, image, first, signal)
   const settings = toImageBuildSettings({
-    ...detectLayerFormat(descriptor, order),
+    ...detectLayerFormatAndCompression(descriptor, order),
     cache: isImageBuiltWithOpmCache(first),
-    labels: order.labels ?? getLabelsNotFromBaseImage(first, old),
-    annotations: order.annotations ?? getAnnotationsWithoutBaseImage(image),
+    labels: order.labels ?? omitBaseImageLabels(first, old),
+    annotations: order.annotations ?? omitBaseImageAnnotations(image),
     created: String(first.config['created']),
   })
   const { digest, size } = descriptor
@@ -221,12 +222,12 @@ export async function rebaseCatalogImage(
   return assembleImageOnBaseImage(base, registry, layer, settings)
 }
 
-function isBuiltByCatalogBot({ config }: FetchedImage): boolean {
+function isBuiltByCatalogBot({ config }: FetchedPlatformImage): boolean {
   const history = (config['history'] ?? []) as readonly OciJsonDocument[]
   return history.at(-1)?.['created_by'] === imageHistoryCreatedBy
 }
 
-function detectLayerFormat(
+function detectLayerFormatAndCompression(
   layer: Descriptor,
   order: ImageRebaseRequest,
 ): { format: ImageFormat; compression: LayerCompression } {
@@ -237,14 +238,12 @@ function detectLayerFormat(
   throw createRebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
 }
 
-function isImageBuiltWithOpmCache({ config }: FetchedImage): boolean {
+function isImageBuiltWithOpmCache({ config }: FetchedPlatformImage): boolean {
   const { Cmd: command } = (config['config'] ?? {}) as { Cmd?: readonly string[] }
   return command?.includes('--cache-dir=/tmp/cache') ?? false
 }
 
-function getAnnotationsWithoutBaseImage({
-  top,
-}: FetchedMultiPlatformImage): Readonly<Record<string, string>> {
+function omitBaseImageAnnotations({ top }: FetchedMultiPlatformImage): Readonly<Record<string, string>> {
   const {
     [baseImageNameAnnotation]: _,
     [baseImageDigestAnnotation]: __,
@@ -254,9 +253,9 @@ function getAnnotationsWithoutBaseImage({
 }
 
 /** Labels of the image that its old base does not have. */
-function getLabelsNotFromBaseImage(
-  first: FetchedImage,
-  old: FetchedImage | undefined,
+function omitBaseImageLabels(
+  first: FetchedPlatformImage,
+  old: FetchedPlatformImage | undefined,
 ): Readonly<Record<string, string>> {
   const own = Object.entries(first.labels).filter(
     ([label, value]) => label !== catalogDirectoryLabel && old?.labels[label] !== value,
@@ -269,9 +268,9 @@ async function fetchRecordedBaseImage(
   registry: RegistryClient,
   order: ImageRebaseRequest,
   { top }: FetchedMultiPlatformImage,
-  first: FetchedImage,
+  first: FetchedPlatformImage,
   signal: AbortSignalLike | undefined,
-): Promise<FetchedImage> {
+): Promise<FetchedPlatformImage> {
   const annotations = (top['annotations'] ?? {}) as Readonly<Record<string, string>>
   const name = annotations[baseImageNameAnnotation]
   const digest = annotations[baseImageDigestAnnotation]

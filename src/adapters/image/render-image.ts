@@ -13,13 +13,13 @@ import {
   type WritableCatalog,
 } from '@catalog-bot/fbc/write/writable-catalog'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
+import { getCatalogDirectoryFromLabels, type PulledBundle } from '../registry/pull-bundle.ts'
 
 export type PulledImageFiles = Pick<PulledBundle, 'labels' | 'files'>
 
 /** Fails with opm's message if the image is neither a bundle nor a catalog. */
 export function renderImage(image: PulledImageFiles, reference: string): CatalogReadResult<WritableCatalog> {
-  const directory = getCatalogDirectory(image.labels)
+  const directory = getCatalogDirectoryFromLabels(image.labels)
   if (directory !== undefined) return renderCatalogFiles(image.files, directory)
   const rendered = renderBundleImage(image, reference)
   return rendered.ok ? { ok: true, value: createBundlesOnlyCatalog(rendered.value) } : rendered

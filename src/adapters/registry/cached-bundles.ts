@@ -55,12 +55,12 @@ function isCachedBundleAnswer(stored: unknown, field: string): stored is BundleI
   return stored.kind === 'bundle' ? field in stored : 'reason' in stored
 }
 
-interface BundleAndInstallAnswers {
+interface BundleAndInstallResults {
   readonly bundle: BundleImageAnswer
   readonly install: BundleImageAnswer
 }
 
-function splitBundleAndInstallAnswers(answer: BundleImageAnswer): BundleAndInstallAnswers {
+function splitBundleAndInstallResults(answer: BundleImageAnswer): BundleAndInstallResults {
   if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
   const { install, ...bundle } = answer
   if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
@@ -74,12 +74,12 @@ function splitBundleAndInstallAnswers(answer: BundleImageAnswer): BundleAndInsta
   }
 }
 
-const defaultConcurrentBundlePulls = 4
+const defaultMaxConcurrentBundlePulls = 4
 const defaultMaxBundlePullMs = 120_000
 /** Seconds. */
-const deferredBundleRetrySeconds = 2
+const deferredBundlePullRetrySeconds = 2
 /** Lets other evaluations run after one that used all its time. */
-const exhaustedBudgetRetrySeconds = 30
+const exhaustedPullBudgetRetrySeconds = 30
 const slowBundlePullRetrySeconds = 600
 /** A rejected archive remains rejected unless the limits or the machine's load change. */
 const rejectedArchiveTtlSeconds = 3600
@@ -88,20 +88,25 @@ export function createCachedBundleReaders(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
   options: CachedBundleReadersOptions,
 ): CachedBundleReaders {
-  return new StoredBundleReaders(client, options)
+  return new CacheBackedBundleReaders(client, options)
 }
 
-class StoredBundleReaders implements CachedBundleReaders {
+class CacheBackedBundleReaders implements CachedBundleReaders {
   readonly #client: Pick<RegistryClient, 'readBundle' | 'identity'>
   readonly #clock
   readonly #store
   readonly #slowest
   readonly #enter
   // Deduplicates concurrent pulls of the same bundle.
-  readonly #pendingPulls = new Map<string, Promise<BundleAndInstallAnswers>>()
+  readonly #pendingPulls = new Map<string, Promise<BundleAndInstallResults>>()
 
   constructor(client: Pick<RegistryClient, 'readBundle' | 'identity'>, options: CachedBundleReadersOptions) {
-    const { clock, store, atOnce = defaultConcurrentBundlePulls, slowest = defaultMaxBundlePullMs } = options
+    const {
+      clock,
+      store,
+      atOnce = defaultMaxConcurrentBundlePulls,
+      slowest = defaultMaxBundlePullMs,
+    } = options
     this.#client = client
     this.#clock = clock
     this.#store = store
@@ -119,7 +124,7 @@ class StoredBundleReaders implements CachedBundleReaders {
       if (this.#clock.now() - started >= budget.time)
         return createDeferredBundleAnswer(
           `pulling bundles took longer than ${budget.time / 1000} s`,
-          exhaustedBudgetRetrySeconds,
+          exhaustedPullBudgetRetrySeconds,
         )
       if (!pulled.has(key) && pulled.size >= budget.pulls)
         return createDeferredBundleAnswer(`catalog-bot pulls at most ${budget.pulls} bundles per run`)
@@ -129,7 +134,7 @@ class StoredBundleReaders implements CachedBundleReaders {
 
     const createReader = <Answer>(
       answers: CacheNamespace<Answer>,
-      pick: (both: BundleAndInstallAnswers) => Answer,
+      pick: (both: BundleAndInstallResults) => Answer,
     ): ((reference: string) => Promise<Answer | InconclusiveAnswer>) => {
       const withinMemory = createBundleAnswerSizeLimiter<Answer>(budget.held)
       return async (reference) => {
@@ -163,17 +168,17 @@ class StoredBundleReaders implements CachedBundleReaders {
     }
   }
 
-  async #pull(key: string, reference: string): Promise<BundleAndInstallAnswers> {
+  async #pull(key: string, reference: string): Promise<BundleAndInstallResults> {
     const signal = AbortSignal.timeout(this.#slowest)
     const answer = await this.#client.readBundle(reference, signal)
     if (signal.aborted && answer.kind === 'unknown') {
       const reason = `pulling the image took longer than ${this.#slowest / 1000} s`
-      const slow = splitBundleAndInstallAnswers({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
+      const slow = splitBundleAndInstallResults({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
       // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
       await this.#cacheAnswers(key, slow, slowBundlePullRetrySeconds)
       return slow
     }
-    const both = splitBundleAndInstallAnswers(answer)
+    const both = splitBundleAndInstallResults(answer)
     const life = getBundleAnswerTtl(reference, both.bundle)
     if (life !== undefined) await this.#cacheAnswers(key, both, life)
     return both
@@ -181,7 +186,7 @@ class StoredBundleReaders implements CachedBundleReaders {
 
   async #cacheAnswers(
     key: string,
-    { bundle, install }: BundleAndInstallAnswers,
+    { bundle, install }: BundleAndInstallResults,
     seconds: number,
   ): Promise<void> {
     await this.#store.putCached(bundleImageAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
@@ -212,7 +217,7 @@ function createBundleAnswerSizeLimiter<Answer>(
 
 function createDeferredBundleAnswer(
   reason: string,
-  retryAfter = deferredBundleRetrySeconds,
+  retryAfter = deferredBundlePullRetrySeconds,
 ): InconclusiveAnswer {
   return { kind: 'unknown', reason: `${reason}; the next run will pull this bundle`, retryAfter }
 }

@@ -6,7 +6,7 @@ const stringListJsonShape: JsonShape = { list: 'string' }
 const annotationsJsonShape: JsonShape = { map: 'string' }
 
 /** A set, as Go writes it: keys with empty objects. */
-const emptyObjectMapJsonShape: JsonShape = { map: { fields: {} } }
+const goStringSetJsonShape: JsonShape = { map: { fields: {} } }
 
 const platformFieldJsonShapes = {
   architecture: 'string',
@@ -57,11 +57,11 @@ const imageConfigJsonShape: JsonShape = {
     config: {
       fields: {
         User: 'string',
-        ExposedPorts: emptyObjectMapJsonShape,
+        ExposedPorts: goStringSetJsonShape,
         Env: stringListJsonShape,
         Entrypoint: stringListJsonShape,
         Cmd: stringListJsonShape,
-        Volumes: emptyObjectMapJsonShape,
+        Volumes: goStringSetJsonShape,
         WorkingDir: 'string',
         Labels: annotationsJsonShape,
         StopSignal: 'string',
@@ -153,27 +153,28 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
       'unsupported',
       'it uses the old schema 1 format, which clusters no longer support',
     )
-  if (data['schemaVersion'] !== 2) throw createBadReplyError('its schemaVersion is not 2')
+  if (data['schemaVersion'] !== 2) throw createInvalidResponseError('its schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
   if (declared !== undefined && isManifestMediaType(contentType) && declared !== contentType)
-    throw createBadReplyError(
+    throw createInvalidResponseError(
       `its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`,
     )
   const isIndex = 'manifests' in data
   if (isIndex && ('layers' in data || 'config' in data))
-    throw createBadReplyError('it has fields of both an image and an index')
+    throw createInvalidResponseError('it has fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data)
-    throw createBadReplyError('some clients could read it as a schema 1 image')
+    throw createInvalidResponseError('some clients could read it as a schema 1 image')
   const mediaType = declared ?? (isManifestMediaType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? manifestMediaTypes.ociIndex : manifestMediaTypes.ociManifest)
   if (type === manifestMediaTypes.ociIndex || type === manifestMediaTypes.dockerList) {
-    if (!Array.isArray(data['manifests'])) throw createBadReplyError('it is an index without a manifest list')
+    if (!Array.isArray(data['manifests']))
+      throw createInvalidResponseError('it is an index without a manifest list')
     return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseImageIndexEntry) }
   }
   if (type !== manifestMediaTypes.ociManifest && type !== manifestMediaTypes.dockerManifest)
     throw new RegistryError('unsupported', `its media type ${type.slice(0, 100)} is not an image type`)
-  if (!Array.isArray(data['layers'])) throw createBadReplyError('it is an image without a layer list')
+  if (!Array.isArray(data['layers'])) throw createInvalidResponseError('it is an image without a layer list')
   return {
     kind: 'image',
     mediaType: type,
@@ -210,7 +211,7 @@ export function isSha256OrSha512Digest(digest: string): boolean {
 }
 
 /** Distinct platforms of an index, without attestations (`unknown/unknown`). */
-export function getIndexPlatforms(manifests: readonly ImageIndexEntry[]): readonly string[] {
+export function getImageIndexPlatforms(manifests: readonly ImageIndexEntry[]): readonly string[] {
   const known = manifests.flatMap(({ platform }) =>
     platform && platform.os !== 'unknown' ? [formatPlatform(platform)] : [],
   )
@@ -228,14 +229,14 @@ function parseDescriptor(value: unknown): Descriptor {
     string,
     unknown
   >
-  if (typeof digest !== 'string') throw createBadReplyError('one of its descriptors has no digest')
+  if (typeof digest !== 'string') throw createInvalidResponseError('one of its descriptors has no digest')
   if (!isSha256OrSha512Digest(digest))
     throw new RegistryError(
       'unsupported',
       `the digest ${JSON.stringify(digest.slice(0, 100))} of one of its descriptors is neither sha256 nor sha512`,
     )
   if (typeof size !== 'number' || size < 0)
-    throw createBadReplyError('one of its descriptors has an invalid size')
+    throw createInvalidResponseError('one of its descriptors has an invalid size')
   return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
 }
 
@@ -249,6 +250,6 @@ function parsePlatform(value: unknown): Platform | undefined {
   return { os, architecture, ...(typeof variant === 'string' && variant !== '' && { variant }) }
 }
 
-function createBadReplyError(message: string): RegistryError {
+function createInvalidResponseError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

@@ -6,7 +6,7 @@ import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { RegistryError, toImageLookupAnswer } from './registry-error.ts'
-import { createAuthorizedRegistryExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
+import { createAuthorizedRequestSender, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import {
   defaultRetryPolicy,
   createRetryingRequestSender,
@@ -21,7 +21,7 @@ import type { HostnameResolver } from './transport/guarded-connector.ts'
 import {
   manifestAcceptHeader,
   stripMediaTypeParameters,
-  getIndexPlatforms,
+  getImageIndexPlatforms,
   isManifestMediaType,
   isDockerSchema1MediaType,
   isSha256OrSha512Digest,
@@ -61,7 +61,7 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxImageConfigBytes = 4 * 1024 * 1024
 
 // Docker Hub counts a manifest GET as a pull, and accepts only valid manifests.
-const hostsRateLimitingManifestGets: ReadonlySet<string> = new Set(['docker.io'])
+const hostsWithManifestRateLimit: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
@@ -88,7 +88,7 @@ class HttpRegistryClient implements RegistryClient {
       keepAliveAfterHead: options.keepAliveAfterHead,
     })
     const tokens = createRegistryTokenService(this.#transport, this.#clock)
-    const authorized = createAuthorizedRegistryExchange(this.#transport, tokens, options.credentials ?? [])
+    const authorized = createAuthorizedRequestSender(this.#transport, tokens, options.credentials ?? [])
     const retryPolicy = { ...defaultRetryPolicy, ...omitUndefinedProperties(limits) }
     this.#exchange = createRetryingRequestSender(
       authorized,
@@ -170,7 +170,7 @@ class HttpRegistryClient implements RegistryClient {
         toManifestRequest('GET', endpoint, reference, signal),
         'manifest',
       ).catch(rejectLargeManifest)
-      const digest = computeDigestWithSameAlgorithm(reply.body, wanted)
+      const digest = computeContentDigest(reply.body, wanted)
       const contentType = stripMediaTypeParameters(reply.headers.get('content-type')?.[0])
       if (wanted !== undefined && digest !== wanted) {
         // A proxy's error page says nothing about the image.
@@ -185,8 +185,7 @@ class HttpRegistryClient implements RegistryClient {
       const declaredDigest = getContentDigestHeader(reply)
       const isDigestVerified =
         wanted !== undefined ||
-        (declaredDigest !== undefined &&
-          declaredDigest === computeDigestWithSameAlgorithm(reply.body, declaredDigest))
+        (declaredDigest !== undefined && declaredDigest === computeContentDigest(reply.body, declaredDigest))
       // A caller with a tag gets this digest and requests it next.
       if (!isDigestVerified && declaredDigest !== undefined)
         throw new RegistryError(
@@ -240,7 +239,7 @@ class HttpRegistryClient implements RegistryClient {
     signal?: AbortSignalLike,
   ): Promise<ImageLookupAnswer> {
     if (this.#options.platforms) return this.#resolveWithPlatforms(endpoint, reference, signal)
-    if (hostsRateLimitingManifestGets.has(reference.host))
+    if (hostsWithManifestRateLimit.has(reference.host))
       return this.#resolveByHead(endpoint, reference, signal)
     try {
       const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
@@ -297,7 +296,7 @@ class HttpRegistryClient implements RegistryClient {
   ): Promise<ImageLookupAnswer> {
     const { manifest, digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
-    if (manifest.kind === 'index') return { ...answer, platforms: getIndexPlatforms(manifest.manifests) }
+    if (manifest.kind === 'index') return { ...answer, platforms: getImageIndexPlatforms(manifest.manifests) }
     if (manifest.config.size > maxImageConfigBytes) return { ...answer, platforms: [] }
     const { platform } = parseImageConfig(await this.#fetchBlobFrom(endpoint, manifest.config, signal))
     return { ...answer, platforms: platform ? [formatPlatform(platform)] : [] }
@@ -328,7 +327,7 @@ class HttpRegistryClient implements RegistryClient {
         return undefined
       }
       const { body } = reply
-      if (body.length === size && computeDigestWithSameAlgorithm(body, digest) === digest) return body
+      if (body.length === size && computeContentDigest(body, digest) === digest) return body
       rejectHtmlPage(reply.headers.get('content-type')?.[0], endpoint)
       checkResponseIntegrity(reply, endpoint)
       return undefined
@@ -385,7 +384,7 @@ function toManifestRequest(
   }
 }
 
-function computeDigestWithSameAlgorithm(bytes: Uint8Array, like: string | undefined): string {
+function computeContentDigest(bytes: Uint8Array, like: string | undefined): string {
   const algorithm = like?.split(':')[0] ?? 'sha256'
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }

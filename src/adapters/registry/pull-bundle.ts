@@ -90,7 +90,7 @@ export function pullBundleOrCatalog(
   signal?: AbortSignalLike,
 ): Promise<PulledBundle> {
   const content = (labels: PulledBundle['labels']) => {
-    const directory = getCatalogDirectory(labels)
+    const directory = getCatalogDirectoryFromLabels(labels)
     return directory === undefined
       ? { directories: bundleDirectoryNames, limits: defaultImagePullLimits }
       : { directories: [directory], limits: catalogImagePullLimits }
@@ -110,7 +110,7 @@ export async function pullCatalogFiles(
 }
 
 /** The directory that the label names, without surrounding slashes; undefined if the image is not a catalog. */
-export function getCatalogDirectory(labels: PulledBundle['labels']): string | undefined {
+export function getCatalogDirectoryFromLabels(labels: PulledBundle['labels']): string | undefined {
   const named = labels[catalogDirectoryLabel]
   if (named === undefined) return undefined
   const directory = named.split('/').filter((part) => part !== '' && part !== '.')

@@ -64,7 +64,11 @@ const registrySchema = z.strictObject({
 })
 const registriesConfSchema = z.looseObject({ registry: z.array(registrySchema).default([]) })
 
-const mirrorUsageByPullFromMirror = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as const
+const mirrorUsageByPullFromMirrorOption = {
+  all: 'all',
+  'digest-only': 'digests',
+  'tag-only': 'tags',
+} as const
 
 /**
  * Throws a RegistryError `malformed` that names the file for invalid TOML, unknown keys and values, duplicate prefixes
@@ -115,7 +119,10 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
       named.push(getLocationHost(mirrorLocation))
       if (one.insecure) plainHttp.push(getLocationHost(mirrorLocation))
       const all = entry['mirror-by-digest-only'] ? 'digest-only' : 'all'
-      return { location: mirrorLocation, for: mirrorUsageByPullFromMirror[one['pull-from-mirror'] ?? all] }
+      return {
+        location: mirrorLocation,
+        for: mirrorUsageByPullFromMirrorOption[one['pull-from-mirror'] ?? all],
+      }
     })
     rules.push({
       prefix,
@@ -300,12 +307,12 @@ function splitEndpointLocation(
   const [host = '', ...path] = location.split('/')
   return {
     name: host,
-    host: getRegistryConnectHost(host),
+    host: getRegistryApiHost(host),
     repository: [...path, below].filter((part) => part !== '').join('/'),
   }
 }
 
 // docker.io itself is a website, not a registry.
-function getRegistryConnectHost(host: string): string {
+function getRegistryApiHost(host: string): string {
   return host === 'docker.io' ? 'registry-1.docker.io' : host
 }

@@ -46,7 +46,7 @@ export async function readRegistryTransportOptions(
     plainHttp: opened.flatMap((one) => ('plainHttp' in one ? (one.plainHttp ?? []) : [])),
     internal,
     ...(only.length > 0 && { onlyHosts: only }),
-    ...(certificates && { certificates: await readCertificates(certificates) }),
+    ...(certificates && { certificates: await readCaCertificatesByHost(certificates) }),
     ...parseProxyOptions(environment),
   }
   return {
@@ -97,7 +97,7 @@ function parseInternalRegistries(text: string): Record<string, readonly string[]
 }
 
 /** PEM certificates by host, from a directory laid out as docker's and podman's certs.d: `HOST[:PORT]/*.crt`. */
-async function readCertificates(directory: string): Promise<Record<string, string>> {
+async function readCaCertificatesByHost(directory: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   try {
     for (const folder of await readdir(directory)) {

@@ -1,7 +1,7 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
 import type { Clock } from '../../ports/clock.ts'
-import type { AuthorizedRegistryExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
+import type { AuthorizedRequestSender, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
 import { toRegistryReplyError } from './transport/reply-error.ts'
 import type { TransportReply } from './transport/transport.ts'
@@ -21,7 +21,7 @@ interface AdaptiveConcurrencyLimit {
   readonly active: number
 }
 
-interface ConcurrencyWindowLimits {
+interface AdaptiveConcurrencyOptions {
   readonly start: number
   readonly max: number
 }
@@ -34,9 +34,9 @@ export interface RetryPolicy {
   /** The longest wait, in seconds. If a registry asks for more, the request is not retried. Default 60. */
   readonly maxWaitSeconds: number
   /** Concurrent requests of a kind to a host. Default from 8 to 64. */
-  readonly window: ConcurrencyWindowLimits
+  readonly window: AdaptiveConcurrencyOptions
   /** Windows for registries with strict rate limits. Default: quay.io from 4. */
-  readonly windows: Readonly<Record<string, ConcurrencyWindowLimits>>
+  readonly windows: Readonly<Record<string, AdaptiveConcurrencyOptions>>
 }
 
 export const defaultRetryPolicy: RetryPolicy = {
@@ -60,7 +60,7 @@ export type RetryingRequestSender = (
 const unreachableHostBackOffMs = 15_000
 
 export function createRetryingRequestSender(
-  exchange: AuthorizedRegistryExchange,
+  exchange: AuthorizedRequestSender,
   retryPolicy: RetryPolicy,
   clock: Clock,
   random: () => number,
@@ -124,7 +124,7 @@ export function createRetryingRequestSender(
 
 /** Adaptive concurrency per host and request kind. A success adds one slot; a rate limit halves the slots once per wave. */
 export function createAdaptiveConcurrencyLimit(
-  limits: ConcurrencyWindowLimits,
+  limits: AdaptiveConcurrencyOptions,
   clock: Clock,
 ): AdaptiveConcurrencyLimit {
   let size = limits.start

@@ -31,7 +31,7 @@ export function parseStrictJson(body: Uint8Array, shape: JsonShape): Record<stri
   }
   const data = new StrictJsonReader(text).value(shape, '', 0)
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw createInvalidReplyError('its document is not a JSON object')
+    throw createInvalidResponseError('its document is not a JSON object')
   return data as Record<string, unknown>
 }
 
@@ -51,7 +51,7 @@ class StrictJsonReader {
   /** Returns `undefined` for null. */
   value(shape: JsonShape, path: string, depth: number): unknown {
     if (depth > maxJsonDepth)
-      throw createInvalidReplyError(`its document is more than ${maxJsonDepth} levels deep`)
+      throw createInvalidResponseError(`its document is more than ${maxJsonDepth} levels deep`)
     this.skipWhitespace()
     const first = this.text[this.at]
     if (first === '{') return this.object(shape, path, depth)
@@ -61,7 +61,7 @@ class StrictJsonReader {
 
   private object(shape: JsonShape, path: string, depth: number): unknown {
     const fields =
-      typeof shape === 'object' && 'fields' in shape ? getFieldShapesByFoldedKey(shape.fields) : undefined
+      typeof shape === 'object' && 'fields' in shape ? getFieldsByCaseFoldedKey(shape.fields) : undefined
     const items = typeof shape === 'object' && 'map' in shape ? shape.map : 'any'
     if (shape !== 'any' && !fields && !(typeof shape === 'object' && 'map' in shape))
       throw createWrongTypeError(path)
@@ -69,11 +69,11 @@ class StrictJsonReader {
     const entries: [string, unknown][] = []
     for (this.at += 1; !this.closes('}');) {
       const key = this.string('string', path)
-      if (keys.has(key)) throw createInvalidReplyError(`it contains ${quoteJsonKey(key)} twice`)
+      if (keys.has(key)) throw createInvalidResponseError(`it contains ${quoteJsonKey(key)} twice`)
       keys.add(key)
       const known = fields?.get(foldJsonKeyCase(key))
       if (known !== undefined && known.name !== key)
-        throw createInvalidReplyError(
+        throw createInvalidResponseError(
           `some clients read its key ${quoteJsonKey(key)} as ${quoteJsonKey(known.name)}, but others don't`,
         )
       this.skipWhitespace()
@@ -82,7 +82,7 @@ class StrictJsonReader {
       if (value !== undefined) entries.push([key, value])
       // Go reads an empty string. Others read nothing.
       else if (!fields && items === 'string')
-        throw createInvalidReplyError(`its ${quoteJsonKey(path)} contains a null value`)
+        throw createInvalidResponseError(`its ${quoteJsonKey(path)} contains a null value`)
     }
     return Object.fromEntries(entries)
   }
@@ -94,7 +94,7 @@ class StrictJsonReader {
     for (this.at += 1; !this.closes(']');) {
       const value = this.value(isList ? shape.list : 'any', path, depth + 1)
       if (value === undefined && isList)
-        throw createInvalidReplyError(`its ${quoteJsonKey(path)} contains a null value`)
+        throw createInvalidResponseError(`its ${quoteJsonKey(path)} contains a null value`)
       values.push(value ?? null)
     }
     return values
@@ -113,7 +113,7 @@ class StrictJsonReader {
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
     // Go replaces a lone surrogate with another character.
     if (!isPlain && /\p{Surrogate}/u.test(value))
-      throw createInvalidReplyError('it contains a lone surrogate')
+      throw createInvalidResponseError('it contains a lone surrogate')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
       throw createWrongTypeError(path)
     if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw createWrongTypeError(path)
@@ -159,7 +159,7 @@ interface JsonField {
   readonly shape: JsonShape
 }
 
-const getFieldShapesByFoldedKey = memoizePerObject(
+const getFieldsByCaseFoldedKey = memoizePerObject(
   (fields: Readonly<Record<string, JsonShape>>): ReadonlyMap<string, JsonField> =>
     new Map(Object.entries(fields).map(([name, shape]) => [foldJsonKeyCase(name), { name, shape }])),
 )
@@ -169,11 +169,11 @@ function quoteJsonKey(key: string): string {
 }
 
 function createWrongTypeError(path: string): RegistryError {
-  return createInvalidReplyError(
+  return createInvalidResponseError(
     path === '' ? 'its document is not a JSON object' : `its ${quoteJsonKey(path)} has the wrong type`,
   )
 }
 
-function createInvalidReplyError(message: string): RegistryError {
+function createInvalidResponseError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

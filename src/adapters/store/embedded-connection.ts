@@ -17,7 +17,7 @@ const databaseCloseTimeoutMs = 10_000
 /** Limit in characters for quoting the process's last output. */
 const maxQuotedProcessOutputLength = 2000
 
-const inheritedEnvVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
+const inheritedEnvVariableNames = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
 export interface EmbeddedConnection {
   /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
@@ -48,7 +48,7 @@ export async function connectEmbeddedDatabase(
     return connection
   } catch (error) {
     // Without this, a command with nothing else to do would exit silently before the process ends.
-    keepAliveUntilChildExits(child)
+    refChildProcess(child)
     child.kill('SIGKILL')
     await connection.ended
     throw toStoreError(error)
@@ -56,7 +56,7 @@ export async function connectEmbeddedDatabase(
 }
 
 /** Keeps this process alive until `child` has ended and its output has been read. */
-function keepAliveUntilChildExits(child: ChildProcess): void {
+function refChildProcess(child: ChildProcess): void {
   child.ref()
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
@@ -69,7 +69,7 @@ function startDatabaseProcess(): ChildProcess {
     // Does not pass this process's options: --inspect would claim the same port again.
     execArgv: ['--no-warnings'],
     // Passes only what Node needs, because the App's environment holds credentials.
-    env: Object.fromEntries(inheritedEnvVariables.map((name) => [name, process.env[name]])),
+    env: Object.fromEntries(inheritedEnvVariableNames.map((name) => [name, process.env[name]])),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -161,7 +161,7 @@ class ChildDatabaseConnection implements EmbeddedConnection {
     })
 
   readonly close: EmbeddedConnection['close'] = async () => {
-    keepAliveUntilChildExits(this.#child)
+    refChildProcess(this.#child)
     const late = setTimeout(() => this.#child.kill('SIGKILL'), databaseCloseTimeoutMs)
     await this.send({ kind: 'close' }).catch(() => this.#child.kill('SIGKILL'))
     await this.ended

@@ -41,7 +41,7 @@ const allBranchesKey = ''
 export function createMergeFreezeStore(database: Database): MergeFreezeStore {
   return {
     ...createFreezeStore(database),
-    ...createParkedPullStore(database),
+    ...createRejectedPullStore(database),
   }
 }
 
@@ -91,7 +91,7 @@ function createFreezeStore(
   }
 }
 
-function createParkedPullStore(
+function createRejectedPullStore(
   database: Database,
 ): Pick<MergeFreezeStore, 'parkPull' | 'parkedPull' | 'parkedPulls' | 'unparkPull'> {
   return {

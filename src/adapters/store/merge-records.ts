@@ -16,7 +16,7 @@ interface MergeIntentRow {
 export function createMergeRecordStore(database: Database) {
   return {
     ...createMergeIntentStore(database),
-    ...createMergedCommitIndex(database),
+    ...createMergeIntentQueries(database),
   }
 }
 
@@ -68,7 +68,7 @@ function createMergeIntentStore(database: Database) {
             'already-settled',
             `intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
           )
-        const ends = outcome === 'landed' ? await decideMergedOutcome(sql, intent, commit) : outcome
+        const ends = outcome === 'landed' ? await decideMergeIntentOutcome(sql, intent, commit) : outcome
         if (row.outcome === ends) return false
         await sql.query(
           `UPDATE ${databaseSchemaName}.intent SET outcome = $2, ended_at = clock_timestamp(),
@@ -80,7 +80,7 @@ function createMergeIntentStore(database: Database) {
   }
 }
 
-function createMergedCommitIndex(database: Database) {
+function createMergeIntentQueries(database: Database) {
   return {
     listPendingMerges: async (repository: RepositoryName): Promise<readonly MergeIntent[]> => {
       const rows = await database.query<MergeIntentRow>(
@@ -131,7 +131,7 @@ function createMergedCommitIndex(database: Database) {
 }
 
 /** Another intent for the same commit may have been recorded as the merge. */
-async function decideMergedOutcome(
+async function decideMergeIntentOutcome(
   sql: SqlQueryExecutor,
   { repository, pull }: MergeIntent,
   commit: CommitSha,

@@ -52,14 +52,14 @@ const mergedPullFromClause = `${databaseSchemaName}.intent LEFT JOIN ${databaseS
 export function createStatusPageStore(database: Database): StatusPageStore {
   return {
     ...createRecordedCatalogStore(database),
-    ...createRepositoryRecords(database),
-    ...createPullRecords(database),
-    ...createVerdictRecords(database),
-    ...createMergedPullRecords(database),
+    ...createRepositoryRecordStore(database),
+    ...createPullRecordStore(database),
+    ...createVerdictRecordStore(database),
+    ...createMergedPullRecordStore(database),
   }
 }
 
-function createRepositoryRecords(
+function createRepositoryRecordStore(
   database: Database,
 ): Pick<StatusPageStore, 'recordRepositories' | 'listedRepositories'> {
   return {
@@ -111,7 +111,7 @@ function createRepositoryRecords(
   }
 }
 
-function createPullRecords(
+function createPullRecordStore(
   database: Database,
 ): Pick<
   StatusPageStore,
@@ -123,7 +123,7 @@ function createPullRecords(
         const key = toRepositoryKey(evaluation.repository)
         await insertVerdictChange(sql, key, evaluation)
         await upsertPullRecord(sql, key, evaluation)
-        if (evaluation.findings.length > 0) await insertViolatedRules(sql, key, evaluation)
+        if (evaluation.findings.length > 0) await insertRuleViolations(sql, key, evaluation)
       }),
 
     recordPullEnd: async (repository, pull, state, at) => {
@@ -162,7 +162,7 @@ function createPullRecords(
   }
 }
 
-function createVerdictRecords(
+function createVerdictRecordStore(
   database: Database,
 ): Pick<StatusPageStore, 'verdictChanges' | 'verdictReport' | 'ruleDays' | 'countOpenPulls'> {
   return {
@@ -216,7 +216,9 @@ function createVerdictRecords(
   }
 }
 
-function createMergedPullRecords(database: Database): Pick<StatusPageStore, 'mergedPulls' | 'mergedPull'> {
+function createMergedPullRecordStore(
+  database: Database,
+): Pick<StatusPageStore, 'mergedPulls' | 'mergedPull'> {
   return {
     mergedPulls: async (repositories, limit, before) => {
       const rows = await database.query<MergedPullRow>(
@@ -326,7 +328,7 @@ async function upsertPullRecord(
   )
 }
 
-async function insertViolatedRules(
+async function insertRuleViolations(
   sql: SqlQueryExecutor,
   key: string,
   { pull, at, author = '', findings }: EvaluationRecord,

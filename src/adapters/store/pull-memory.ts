@@ -20,15 +20,15 @@ interface VerdictRow {
 
 export function createDatabasePullHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
-    ...createShownHeadStore(database),
+    ...createReportedHeadStore(database),
     ...createApprovalStore(database),
-    ...createCommandStore(database),
-    ...createAccountStore(database),
+    ...createCommandRecordStore(database),
+    ...createAccountActivityStore(database),
   }
 }
 
 /** The heads that comments refer to. */
-function createShownHeadStore(
+function createReportedHeadStore(
   database: Database,
 ): Pick<Required<PullHistoryStore>, 'observe' | 'recordShown' | 'shownHeads'> {
   return {
@@ -126,7 +126,7 @@ function createApprovalStore(
   }
 }
 
-function createCommandStore(
+function createCommandRecordStore(
   database: Database,
 ): Pick<Required<PullHistoryStore>, 'recordCommand' | 'commands' | 'recentCommands'> {
   return {
@@ -174,7 +174,7 @@ function createCommandStore(
   }
 }
 
-function createAccountStore(
+function createAccountActivityStore(
   database: Database,
 ): Pick<
   Required<PullHistoryStore>,

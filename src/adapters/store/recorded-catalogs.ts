@@ -26,12 +26,12 @@ const maxPackageBatchCharacters = 1_000_000
 
 export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
   return {
-    ...createCatalogRecords(database),
-    ...createImageSightingStore(database),
+    ...createCatalogRecordStore(database),
+    ...createImageReferenceStore(database),
   }
 }
 
-function createCatalogRecords(
+function createCatalogRecordStore(
   database: Database,
 ): Pick<
   StatusPageStore,
@@ -66,7 +66,7 @@ function createCatalogRecords(
              ON CONFLICT (repository, key) DO UPDATE SET catalog = excluded.catalog`,
             [key, branch, catalog.key, JSON.stringify(catalog)],
           )
-          if (packages !== undefined) await writePackages(sql, key, catalog.key, packages)
+          if (packages !== undefined) await writeCatalogPackages(sql, key, catalog.key, packages)
         }
       }),
 
@@ -120,7 +120,7 @@ function createCatalogRecords(
   }
 }
 
-function createImageSightingStore(
+function createImageReferenceStore(
   database: Database,
 ): Pick<StatusPageStore, 'recordImageSightings' | 'findImageSightings'> {
   return {
@@ -163,7 +163,7 @@ interface PackageInsertRow {
   readonly package: string
 }
 
-async function writePackages(
+async function writeCatalogPackages(
   sql: SqlQueryExecutor,
   key: string,
   catalog: string,

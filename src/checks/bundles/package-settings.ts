@@ -96,7 +96,7 @@ export function parsePackageSettings<T>(
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const locationOf = (path: PackageSettingsKeyPath) => toLocation(findYamlKeyPathOffset(document, path))
+  const locationOf = (path: PackageSettingsKeyPath) => toLocation(findYamlKeyOffset(document, path))
   const unreadable = (offset: number, problem: string) => ({
     isYaml: false,
     problems: [{ at: toLocation(offset), problem }],
@@ -149,7 +149,7 @@ function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]
   return copy
 }
 
-function findYamlKeyPathOffset(document: Document.Parsed | undefined, path: PackageSettingsKeyPath): number {
+function findYamlKeyOffset(document: Document.Parsed | undefined, path: PackageSettingsKeyPath): number {
   for (let depth = path.length; depth > 0; depth--) {
     const above = document?.getIn(path.slice(0, depth - 1), true) as
       { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined
@@ -165,7 +165,7 @@ function findYamlKeyPathOffset(document: Document.Parsed | undefined, path: Pack
 }
 
 /** The touched bundles, without removed ones. */
-export function listTouchedBundlesWithFacts({ touched, bundles }: PackageSources) {
+export function listTouchedBundlesWithUpgradeFacts({ touched, bundles }: PackageSources) {
   return touched.flatMap((bundle) => {
     const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
     return facts ? [{ bundle, facts }] : []
@@ -173,10 +173,10 @@ export function listTouchedBundlesWithFacts({ touched, bundles }: PackageSources
 }
 
 /** Names to look up in catalogs: removed bundles, and upgrade targets that are in no directory. */
-export function listBundleNamesToLookUp(sources: PackageSources): ReadonlySet<string> {
+export function listBundleNamesToFindInCatalogs(sources: PackageSources): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
   const known = indexDirectoriesByBundleName(sources)
-  const edges = listTouchedBundlesWithFacts(sources).flatMap(({ facts: { replaces, skips } }) =>
+  const edges = listTouchedBundlesWithUpgradeFacts(sources).flatMap(({ facts: { replaces, skips } }) =>
     [...(replaces ? [replaces] : []), ...skips].map(({ text }) => text),
   )
   const released = sources.releaseConfigs.flatMap((file) =>
@@ -191,7 +191,7 @@ export function listBundleNamesToLookUp(sources: PackageSources): ReadonlySet<st
 }
 
 /** Follows upgrade edges of bundle directories into other directories or catalogs. */
-export function isBundleInSourcesOrCatalogs(name: string, sources: PackageSources): boolean {
+export function isBundleInDirectoryOrCatalog(name: string, sources: PackageSources): boolean {
   return indexDirectoriesByBundleName(sources).has(name) || sources.catalogs.has(name)
 }
 

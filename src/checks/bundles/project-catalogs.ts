@@ -23,7 +23,7 @@ import {
 import {
   ciYamlSchema,
   parsePackageSettings,
-  listTouchedBundlesWithFacts,
+  listTouchedBundlesWithUpgradeFacts,
   releaseConfigSchema,
   type PackageCiYaml,
 } from './package-settings.ts'
@@ -40,7 +40,7 @@ export interface LoadedTemplate {
 
 type TemplateCatalogMapping = NonNullable<PackageCiYaml['fbc']>['catalog_mapping'][number]
 
-interface TemplateBundleRelease extends Omit<BundleReleaseInput, 'package' | 'image'> {
+interface BundleReleaseIntoTemplate extends Omit<BundleReleaseInput, 'package' | 'image'> {
   readonly template: string
   readonly bundle: RenderedBundle
   readonly version: string
@@ -52,7 +52,7 @@ interface TemplateBundleRelease extends Omit<BundleReleaseInput, 'package' | 'im
  * the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the directories are
  * too large.
  */
-export function projectCatalogsFromDirectories(
+export function computeCatalogsFromDirectories(
   sources: PackageSources,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
@@ -64,10 +64,10 @@ export function projectCatalogsFromDirectories(
   // The catalogs contain bundles without directories, so the directories don't show all edges.
   if (sources.catalogs.size > 0) return []
   const modeBefore = isOtherGraph ? (findUpdateGraphMode(ciYamlBefore) ?? graphMode) : graphMode
-  const before = buildCatalogFromDirectories(directory, published, { graphMode: modeBefore, imageOf })
-  const after = buildCatalogFromDirectories(directory, bundles, { graphMode, imageOf })
-  const present = listTouchedBundlesWithFacts(sources)
-  const at = present[0] ? findBundleLocations(present[0]) : findUpdateGraphLocation(sources)
+  const before = buildCatalogFromBundleDirectories(directory, published, { graphMode: modeBefore, imageOf })
+  const after = buildCatalogFromBundleDirectories(directory, bundles, { graphMode, imageOf })
+  const present = listTouchedBundlesWithUpgradeFacts(sources)
+  const at = present[0] ? findBundleFieldLocations(present[0]) : findUpdateGraphLocation(sources)
   // A package without bundles has no catalog.
   if (!after || !at) return []
   return [
@@ -86,10 +86,10 @@ export function projectCatalogsFromDirectories(
   ]
 }
 
-function findBundleLocations({
+function findBundleFieldLocations({
   bundle,
   facts,
-}: ReturnType<typeof listTouchedBundlesWithFacts>[number]): ProjectedCatalog['at'] | undefined {
+}: ReturnType<typeof listTouchedBundlesWithUpgradeFacts>[number]): ProjectedCatalog['at'] | undefined {
   const within = ({ at }: { readonly at: Location }): Location => ({
     ...at,
     file: `${bundle.root}/${at.file}`,
@@ -106,7 +106,7 @@ function findUpdateGraphLocation({ ciYaml }: PackageSources): ProjectedCatalog['
     : undefined
 }
 
-function buildCatalogFromDirectories(
+function buildCatalogFromBundleDirectories(
   directory: string,
   bundles: ReadonlyMap<string, BundleUpgradeFacts>,
   { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: BundleImageNameFormatter },
@@ -171,32 +171,32 @@ function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeFacts>):
  * Computes the future catalogs of a package with templates from its release configurations. The templates referenced
  * by touched releases, with their catalogs.
  */
-export function listCatalogTemplatesToRelease(sources: PackageSources): readonly TemplateCatalogMapping[] {
+export function listTemplatesUsedByReleases(sources: PackageSources): readonly TemplateCatalogMapping[] {
   const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []
-  const named = new Set(listTemplateBundleReleases(sources).map(({ template }) => template))
+  const named = new Set(listBundleReleasesIntoTemplates(sources).map(({ template }) => template))
   return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
 }
 
 /** One result per template. Applies all releases in the change that reference it, in order. */
-export function projectCatalogsFromTemplates(
+export function computeCatalogsFromTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, LoadedTemplate>,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
-  return listCatalogTemplatesToRelease(sources).flatMap((mapping) => {
+  return listTemplatesUsedByReleases(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
-    return template ? projectCatalogsFromTemplate(sources, mapping, template, imageOf) : []
+    return template ? computeCatalogsFromTemplate(sources, mapping, template, imageOf) : []
   })
 }
 
-function listTemplateBundleReleases(sources: PackageSources): readonly TemplateBundleRelease[] {
+function listBundleReleasesIntoTemplates(sources: PackageSources): readonly BundleReleaseIntoTemplate[] {
   return [...sources.touched, ...(sources.configured ?? [])].flatMap(({ root, version, rendered }) => {
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
     if (!config || !rendered || name === undefined) return []
     const { value, locationOf } = parsePackageSettings(config, releaseConfigSchema)
-    return (value?.catalog_templates ?? []).map((entry, index): TemplateBundleRelease => {
+    return (value?.catalog_templates ?? []).map((entry, index): BundleReleaseIntoTemplate => {
       const path = ['catalog_templates', index]
       const edge = (['replaces', 'skipRange', 'skips'] as const).find((key) => entry[key] !== undefined)
       return {
@@ -217,14 +217,14 @@ function listTemplateBundleReleases(sources: PackageSources): readonly TemplateB
   })
 }
 
-function projectCatalogsFromTemplate(
+function computeCatalogsFromTemplate(
   sources: PackageSources,
   { template_name: template, type, catalog_names: catalogs }: TemplateCatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   const { directory } = sources
-  const releases = listTemplateBundleReleases(sources).filter((release) => release.template === template)
+  const releases = listBundleReleasesIntoTemplates(sources).filter((release) => release.template === template)
   const [first] = releases
   if (!first) return []
   const common = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }

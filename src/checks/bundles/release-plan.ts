@@ -19,7 +19,7 @@ import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
 import { applyRuleSettings, unknownOpmRelease } from '../validation/rule-settings.ts'
 import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'
-import { findConfiguredRuleSet } from '../validation/validation.ts'
+import { findConfiguredOpmRuleSet } from '../validation/validation.ts'
 import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
 
 export interface BaseCatalogFile {
@@ -49,7 +49,7 @@ interface BundleReleaseFilesAccumulator {
   readonly changes: CatalogChange[]
 }
 
-export interface PlannedTemplateRelease {
+export interface PlannedReleaseIntoTemplate {
   /** File in `catalog-templates/`. */
   readonly template: string
   readonly type: TemplateType
@@ -59,7 +59,7 @@ export interface PlannedTemplateRelease {
 
 export interface BundleReleasePlan {
   /** At least one. */
-  readonly templates: readonly PlannedTemplateRelease[]
+  readonly templates: readonly PlannedReleaseIntoTemplate[]
   /** Whether catalog-bot can merge the release's pull request automatically. */
   readonly isMergedByItself: boolean
 }
@@ -88,7 +88,7 @@ export function planBundleRelease(
     return createReleaseErrorResult(
       `its release-config.yaml lists more than ${maxTemplatesPerRelease} templates`,
     )
-  const templates: PlannedTemplateRelease[] = []
+  const templates: PlannedReleaseIntoTemplate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isSafePathSegment(template) || !/\.(?:ya?ml|json)$/.test(template))
       return createReleaseErrorResult('its release-config.yaml lists a template with an invalid file name')
@@ -147,7 +147,7 @@ function createReleaseErrorResult(error: string): { readonly ok: false; readonly
 export function computeBundleReleaseFiles(
   base: BasePackageFiles,
   bundle: ReleasedBundle,
-  templates: readonly PlannedTemplateRelease[],
+  templates: readonly PlannedReleaseIntoTemplate[],
 ): CatalogReadResult<BundleReleaseFiles> {
   if (!isSafePathSegment(base.directory))
     return createReleaseErrorResult('the package directory has an invalid name')
@@ -170,7 +170,7 @@ export function computeBundleReleaseFiles(
 
 /** Returns a readable error if the release is impossible. */
 function applyBundleReleaseToTemplate(
-  { template: name, type, catalogs: names, release }: PlannedTemplateRelease,
+  { template: name, type, catalogs: names, release }: PlannedReleaseIntoTemplate,
   { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,
   { files, changes }: BundleReleaseFilesAccumulator,
@@ -248,7 +248,7 @@ export function findBundleReleaseProblems(
   { directory, file }: { readonly directory: string; readonly file: string },
   config: Pick<Config, 'rules' | 'opm'>,
 ): readonly Finding[] {
-  const ruleSet = findConfiguredRuleSet(config)
+  const ruleSet = findConfiguredOpmRuleSet(config)
   if (!ruleSet) return [createFinding(unknownOpmRelease, undefined, { opm: config.opm })]
   const found = changes.flatMap((change) =>
     validateProjectedCatalogs(

@@ -10,9 +10,9 @@ import {
   parsePackageSettings,
   type PackageCiYaml,
   indexDirectoriesByBundleName,
-  isBundleInSourcesOrCatalogs,
+  isBundleInDirectoryOrCatalog,
   findReplacesCycle,
-  listTouchedBundlesWithFacts,
+  listTouchedBundlesWithUpgradeFacts,
 } from './package-settings.ts'
 import {
   bundleDirectoryEdgeToNowhere,
@@ -93,7 +93,7 @@ function* validateTouchedBundles(
   sources: PackageSources,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  for (const { bundle, facts } of listTouchedBundlesWithFacts(sources)) {
+  for (const { bundle, facts } of listTouchedBundlesWithUpgradeFacts(sources)) {
     const hasTemplates = settings?.fbc?.enabled === true
     yield* validateBundleNames(bundle, facts, sources, hasTemplates)
     // Packages with templates define edges and channels in them.
@@ -175,13 +175,13 @@ function* validateBundleEdges(
   const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
   const itself = replaces !== undefined && replaces.text === facts.name?.text
   // Other modes order bundles by version.
-  if (isByName && replaces && (itself || !isBundleInSourcesOrCatalogs(replaces.text, sources)))
+  if (isByName && replaces && (itself || !isBundleInDirectoryOrCatalog(replaces.text, sources)))
     yield createFinding(bundleDirectoryEdgeToNowhere, locationOf(replaces), {
       name,
       replaced: replaces.text,
       itself,
     })
-  const unknown = skips.filter(({ text }) => !isBundleInSourcesOrCatalogs(text, sources))
+  const unknown = skips.filter(({ text }) => !isBundleInDirectoryOrCatalog(text, sources))
   const [first] = unknown
   if (first)
     yield createFinding(bundleDirectorySkipsUnknown, locationOf(first), {

@@ -9,7 +9,7 @@ import {
   type PackageCiYaml,
   parsePackageSettings,
   type PackageSettingsReadResult,
-  isBundleInSourcesOrCatalogs,
+  isBundleInDirectoryOrCatalog,
 } from './package-settings.ts'
 import type { PackageSources, PackageSettingsFile } from './projected-catalog.ts'
 import {
@@ -122,7 +122,7 @@ function* validateReleaseConfig(
       ['skips', skips],
     ] as const)
       for (const name of names)
-        if (!isBundleInSourcesOrCatalogs(name, sources))
+        if (!isBundleInDirectoryOrCatalog(name, sources))
           yield mismatch(
             [...path, key],
             `the release ${key} ${name}, which exists neither in the package's directories nor in its catalogs`,

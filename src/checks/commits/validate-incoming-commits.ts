@@ -32,13 +32,18 @@ export function validateIncomingCommits({
   const unsigned = requiresSignedCommits ? commits.filter(({ isSigned }) => !isSigned) : []
   return [
     ...(edits.length > 0
-      ? [createFinding(workflowEditInHistory, undefined, { ...summarizeOldestCommit(edits), isVisible })]
+      ? [
+          createFinding(workflowEditInHistory, undefined, {
+            ...getOldestCommitAndOmittedCount(edits),
+            isVisible,
+          }),
+        ]
       : []),
     ...(unreadable.length > 0
-      ? [createFinding(unreadableCommit, undefined, summarizeOldestCommit(unreadable))]
+      ? [createFinding(unreadableCommit, undefined, getOldestCommitAndOmittedCount(unreadable))]
       : []),
     ...(unsigned.length > 0
-      ? [createFinding(unsignedCommit, undefined, summarizeOldestCommit(unsigned))]
+      ? [createFinding(unsignedCommit, undefined, getOldestCommitAndOmittedCount(unsigned))]
       : []),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
     ...pulls.map(createClosedPullRequestFinding),
@@ -60,7 +65,7 @@ function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: P
 }
 
 /** The oldest commit, because the author starts there. */
-function summarizeOldestCommit(commits: readonly IncomingCommit[]): {
+function getOldestCommitAndOmittedCount(commits: readonly IncomingCommit[]): {
   readonly commit: string
   readonly more: number
 } {

@@ -3,7 +3,7 @@
 import { compareBundleWithImage, type BundleDifference } from '@catalog-bot/bundle/render/render-bundle'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { CatalogChange, PullRequestChange, NewImageReference } from '../../pull-request/change.ts'
+import type { CatalogChange, PullRequestChange, AddedImageReference } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
@@ -16,7 +16,7 @@ import {
   type BundleDifferenceDescription,
 } from './redact-restricted-bundle.ts'
 
-type BundleContentAnswer = Extract<BundleImageAnswer, { readonly kind: 'bundle' }>
+type SuccessfulBundleImageAnswer = Extract<BundleImageAnswer, { readonly kind: 'bundle' }>
 
 /** Keyed by the image as written, in the order of the change. */
 export function groupBundlesToPullByImage(
@@ -40,7 +40,7 @@ export function groupBundlesToPullByImage(
 /** The image references of opened bundles, including those that the base already has. */
 export function listPulledBundleImageReferences(
   opened: ReadonlyMap<string, readonly BundleBlob[]>,
-): readonly NewImageReference[] {
+): readonly AddedImageReference[] {
   return [...opened].flatMap(([reference, blobs]) =>
     blobs.map(({ place, imageMark, package: its, name }) => ({
       reference,
@@ -56,7 +56,7 @@ export function listPulledBundleImageReferences(
 export function* findBundleImageProblems(
   image: ReferencedImage,
   blobs: readonly BundleBlob[],
-  { content, format, findings, isRestricted = false }: BundleContentAnswer,
+  { content, format, findings, isRestricted = false }: SuccessfulBundleImageAnswer,
 ): Generator<Finding> {
   const shown = isRestricted ? redactBundleFindings(findings, image.text) : findings
   for (const inside of shown) yield moveFindingToImageReference(inside, image)

@@ -11,7 +11,7 @@ import {
   collectReferencedImages,
   type ReferencedImage,
   createUnpinnedImageFindings,
-  validateImageReferenceText,
+  validateImageReference,
 } from './named-image.ts'
 import {
   moveFindingToImageReference,
@@ -78,7 +78,7 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
     const reference = image.text
     const addFindings = (...found: readonly Finding[]) =>
       findings.push(...applyConfiguredSeverities(found, input.config, image.locations))
-    const written = validateImageReferenceText(image, input.config.images.registries)
+    const written = validateImageReference(image, input.config.images.registries)
     if (written) {
       addFindings(written)
       continue
@@ -127,7 +127,7 @@ function createImageLookupQuestion(image: ReferencedImage, { config }: CheckInpu
 function createImageLookupQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
   return [
     createImageLookupQuestion(image, input),
-    ...(toTagOnlyReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+    ...(toTagOnlyImageReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
   ]
 }
 
@@ -154,7 +154,7 @@ function isWorkloadImage({ isBundle, isListed }: ReferencedImage): boolean {
 }
 
 /** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
-function toTagOnlyReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
+function toTagOnlyImageReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
   if (reference?.tag === undefined || reference.digest === undefined) return undefined
   const { host, repository, tag } = reference
   return [formatImageReference({ host, repository, tag })]
@@ -232,7 +232,7 @@ function findInconclusiveLookupReason(answer: ImageLookupAnswer) {
 
 // A missing answer does not block here, because the digest decides what is installed.
 function createMovedTagFindings(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
-  const tagged = toTagOnlyReference(image)
+  const tagged = toTagOnlyImageReference(image)
   const { digest, tag } = image.parsed.reference ?? {}
   if (!tagged || digest === undefined || tag === undefined) return []
   const answer = answers.get({ kind: 'image', reference: tagged[0] })

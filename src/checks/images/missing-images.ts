@@ -112,7 +112,7 @@ export function parseImageTagAndDigest(
  * The result for a tag with a digest. It counts as moved only if it pointed to the written digest before: index and
  * image have different digests, and either may be written.
  */
-export function toTagAndDigestScanResult(
+export function detectMovedTag(
   { tag, digest }: { readonly tag: string; readonly digest: string },
   answer: ImageLookupAnswer,
   stoodForIt: boolean,

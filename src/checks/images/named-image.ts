@@ -8,11 +8,11 @@ import type { Location, Finding } from '@catalog-bot/findings/finding'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
-import type { NewImageReference } from '../../pull-request/change.ts'
+import type { AddedImageReference } from '../../pull-request/change.ts'
 import { imageByTag, malformedReference, registryNotAllowed } from './rules.ts'
 
 /** Findings, and the locations that reference each finding's image. */
-interface ImageReferenceTextFindings {
+interface ImageReferenceFindings {
   readonly findings: readonly Finding[]
   locationsOf(found: Finding): ReferencedImage['locations'] | undefined
 }
@@ -44,8 +44,10 @@ export interface ReferencedImage {
 const maxLocationsPerImage = 20
 
 /** Groups equal references, in order of first appearance. */
-export function collectReferencedImages(references: Iterable<NewImageReference>): readonly ReferencedImage[] {
-  const byText = new Map<string, NewImageReference[]>()
+export function collectReferencedImages(
+  references: Iterable<AddedImageReference>,
+): readonly ReferencedImage[] {
+  const byText = new Map<string, AddedImageReference[]>()
   for (const reference of references) {
     const same = byText.get(reference.reference)
     if (same) same.push(reference)
@@ -87,7 +89,7 @@ export function isAllowedRegistry(reference: ImageReference, allowed: readonly s
  * Checks an image reference without a registry: syntax and allowed registry. Returns the finding that makes a registry
  * request pointless; undefined otherwise.
  */
-export function validateImageReferenceText(image: ReferencedImage, allowed: readonly string[]) {
+export function validateImageReference(image: ReferencedImage, allowed: readonly string[]) {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)
     return createFinding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere)
@@ -112,14 +114,14 @@ export function createUnpinnedImageFindings(
 export function findImageReferenceProblems(
   catalog: Catalog,
   { allowed, rejects, ignores }: ImageReferenceCheckOptions,
-): ImageReferenceTextFindings {
+): ImageReferenceFindings {
   const list = new FindingList()
   // Weak, because most of a million findings are not kept.
   const locations = new WeakMap<Finding, ReferencedImage['locations']>()
   const tagged = new Map<string, TaggedImageGroup>()
   for (const image of collectReferencedImages(collectCatalogImageReferences(catalog))) {
     if (rejects(image.text)) continue
-    const written = validateImageReferenceText(image, allowed)
+    const written = validateImageReference(image, allowed)
     if (written) {
       locations.set(written, image.locations)
       list.addAll([written])
@@ -151,7 +153,7 @@ export function findImageReferenceProblems(
  */
 export function* collectCatalogImageReferences({
   bundles,
-}: Pick<Catalog, 'bundles'>): Generator<NewImageReference> {
+}: Pick<Catalog, 'bundles'>): Generator<AddedImageReference> {
   for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {
     const about = { package: name, bundle }
     const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })

@@ -49,7 +49,7 @@ export const getRenderedBundleManifests = memoizePerObject((files: BundleFiles) 
   renderPlainManifests(files, { installNamespace: 'operators' }),
 )
 
-export type InstallBundleContent =
+export type BundleContentForInstall =
   | {
       readonly kind: 'bundle'
       readonly facts: BundleInstallFacts
@@ -61,7 +61,7 @@ export type InstallBundleContent =
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Functions that pure code needs from its caller. */
-export interface InstallSimulationPorts {
+export interface InstallSimulationDependencies {
   /** Returns hexadecimal digits, for the name of the ConfigMap that OLM unpacks into. */
   readonly sha256?: (text: string) => string
 }
@@ -166,7 +166,7 @@ function extractCrdsWithoutDescriptions(
 }
 
 /** Fields that contain the author's values, not schemas. */
-const crdSchemaFieldsWithAuthorValues: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const crdSchemaKeysWithLiteralValues: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 /**
  * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
@@ -179,7 +179,7 @@ function stripCrdDescriptions(value: Json): Json {
     Object.entries(value).flatMap(([key, inner]) =>
       key === 'description' && typeof inner === 'string'
         ? []
-        : [[key, crdSchemaFieldsWithAuthorValues.has(key) ? inner : stripCrdDescriptions(inner)]],
+        : [[key, crdSchemaKeysWithLiteralValues.has(key) ? inner : stripCrdDescriptions(inner)]],
     ),
   )
 }

@@ -2,7 +2,7 @@ import type { RenderedObject } from '@catalog-bot/bundle/plain/rendering'
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type { InstallTarget } from './install-targets.ts'
 
-interface ProvisionerRequirement {
+interface RukPakProvisionerRequirement {
   readonly number: number
   readonly asks: string
   /**
@@ -21,7 +21,7 @@ const provisionerClassesByBundleFormat: Readonly<
   'helm+v3': { bundle: 'core-rukpak-io-helm', deployment: 'core-rukpak-io-helm' },
 }
 
-const clusterOnlyProvisionerRequirements: readonly (readonly [number, string])[] = [
+const clusterOnlyRukPakRequirements: readonly (readonly [number, string])[] = [
   [2, 'acts only on objects of its class'],
   [4, 'uses only declared condition types, reasons, and phases'],
   [5, 'writes every condition type on each update (Unknown if undetermined)'],
@@ -105,7 +105,7 @@ export interface ChannelInstallResult {
     readonly because: readonly string[]
   }[]
   readonly wanted: readonly InstallTarget[]
-  readonly provisioner: readonly ProvisionerRequirement[]
+  readonly provisioner: readonly RukPakProvisionerRequirement[]
   /** Objects that OLM v1's renderer creates for the bundle. */
   readonly objects: readonly RenderedObject[]
 }
@@ -188,10 +188,12 @@ function truncateInstallSummaryText(text: string): string {
  * The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
  * which only a cluster can show.
  */
-export function createProvisionerChecklist(format: BundleFormat): readonly ProvisionerRequirement[] {
+export function createRukPakProvisionerChecklist(
+  format: BundleFormat,
+): readonly RukPakProvisionerRequirement[] {
   const { bundle, deployment } = provisionerClassesByBundleFormat[format]
   const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
-  const simulated: readonly ProvisionerRequirement[] = [
+  const simulated: readonly RukPakProvisionerRequirement[] = [
     { number: 1, asks: 'has an RFC 1123 label as its class name', told: 'holds', says: both },
     bundle === deployment
       ? {
@@ -213,7 +215,7 @@ export function createProvisionerChecklist(format: BundleFormat): readonly Provi
       says: 'only the image source was simulated',
     },
   ]
-  const others = clusterOnlyProvisionerRequirements.map(([number, asks]): ProvisionerRequirement => ({
+  const others = clusterOnlyRukPakRequirements.map(([number, asks]): RukPakProvisionerRequirement => ({
     number,
     asks,
     told: 'cluster',

@@ -15,7 +15,7 @@ import {
 } from '../check.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
 import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
-import { computeBundleInstallFacts, type InstallBundleContent } from './install-facts.ts'
+import { computeBundleInstallFacts, type BundleContentForInstall } from './install-facts.ts'
 import {
   evaluateInstall,
   getOpmValidationResult,
@@ -243,7 +243,7 @@ const defaultBundleContentRetrySeconds = 60
 const privateImageRetrySeconds = 900
 
 interface BundleContentWithRetryAfter {
-  readonly content: InstallBundleContent
+  readonly content: BundleContentForInstall
   readonly retryAfter?: number
 }
 
@@ -292,7 +292,7 @@ function findBundleImageContent(
     )
   const image = answers.get({ kind: 'image', reference: blob.image })
   if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
-  const question = createImageInstallQuestion(blob, image.digest)
+  const question = createBundleInstallQuestion(blob, image.digest)
   const answer = question && answers.get(question)
   if (!answer) return unknown('its image reference is invalid')
   if (answer.kind !== 'bundle') return classifyUnavailableBundleContent(answer)
@@ -324,11 +324,11 @@ function listBundleContentQuestions(
   if (!reference || !isAllowedRegistry(reference, config.images.registries)) return []
   const image: CheckQuestion = { kind: 'image', reference: blob.image }
   const answer = answers.get(image)
-  const install = answer.kind === 'ok' ? createImageInstallQuestion(blob, answer.digest) : undefined
+  const install = answer.kind === 'ok' ? createBundleInstallQuestion(blob, answer.digest) : undefined
   return install ? [image, install] : [image]
 }
 
-function createImageInstallQuestion({ image }: BundleBlob, digest: string) {
+function createBundleInstallQuestion({ image }: BundleBlob, digest: string) {
   const { reference } = parseImageReference(image)
   if (!reference) return undefined
   const { host, repository } = reference
@@ -357,13 +357,13 @@ function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
     const key = `${one.rule} ${one.what}`
     const first = once.get(key)
     if (!first) once.set(key, one)
-    else if (one.at && !hasFindingAtSameLine(first, one))
+    else if (one.at && !areFindingsOnSameLine(first, one))
       once.set(key, { ...first, related: [...(first.related ?? []), { at: one.at, note: 'Also here' }] })
   }
   return [...once.values()]
 }
 
-function hasFindingAtSameLine({ at, related = [] }: Finding, other: Finding): boolean {
+function areFindingsOnSameLine({ at, related = [] }: Finding, other: Finding): boolean {
   return [at, ...related.map((one) => one.at)].some(
     (location) => location?.file === other.at?.file && location?.line === other.at?.line,
   )

@@ -49,7 +49,7 @@ const dependencyPropertyTypes: ReadonlySet<string> = new Set([
 
 type FailedNamespaceResolution = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
-export interface RequiredDependencyOperator {
+export interface OperatorDependency {
   readonly entry: OperatorEntry
   /** OLM's wording for each requirement that the dependency meets. */
   readonly because: readonly string[]
@@ -64,7 +64,7 @@ export interface ChannelInstallResolution {
     | {
         readonly kind: 'installs'
         readonly root: OperatorEntry
-        readonly companions: readonly RequiredDependencyOperator[]
+        readonly companions: readonly OperatorDependency[]
       }
     | FailedNamespaceResolution
   readonly upgrades: readonly UpgradePath[]
@@ -199,7 +199,7 @@ export class CatalogUnderTest {
     return {
       kind: 'installs',
       root: root.entry,
-      companions: findRequiredDependencyOperators(root, installed.bundles),
+      companions: findOperatorDependencies(root, installed.bundles),
     }
   }
 
@@ -256,10 +256,10 @@ function findChannelHeadEntry(entries: CatalogOperatorEntries, packageName: stri
   return order?.ok === true ? order.entries[0] : undefined
 }
 
-function findRequiredDependencyOperators(
+function findOperatorDependencies(
   root: ChosenBundle,
   bundles: readonly ChosenBundle[],
-): readonly RequiredDependencyOperator[] {
+): readonly OperatorDependency[] {
   return bundles
     .filter((bundle) => bundle !== root)
     .map(({ entry }) => ({

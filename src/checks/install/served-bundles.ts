@@ -7,7 +7,7 @@ import type { ServedCatalogResult } from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
 // Queries catalog-bot's own catalog server code for a few packages, without a connection.
-const simulatedServerName = 'catalog-bot'
+const simulatedCatalogServerName = 'catalog-bot'
 
 /** Returns undefined if the catalog does not contain the whole bundle. */
 export function readInlineBundle(
@@ -63,10 +63,10 @@ export function simulateCatalogServerResponse(
   read: ServedCatalogResult,
   packageName: string,
 ): CatalogServerResponse {
-  if (!read.ok) return { server: simulatedServerName, kind: 'refused', reason: read.error }
+  if (!read.ok) return { server: simulatedCatalogServerName, kind: 'refused', reason: read.error }
   const catalog = read.value
   const its = getPackage(catalog, packageName)
-  if (!its.ok) return { server: simulatedServerName, kind: 'refused', reason: its.error }
+  if (!its.ok) return { server: simulatedCatalogServerName, kind: 'refused', reason: its.error }
   const channels = its.value.channels.map(({ name, csvName }) => ({ name, head: csvName }))
   const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
   const errors = channels.flatMap(({ name, head }) => {
@@ -74,7 +74,7 @@ export function simulateCatalogServerResponse(
     return bundle.ok ? [] : [`it returns no bundle for the head of ${name}: ${bundle.error}`]
   })
   return {
-    server: simulatedServerName,
+    server: simulatedCatalogServerName,
     kind: 'answered',
     isPart: true,
     packages: listPackages(catalog),

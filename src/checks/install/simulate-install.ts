@@ -11,19 +11,19 @@ import {
   type InstallVerdict,
   type InstallNote,
   findWorstInstallVerdict,
-  createProvisionerChecklist,
+  createRukPakProvisionerChecklist,
   createInstallStep,
 } from './install-report.ts'
 import { createCatalogServerStep, type CatalogServerObservation } from './running-catalog.ts'
 import {
-  type InstallBundleContent,
-  type InstallSimulationPorts,
+  type BundleContentForInstall,
+  type InstallSimulationDependencies,
   getRenderedBundleManifests,
 } from './install-facts.ts'
 import { CatalogUnderTest, type ChannelInstallResolution } from './resolutions.ts'
 import {
   createBundleContentSteps,
-  type InstallTargetBundle,
+  type BundleWithInstallTargets,
   type InstallFindingClassifier,
 } from './steps/content-steps.ts'
 import {
@@ -114,9 +114,9 @@ export interface InstallSimulationPlan {
   readonly bundlesToOpen: readonly BundleBlob[]
 }
 
-export type PlannedBundleInstall = Pick<InstallTargetBundle, 'blob' | 'targets'>
+export type PlannedBundleInstall = Pick<BundleWithInstallTargets, 'blob' | 'targets'>
 
-export interface InstallEvaluationOptions extends InstallSimulationPorts {
+export interface InstallEvaluationOptions extends InstallSimulationDependencies {
   /** Targets that must install the bundle. Default: any target that supports its format. */
   readonly wanted: readonly InstallTarget[]
   readonly running?: CatalogServerObservation
@@ -180,7 +180,7 @@ function hasSameBundleImage(now: BundleBlob, before: BundleBlob | undefined): bo
 
 export function evaluateInstall(
   plan: InstallSimulationPlan,
-  contentOf: (blob: BundleBlob) => InstallBundleContent,
+  contentOf: (blob: BundleBlob) => BundleContentForInstall,
   options: InstallEvaluationOptions,
 ): InstallReport {
   const channels = plan.channels.map(({ resolution, bundles }) =>
@@ -197,10 +197,10 @@ function evaluateChannelInstall(
   plan: InstallSimulationPlan,
   resolution: ChannelInstallResolution,
   bundles: readonly PlannedBundleInstall[],
-  contentOf: (blob: BundleBlob) => InstallBundleContent,
+  contentOf: (blob: BundleBlob) => BundleContentForInstall,
   options: InstallEvaluationOptions,
 ): ChannelInstallResult {
-  const opened = bundles.map((one): InstallTargetBundle => ({ ...one, content: contentOf(one.blob) }))
+  const opened = bundles.map((one): BundleWithInstallTargets => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
@@ -245,12 +245,12 @@ function evaluateChannelInstall(
         : [],
     acceptance,
     wanted,
-    provisioner: known ? createProvisionerChecklist(known) : [],
+    provisioner: known ? createRukPakProvisionerChecklist(known) : [],
     objects: fresh.kind === 'installs' ? listRenderedBundleObjects(root?.content) : [],
   }
 }
 
-function findBundleFormat(content: InstallBundleContent | undefined): BundleFormat | undefined {
+function findBundleFormat(content: BundleContentForInstall | undefined): BundleFormat | undefined {
   return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
@@ -264,7 +264,7 @@ function computeInstallVerdictForTarget(
   target: InstallTarget,
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],
-  opened: readonly InstallTargetBundle[],
+  opened: readonly BundleWithInstallTargets[],
 ): ChannelInstallResult['acceptance'][number] {
   if (known && !listInstallTargetsForFormat(known).includes(target))
     return { target, installs: 'other format', because: [] }
@@ -290,7 +290,7 @@ function computeInstallVerdictForTarget(
     : { target, installs: 'yes', because: [] }
 }
 
-function listRenderedBundleObjects(content: InstallBundleContent | undefined) {
+function listRenderedBundleObjects(content: BundleContentForInstall | undefined) {
   return content?.kind === 'bundle' && content.files ? getRenderedBundleManifests(content.files).objects : []
 }
 

@@ -14,10 +14,10 @@ import type { RequiredApproval } from './required-approvals.ts'
  */
 export type ApprovalCoverage = ReadonlyMap<string, string>
 
-const isFileCoverageLine = (line: string): boolean => line.startsWith('= ')
+const isFileApprovalCoverageLine = (line: string): boolean => line.startsWith('= ')
 
 /** Each person's latest review that approves or requests changes, by account id, in order of submission, then id. */
-export function findLatestReviews(reviews: readonly PullReview[]): readonly PullReview[] {
+export function findLatestReviewOfEachUser(reviews: readonly PullReview[]): readonly PullReview[] {
   const last = new Map<number, PullReview>()
   const inOrder = reviews.toSorted(
     (a, b) => (a.submittedAt < b.submittedAt ? -1 : a.submittedAt > b.submittedAt ? 1 : 0) || a.id - b.id,
@@ -38,7 +38,7 @@ export function createApprovalsFromReviews(
   firstSeenEpochs: ReadonlyMap<number, number>,
   agreed: ReadonlyMap<number, ApprovalCoverage>,
 ): Approval[] {
-  return findLatestReviews(snapshot.reviews).flatMap((review): Approval[] => {
+  return findLatestReviewOfEachUser(snapshot.reviews).flatMap((review): Approval[] => {
     const { author, commit } = review
     if (review.state !== 'approved' || author === null || commit === null) return []
     const covers = agreed.get(review.id)
@@ -59,7 +59,7 @@ export function createApprovalsFromReviews(
 
 /** Reviews by accounts other than the author that request changes and are the account's latest, for any head. */
 export function findChangesRequestedReviews(snapshot: PullSnapshot): readonly PullReview[] {
-  return findLatestReviews(snapshot.reviews).filter(
+  return findLatestReviewOfEachUser(snapshot.reviews).filter(
     ({ state, author }) => state === 'changes-requested' && author?.id !== snapshot.author?.id,
   )
 }
@@ -98,7 +98,7 @@ export function computeApprovalCoverage(
     if (known) known.add(line)
     else lines.set(directory, new Set([line]))
   }
-  const files = new Map(change.paths.map((path) => [path.path, formatFileCoverageLine(path)]))
+  const files = new Map(change.paths.map((path) => [path.path, formatApprovalCoverageLine(path)]))
   for (const { path, role } of change.paths)
     add('directory' in role ? (role.directory ?? '') : '', files.get(path) ?? '')
   for (const requirement of required) {
@@ -115,17 +115,17 @@ export function computeApprovalCoverage(
 }
 
 /** The files alone, as reviewers see them on GitHub. */
-export function computeFileCoverage(
+export function computeFileApprovalCoverage(
   paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[],
 ): ApprovalCoverage {
-  return new Map([['', paths.map(formatFileCoverageLine).toSorted().join('\n')]])
+  return new Map([['', paths.map(formatApprovalCoverageLine).toSorted().join('\n')]])
 }
 
 /**
  * Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine.
  */
 export function isChangeCoveredByApproval(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
-  return areCoverageLinesApproved(toCoverageLineSet(now), toCoverageLineSet(agreed))
+  return areCoverageLinesApproved(toApprovalCoverageLineSet(now), toApprovalCoverageLineSet(agreed))
 }
 
 export function isDirectoryCoveredByApproval(
@@ -139,19 +139,19 @@ export function isDirectoryCoveredByApproval(
 }
 
 /** Whether both have the same files, regardless of effects. */
-export function hasSameFilesInCoverage(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
+export function approvalsCoverSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
   const files = (coverage: ApprovalCoverage) =>
-    new Set([...toCoverageLineSet(coverage)].filter(isFileCoverageLine))
+    new Set([...toApprovalCoverageLineSet(coverage)].filter(isFileApprovalCoverageLine))
   return areCoverageLinesApproved(files(one), files(other))
 }
 
 /** The differences from the approved change, one phrase per path, sorted. */
-export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalCoverage): readonly string[] {
-  const [present, then] = [toCoverageLineSet(now), toCoverageLineSet(agreed)]
+export function listChangesSinceApproval(now: ApprovalCoverage, agreed: ApprovalCoverage): readonly string[] {
+  const [present, then] = [toApprovalCoverageLineSet(now), toApprovalCoverageLineSet(agreed)]
   if (areCoverageLinesApproved(present, then)) return []
   if (then.size === 0) return ['the approved effect is unknown']
-  const filesNow = indexCoverageLinesByPath([...present].filter(isFileCoverageLine))
-  const filesThen = indexCoverageLinesByPath([...then].filter(isFileCoverageLine))
+  const filesNow = indexApprovalCoverageByPath([...present].filter(isFileApprovalCoverageLine))
+  const filesThen = indexApprovalCoverageByPath([...then].filter(isFileApprovalCoverageLine))
   const found = new Map<string, string>()
   for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'no longer changed')
   for (const [path, line] of filesNow) {
@@ -160,8 +160,8 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
     else if (before !== line) found.set(path, 'different content')
   }
   for (const line of present)
-    if (!isFileCoverageLine(line) && !then.has(line)) {
-      const { path, rest } = parseCoverageLine(line)
+    if (!isFileApprovalCoverageLine(line) && !then.has(line)) {
+      const { path, rest } = parseApprovalCoverageLine(line)
       const effect = String(JSON.parse(rest))
       found.set(path, found.has(path) ? `${found.get(path)}, ${effect}` : effect)
     }
@@ -172,26 +172,26 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
 
 function areCoverageLinesApproved(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
   for (const line of now) if (!agreed.has(line)) return false
-  for (const line of agreed) if (isFileCoverageLine(line) && !now.has(line)) return false
+  for (const line of agreed) if (isFileApprovalCoverageLine(line) && !now.has(line)) return false
   return true
 }
 
-function toCoverageLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
+function toApprovalCoverageLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
   const lines = new Set<string>()
   for (const text of coverage.values()) for (const line of text.split('\n')) if (line !== '') lines.add(line)
   return lines
 }
 
-function indexCoverageLinesByPath(lines: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(lines.map((line) => [parseCoverageLine(line).path, line]))
+function indexApprovalCoverageByPath(lines: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(lines.map((line) => [parseApprovalCoverageLine(line).path, line]))
 }
 
-function parseCoverageLine(line: string): { path: string; rest: string } {
+function parseApprovalCoverageLine(line: string): { path: string; rest: string } {
   const [quoted = '""'] = /"(?:[^"\\]|\\.)*"/.exec(line) ?? []
   return { path: String(JSON.parse(quoted)), rest: line.slice(2 + quoted.length + 1) }
 }
 
-function formatFileCoverageLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>) {
+function formatApprovalCoverageLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>) {
   const text = (entry: TouchedPath['before']): string => (entry ? `${entry.mode} ${entry.oid}` : 'none')
   return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
 }

@@ -39,10 +39,10 @@ export interface OwnerFileTreeReader {
 
 /** Reads each owner file once, when it is needed. */
 export function createOwnershipResolver(tree: OwnerFileTreeReader, config: Config): OwnershipResolver {
-  return new OwnershipSources(tree, config)
+  return new MultiSourceOwnershipResolver(tree, config)
 }
 
-class OwnershipSources implements OwnershipResolver {
+class MultiSourceOwnershipResolver implements OwnershipResolver {
   readonly maintainers: readonly Principal[]
   readonly #tree: OwnerFileTreeReader
   readonly #config: Config
@@ -138,7 +138,7 @@ class OwnershipSources implements OwnershipResolver {
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
     for (const directory of generateAncestorDirectories(path)) {
-      const file = this.#read(toPathIn(directory, ownersFileName), parseOwnersFile)
+      const file = this.#read(joinDirectoryAndName(directory, ownersFileName), parseOwnersFile)
       if (file !== undefined) files.set(directory, file)
     }
     return findInheritedApprovers(path, files, aliases?.value ?? new Map()) ?? []
@@ -147,7 +147,7 @@ class OwnershipSources implements OwnershipResolver {
   #readCatalogOwners(path: string): readonly Principal[] {
     const people: Principal[] = []
     for (const directory of generateAncestorDirectories(path)) {
-      const file = this.#read(toPathIn(directory, catalogOwnersFileName), parseCatalogOwners)
+      const file = this.#read(joinDirectoryAndName(directory, catalogOwnersFileName), parseCatalogOwners)
       if (file?.kind === 'broken') return []
       people.push(...(file?.value ?? []))
     }
@@ -174,4 +174,5 @@ class OwnershipSources implements OwnershipResolver {
   }
 }
 
-const toPathIn = (directory: string, name: string) => (directory === '' ? name : `${directory}/${name}`)
+const joinDirectoryAndName = (directory: string, name: string) =>
+  directory === '' ? name : `${directory}/${name}`

@@ -129,7 +129,7 @@ export function indexBasePathsNearAddedPaths(
           `${here}/`,
           alike.map((one) => `${one}/`),
         )
-        const last = findNameWithLastUndeletedFile(alike, sorted, removed)
+        const last = findNameWithLastRemainingFile(alike, sorted, removed)
         if (last !== undefined) taken.set(here, last)
       }
       above = `${here}/`
@@ -157,20 +157,20 @@ function groupDirectoryEntriesByFoldedName(sorted: readonly string[], prefix: st
 }
 
 /** The candidate whose first remaining file comes last. */
-function findNameWithLastUndeletedFile(
+function findNameWithLastRemainingFile(
   alike: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): string | undefined {
   let last: { readonly at: number; readonly name: string } | undefined
   for (const name of alike) {
-    const at = findFirstUndeletedPathIndex(name, sorted, removed)
+    const at = findFirstRemainingFileIndex(name, sorted, removed)
     if (at !== undefined && (last === undefined || at > last.at)) last = { at, name }
   }
   return last?.name
 }
 
-function findFirstUndeletedPathIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
+function findFirstRemainingFileIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
   const file = findLowerBound(sorted, name, getPathSortKey)
   if (sorted[file] === name && !removed.has(name)) return file
   for (let at = findLowerBound(sorted, `${name}/`, getPathSortKey); sorted[at]?.startsWith(`${name}/`); at++)

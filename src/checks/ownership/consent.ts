@@ -7,7 +7,7 @@ import type { CheckInput, Approval } from '../check.ts'
 import {
   isCurrentApproval,
   isApprovalForSnapshot,
-  listCoverageDifferences,
+  listChangesSinceApproval,
   isDirectoryCoveredByApproval,
   type ApprovalCoverage,
 } from './approvals.ts'
@@ -161,7 +161,7 @@ export class ConsentEvaluator {
     const last = new Map(ofHead.filter(({ user }) => !current.has(user)).map((each) => [each.user, each]))
     return [...last.values()].map(({ user, login, covers = new Map<string, string>() }) => ({
       account: { id: user, login: login.toLowerCase() },
-      differences: listCoverageDifferences(this.#covers(), covers),
+      differences: listChangesSinceApproval(this.#covers(), covers),
     }))
   }
 

@@ -13,7 +13,7 @@ export interface FilePackageDeclarations {
   readonly packages: ReadonlyMap<string, TextPosition>
 }
 
-const emptyFileDeclarations: FilePackageDeclarations = { packages: new Map() }
+const emptyFilePackageDeclarations: FilePackageDeclarations = { packages: new Map() }
 
 export interface PackageDeclarationIndex {
   inFile(path: string): FilePackageDeclarations
@@ -60,7 +60,7 @@ export function findDeclaredPackages(catalog: CatalogChange): PackageDeclaration
   return {
     inFile: (path) => {
       const packages = declared.get(path)
-      return packages ? { packages } : emptyFileDeclarations
+      return packages ? { packages } : emptyFilePackageDeclarations
     },
     homeDirectories: (name) => homes.get(name) ?? new Set(),
     inDirectory: (directory) => at.get(directory) ?? new Set(),

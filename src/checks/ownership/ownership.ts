@@ -96,7 +96,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
   const unanswered: UnansweredCheckQuestion[] = []
   const waiting: MergeUnblockingAction[] = []
   const results: OwnershipResults = { findings, unanswered, waiting }
-  const open = evaluateRequirements(required, consents, answers, results)
+  const open = findUnmetApprovalRequirements(required, consents, answers, results)
   for (const { requirement, met } of open)
     addMissingApprovalFinding(requirement, met, input, authority, findings)
   const maintainers = listMaintainerNames(input, authority)
@@ -116,7 +116,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     })
   }
 
-  addRequestedChanges(input, consents, required, results)
+  addChangesRequestedFindings(input, consents, required, results)
 
   const push = validateNonAuthorHeadPush(input, consents, required, authority)
   findings.addAll(push.findings)
@@ -149,19 +149,19 @@ interface OwnershipResults {
   readonly waiting: MergeUnblockingAction[]
 }
 
-interface OpenRequirement {
+interface UnmetApprovalRequirement {
   readonly requirement: RequiredApproval
   readonly met: Extract<ConsentStatus, { kind: 'open' }>
 }
 
 /** The requirements that still need an approval. */
-function evaluateRequirements(
+function findUnmetApprovalRequirements(
   required: readonly RequiredApproval[],
   consents: ConsentEvaluator,
   answers: CheckAnswers,
   { findings, unanswered }: OwnershipResults,
-): readonly OpenRequirement[] {
-  const open: OpenRequirement[] = []
+): readonly UnmetApprovalRequirement[] {
+  const open: UnmetApprovalRequirement[] = []
   const handled = new Set<ConsentStatus>()
   for (const requirement of required) {
     const consentStatus = consents.evaluate(requirement)
@@ -172,14 +172,14 @@ function evaluateRequirements(
     if (consentStatus.kind === 'refused')
       findings.add(changeForbidden, at, { path, package: name, kinds: consentStatus.kinds })
     if (consentStatus.kind === 'open') open.push({ requirement, met: consentStatus })
-    const accounts = validateNewOwners(requirement, answers)
+    const accounts = validateAddedOwners(requirement, answers)
     findings.addAll(accounts.findings)
     unanswered.push(...accounts.unanswered)
   }
   return open
 }
 
-function addRequestedChanges(
+function addChangesRequestedFindings(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
@@ -316,7 +316,7 @@ function canPrincipalApprove(principal: Principal): boolean {
 }
 
 /** Added owners must exist on GitHub. An unknown answer blocks the merge. */
-function validateNewOwners(
+function validateAddedOwners(
   requirement: RequiredApproval,
   answers: CheckAnswers,
 ): { findings: Finding[]; unanswered: UnansweredCheckQuestion[] } {

@@ -7,7 +7,7 @@ import {
 } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import { createDistinctKeyCollector, hasPathUnder } from '../../pull-request/incremental-list.ts'
-import type { PackageChange, CompositeImageListChange, TouchedPath } from '../../pull-request/change.ts'
+import type { PackageChange, CompositeListFileChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -65,7 +65,7 @@ export function computeRequiredApprovals(
       const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
       else
-        for (const requirement of findCompositeListApprovals(list, input, known, authority))
+        for (const requirement of findCompositeCatalogApprovals(list, input, known, authority))
           required.push(requirement)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
@@ -74,15 +74,15 @@ export function computeRequiredApprovals(
         const edit = analyzeOwnerFileEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
         const kind = edit.changesOwners ? 'edit-owners' : 'edit-sources'
-        required.push(toDirectoryApproval(path, role.directory, known, kind, owners, edit))
+        required.push(toRequiredDirectoryApproval(path, role.directory, known, kind, owners, edit))
       }
     } else if (role.kind === 'operator')
       required.push(
-        toDirectoryApproval(
+        toRequiredDirectoryApproval(
           path,
           role.directory,
           known,
-          classifySourceFileChange(path, input.basePaths),
+          classifyPackageSourceChange(path, input.basePaths),
           authority.ownersOf(path.path, role.directory),
         ),
       )
@@ -97,14 +97,14 @@ export function computeRequiredApprovals(
     }
   }
   return {
-    required: [...required, ...findUndeclaredPackageApprovals(input, known, required, authority)],
+    required: [...required, ...findIndirectPackageApprovals(input, known, required, authority)],
     outside,
     findings: [...findings, ...findBundleNameConflicts(input)],
   }
 }
 
 /** For a file of a package outside catalogs. `kind` applies if the base has the package. */
-function toDirectoryApproval(
+function toRequiredDirectoryApproval(
   { path }: TouchedPath,
   directory: string,
   known: BasePackageIndex,
@@ -127,7 +127,7 @@ function toDirectoryApproval(
  * The kind of change to a package's file outside catalogs. A bundle directory of the base counts as published: images
  * were built from it.
  */
-function classifySourceFileChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
+function classifyPackageSourceChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
   const bundle = parseBundlePath(path)
   if (bundle === undefined) return 'edit-sources'
   if (!hasBundleManifests(basePaths, bundle.root)) return 'add-bundle'
@@ -194,8 +194,8 @@ function findCatalogFileApprovals(
 }
 
 /** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
-function findCompositeListApprovals(
-  list: CompositeImageListChange,
+function findCompositeCatalogApprovals(
+  list: CompositeListFileChange,
   input: OwnershipInputs,
   known: BasePackageIndex,
   authority: OwnershipResolver,
@@ -268,7 +268,7 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
  * or exposes it. Its owners must still approve.
  */
-function findUndeclaredPackageApprovals(
+function findIndirectPackageApprovals(
   input: OwnershipInputs,
   known: BasePackageIndex,
   required: readonly RequiredApproval[],

@@ -7,7 +7,7 @@ const maxListedNames = 5
 
 const ownershipRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
 
-const maxListedCoverageDifferences = 5
+const maxListedChangesSinceApproval = 5
 
 const labelByUnsupportedFileMode: Readonly<Record<string, string>> = {
   '120000': 'a symbolic link',
@@ -272,10 +272,10 @@ export const packageContentMismatch = defineRule<{
 
 function formatChangesSinceApproval(differences: readonly string[]): string {
   const more =
-    differences.length > maxListedCoverageDifferences
-      ? `; and ${differences.length - maxListedCoverageDifferences} more`
+    differences.length > maxListedChangesSinceApproval
+      ? `; and ${differences.length - maxListedChangesSinceApproval} more`
       : ''
-  return differences.slice(0, maxListedCoverageDifferences).join('; ') + more
+  return differences.slice(0, maxListedChangesSinceApproval).join('; ') + more
 }
 
 /** `a`, `a or b`, `a, b or c`, `a, b, c, d, e or 4 others`; `a maintainer` for an empty list. */

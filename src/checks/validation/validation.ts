@@ -32,7 +32,7 @@ export const validationCheck: Check<'validation'> = {
 
 function evaluateValidationCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const { change, config } = input
-  const ruleSet = findConfiguredRuleSet(config)
+  const ruleSet = findConfiguredOpmRuleSet(config)
   const judged = ruleSet
     ? change.catalogs.map((catalog) => validateChangedCatalog(catalog, config, ruleSet))
     : []
@@ -70,7 +70,7 @@ function evaluateValidationCheck(input: CheckInput, answers: CheckAnswers): Chec
 }
 
 /** Undefined for an unknown opm release. */
-export function findConfiguredRuleSet({ opm }: Pick<Config, 'opm'>): OpmRuleSet | undefined {
+export function findConfiguredOpmRuleSet({ opm }: Pick<Config, 'opm'>): OpmRuleSet | undefined {
   // `v1.73` means v1.73.0: the default, and the release of the recorded verdicts.
   return defaultOpmRuleSet.id === `opm-${opm}` ? defaultOpmRuleSet : findOpmRuleSet(`${opm}.0`)
 }

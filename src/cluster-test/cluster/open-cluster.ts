@@ -36,15 +36,13 @@ const maxContainerLogLines = 200
 const maxContainerLogBytes = 128 * 1024
 const kubeFieldManager = 'catalog-bot'
 
-export interface OpenKubeClusterClientOptions extends KubeconfigOptions {
+export interface KubeClusterClientOptions extends KubeconfigOptions {
   readonly clock: Clock
   readonly patience?: number
 }
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
-export async function openKubeClusterClient(
-  options: OpenKubeClusterClientOptions,
-): Promise<KubeClusterClient> {
+export async function createKubeClusterClient(options: KubeClusterClientOptions): Promise<KubeClusterClient> {
   const connection = await openClusterConnection(options)
   const client = new HttpKubeClusterClient(options, connection)
   return {
@@ -65,7 +63,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
   #notBefore = 0
 
   constructor(
-    { clock, patience = kubeRequestTimeoutMs }: OpenKubeClusterClientOptions,
+    { clock, patience = kubeRequestTimeoutMs }: KubeClusterClientOptions,
     connection: ClusterConnection,
   ) {
     this.#clock = clock
@@ -100,7 +98,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     const resource = await this.#resolveResource(objectQuery)
     if ('kind' in resource) return resource
     if (objectQuery.name === undefined) return this.#list(objectQuery, resource)
-    const answer = await this.#sendRequest('GET', toApiPath(objectQuery, resource))
+    const answer = await this.#sendRequest('GET', toKubeResourcePath(objectQuery, resource))
     if (answer.status === 404) return this.#forgetResource(objectQuery)
     if (answer.status !== 200) return toFailedKubeQueryResult(answer)
     const object = parseKubeObject(parseJsonObject(answer.text))
@@ -153,7 +151,10 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
       const query = new URLSearchParams({ limit: String(kubeListPageSize), timeoutSeconds: '10' })
       if (objectQuery.labels !== undefined) query.set('labelSelector', objectQuery.labels)
       if (next !== '') query.set('continue', next)
-      const answer = await this.#sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
+      const answer = await this.#sendRequest(
+        'GET',
+        `${toKubeResourcePath(objectQuery, resource)}?${query.toString()}`,
+      )
       // The continue token of the list expired. The next read starts over.
       if (answer.status === 410)
         return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was being read' }
@@ -216,18 +217,18 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
         const { name: _, ...location } = objectQuery
         return this.#sendRequest(
           'POST',
-          `${toApiPath(location, resource)}${toQueryString(action)}`,
+          `${toKubeResourcePath(location, resource)}${toQueryString(action)}`,
           action.object,
         )
       }
       case 'patch':
         return this.#sendRequest(
           'PATCH',
-          `${toApiPath(objectQuery, resource)}${toQueryString(action)}`,
+          `${toKubeResourcePath(objectQuery, resource)}${toQueryString(action)}`,
           action.patch,
         )
       case 'delete':
-        return this.#sendRequest('DELETE', toApiPath(objectQuery, resource), {
+        return this.#sendRequest('DELETE', toKubeResourcePath(objectQuery, resource), {
           apiVersion: 'v1',
           kind: 'DeleteOptions',
           propagationPolicy: 'Background',
@@ -270,7 +271,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
   }
 }
 
-function toApiPath(
+function toKubeResourcePath(
   { apiVersion, namespace, name }: KubeQuery,
   { plural, isNamespaced }: ApiResource,
 ): string {

@@ -51,7 +51,7 @@ const clusterTestTimeoutMs = 3 * 3600_000
 const workerIdleTimeoutMs = 5 * 60_000
 const workerHeapMegabytes = 1024
 
-export function openClusterTestClient(
+export function createClusterTestClient(
   environment: Readonly<Record<string, string>>,
   processes = 2,
 ): ClusterTestClient {

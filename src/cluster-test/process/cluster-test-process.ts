@@ -37,7 +37,7 @@ async function handleClusterTestWorkerRequest(
   }
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
     // Loaded lazily, because loading is slow and many Apps have no cluster.
-    const { openKubeClusterClient: openCluster } = await import('../cluster/open-cluster.ts')
+    const { createKubeClusterClient: openCluster } = await import('../cluster/open-cluster.ts')
     const file = resolve(dirname(clusterTargetsFilePath), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })
   }

@@ -60,17 +60,23 @@ const maxSmallLanePullSize: PullSize = { files: 300, lines: 15_000, comments: 30
 const evaluationLanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof evaluationLanes)[number]
 
-export function openEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
+export function createEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
   const pools = {
-    small: openLane('small', budget, processes, smallAndLargeLaneHeapMegabytes, smallLaneCpuLimitMs),
-    large: openLane(
+    small: createLaneWorkerPool(
+      'small',
+      budget,
+      processes,
+      smallAndLargeLaneHeapMegabytes,
+      smallLaneCpuLimitMs,
+    ),
+    large: createLaneWorkerPool(
       'large',
       budget,
       maxLargeLaneProcesses,
       smallAndLargeLaneHeapMegabytes,
       largeLaneCpuLimitMs,
     ),
-    slow: openLane('slow', budget, maxSlowLaneProcesses, budget.memory),
+    slow: createLaneWorkerPool('slow', budget, maxSlowLaneProcesses, budget.memory),
   }
   const quick = Math.min(smallAndLargeLaneTimeoutMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
@@ -118,7 +124,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
   }
 }
 
-function openLane(
+function createLaneWorkerPool(
   lane: EvaluationLane,
   budget: EvaluationBudget,
   processes: number,

@@ -4,7 +4,7 @@ import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
-import { openContentAddressedCache } from '../../catalogs/facts-cache.ts'
+import { createContentAddressedCache } from '../../catalogs/facts-cache.ts'
 import {
   serveWorkerRequests,
   type ParentProcessRequestSender,
@@ -36,7 +36,7 @@ async function handleEvaluationRequest(
   const repository = await openReadOnlyGitMirror(order.mirror, { maxPaths: budget.paths })
   sharedCatalogLoader ??= createCatalogLoader(
     createCatalogFileReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
-    openContentAddressedCache(order.facts),
+    createContentAddressedCache(order.facts),
   )
   try {
     const evaluation = await evaluatePullSnapshot(snapshot, {

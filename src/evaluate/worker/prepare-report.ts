@@ -3,18 +3,18 @@ import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
-import { formatChangeAsMarkdown, describeChangeLines } from '../../report/describe-change.ts'
+import { formatChangeAsMarkdown, describeChangeAsLines } from '../../report/describe-change.ts'
 import {
   type EvaluationReport,
   type ChannelHeadConflict,
-  toProjectedChange,
-  describeProjectedChange,
+  combineProjectedCatalogChanges,
+  describeProjectedCatalogChanges,
 } from '../../report/evaluation-report.ts'
 import { describeCommands } from '../../report/describe-commands.ts'
 import { summarizeChange } from '../../report/summarize-change.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
-import { traceFindings, findBaseBreakingCommits } from '../trace-findings.ts'
+import { traceFindingsToChangedLines, findCommitsThatBrokeBase } from '../trace-findings.ts'
 import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import type { BlobSha, CommitSha } from '../../pull-request/ids.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
@@ -63,17 +63,20 @@ export async function prepareEvaluationReport(
 ): Promise<EvaluationReport> {
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
   const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
-  const traced = commits && (await traceFindings(findings, commits, repository))
+  const traced = commits && (await traceFindingsToChangedLines(findings, commits, repository))
   const moved = await findChannelHeadConflicts(findings, verdict, repository)
-  const baseBreaks = await findBaseBreakingCommits(findings, verdict.base, { repository, loader, config })
+  const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
   return {
     summary: summarizeChange(change),
     changeLines:
       change.paths.length === 0
         ? []
-        : formatChangeAsMarkdown([...describeChangeLines(change), ...describeProjectedChange(becoming)]),
+        : formatChangeAsMarkdown([
+            ...describeChangeAsLines(change),
+            ...describeProjectedCatalogChanges(becoming),
+          ]),
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
-    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(becoming)),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(becoming)),
     change: described?.id,
     ...traced,
     ...(moved.length > 0 && { moved }),

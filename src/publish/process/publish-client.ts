@@ -69,7 +69,7 @@ const maxPublishRequestsPerProcess = 500
 /** Megabytes of heap; layers are outside it. */
 const publishProcessHeapMegabytes = 2048
 
-export function openPublishClient(environment: PublishEnvironment, processes = 2): PublishClient {
+export function createPublishClient(environment: PublishEnvironment, processes = 2): PublishClient {
   const isAllowed = environment['PUBLISH_TARGETS'] !== undefined
   const pool = createWorkerPool<PublishRequest, PublishResponse>({
     script: new URL(`./publish-process${extname(import.meta.url)}`, import.meta.url),

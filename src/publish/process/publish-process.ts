@@ -94,7 +94,7 @@ async function createRegistryContext(
   const key =
     keyFile === undefined
       ? undefined
-      : openSigningKeyFile(resolve(dirname(pushTargetsFilePath), keyFile), signingKeyPassword)
+      : createSigningKeyLoader(resolve(dirname(pushTargetsFilePath), keyFile), signingKeyPassword)
   return {
     publisher,
     registry: published,
@@ -132,7 +132,10 @@ preventPrototypePollution()
 serveWorkerRequests(handlePublishProcessRequest)
 
 /** Caches the key, because decrypting a protected one is slow by design. */
-export function openSigningKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {
+export function createSigningKeyLoader(
+  path: string,
+  password: string | undefined,
+): () => Promise<SigningKey> {
   let known: { readonly text: string; readonly key: SigningKey } | undefined
   return async () => {
     let text: string

@@ -62,7 +62,7 @@ export async function removeImages(
       continue
     }
     const own = [digest, ...(platforms.get(digest) ?? [])].filter((one) => !needed.has(one))
-    const attachments = await fetchAttachmentsOf(own, { image, beside, publisher, registry })
+    const attachments = await fetchImageAttachments(own, { image, beside, publisher, registry })
     try {
       await publisher.deleteManifest(image, digest)
     } catch (error) {
@@ -85,7 +85,7 @@ interface ImageAttachmentContext {
   readonly registry: Pick<RegistryClient, 'fetchManifest'>
 }
 
-async function fetchAttachmentsOf(
+async function fetchImageAttachments(
   digests: readonly string[],
   { image, beside, publisher, registry }: ImageAttachmentContext,
 ): Promise<ReadonlySet<string>> {

@@ -30,7 +30,7 @@ const ownerFileNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'C
 /**
  * Catalog directories that contain one kind of blob (layouts L7 and L12). The content determines who owns their files.
  */
-const fbcBlobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const fbcSchemaDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Classifies a path according to the layout.
@@ -51,7 +51,7 @@ export function classifyPath(path: string, layout: RepositoryLayout): PathRole {
   const name = names.at(-1) ?? ''
   const catalog = findContainingCatalog(path, layout)
   const directory = findPackageDirectory(path, names, catalog)
-  if (path === 'config.yaml' || ownerFileNames.has(name) || isCiYaml(names)) {
+  if (path === 'config.yaml' || ownerFileNames.has(name) || isCiYamlPath(names)) {
     const speaksFor =
       name === 'OWNERS' || name === 'CATALOG_OWNERS' || name === 'ci.yaml' ? directory : undefined
     return speaksFor === undefined ? { kind: 'owners' } : { kind: 'owners', directory: speaksFor }
@@ -72,7 +72,7 @@ export function getCatalogSubdirectory(path: string, root: string): string | und
   const slash = inside.indexOf('/')
   if (slash < 0) return undefined
   const directory = inside.slice(0, slash)
-  return fbcBlobTypeDirectoryNames.has(directory) ? undefined : directory
+  return fbcSchemaDirectoryNames.has(directory) ? undefined : directory
 }
 
 function findPackageDirectory(path: string, names: readonly string[], catalog: CatalogRoot | undefined) {
@@ -83,7 +83,7 @@ function findPackageDirectory(path: string, names: readonly string[], catalog: C
   return undefined
 }
 
-function isCiYaml(names: readonly string[]): boolean {
+function isCiYamlPath(names: readonly string[]): boolean {
   return names.length === 3 && names[0] === 'operators' && names[2] === 'ci.yaml'
 }
 

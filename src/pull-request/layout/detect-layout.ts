@@ -18,13 +18,13 @@ import { findPathProblem } from './classify-path.ts'
 import { isTemplatePath } from './template-pairs.ts'
 
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
-export type FileTextPrefixReader = (path: string) => string | undefined
+export type PartialFileTextReader = (path: string) => string | undefined
 
 /**
  * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
  */
 const maxFileReadsPerCatalogCandidate = 20
-const maxFallbackSearchFileReads = 2000
+const maxFileReadsInFallbackSearch = 2000
 
 /** Parent directories of `catalog/` that are known to contain published catalogs. `peek` must confirm others. */
 const catalogParentDirectoryNames = new Set(['fbc', 'release'])
@@ -39,7 +39,7 @@ const ignoredDirectoryNames = new Set([
   'examples',
   'hack',
 ])
-const fbcBlobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const fbcSchemaDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Detects the catalogs in `paths` (every path of one tree). Pass the paths of the base tip. With the paths of a pull
@@ -49,7 +49,7 @@ const fbcBlobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'd
 export function detectLayout(
   paths: readonly string[],
   configured: Config['catalogs'],
-  peek?: FileTextPrefixReader,
+  peek?: PartialFileTextReader,
 ): RepositoryLayout {
   const templates = filterTemplatePaths(paths)
   if (configured.length > 0)
@@ -92,7 +92,7 @@ function detectCatalogRoots(
   paths: readonly string[],
   recipes: readonly string[],
   ignores: readonly string[],
-  peek: FileTextPrefixReader | undefined,
+  peek: PartialFileTextReader | undefined,
 ): readonly CatalogRoot[] {
   const files = paths.map((path) => ({ path, names: path.split('/') }))
   const roots: string[] = []
@@ -113,7 +113,7 @@ function detectCatalogRoots(
   take(findSingleCatalogRoot(files))
   if (roots.length === 0) take(findNestedCatalogRoots(files, peek !== undefined))
   if (roots.length === 0 && peek) take(findCatalogRootsByPackageBlobs(files, ignores, peek), false)
-  return moveRootsNextToDockerfiles(roots, files, recipes, ignores)
+  return moveCatalogRootsBelowDockerfiles(roots, files, recipes, ignores)
     .map((root) => toCatalogRoot(root, findVersionInPath(root)))
     .sort(compareCatalogs)
 }
@@ -122,7 +122,7 @@ function detectCatalogRoots(
  * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and
  * rejects a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
-function moveRootsNextToDockerfiles(
+function moveCatalogRootsBelowDockerfiles(
   roots: readonly string[],
   files: readonly PathWithSegments[],
   recipes: readonly string[],
@@ -157,7 +157,7 @@ export function addNewCatalogsToLayout(
   base: RepositoryLayout,
   resultPaths: readonly string[],
   configured: Config['catalogs'],
-  peek?: FileTextPrefixReader,
+  peek?: PartialFileTextReader,
 ): RepositoryLayout {
   if (configured.length > 0) return base
   const shapes = new Set(
@@ -208,7 +208,7 @@ function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): strin
   const versioned = inside.filter(({ names }) => names.length >= 3 && isVersionName(names[1]))
   const named = inside.filter(
     ({ names }) =>
-      names.length >= 4 && !isVersionName(names[1]) && !fbcBlobTypeDirectoryNames.has(names[2] ?? ''),
+      names.length >= 4 && !isVersionName(names[1]) && !fbcSchemaDirectoryNames.has(names[2] ?? ''),
   )
   const below = [...versioned, ...named].map(({ names }) => `catalogs/${names[1] ?? ''}`)
   if (versioned.length > 0) return below
@@ -290,13 +290,13 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
 function findCatalogRootsByPackageBlobs(
   files: readonly PathWithSegments[],
   ignores: readonly string[],
-  peek: FileTextPrefixReader,
+  peek: PartialFileTextReader,
 ): string[] {
   const holders = new Map<string, number>()
   let peeks = 0
   for (const { path, names } of files) {
     if (names.slice(0, -1).some((name) => ignoredDirectoryNames.has(name))) continue
-    if (++peeks > maxFallbackSearchFileReads) break
+    if (++peeks > maxFileReadsInFallbackSearch) break
     const text = peek(path) ?? ''
     // A template also contains packages and is next to the catalog that is rendered from it.
     if (!hasSchemaDeclaration(text, 'olm.package') || isTemplateText(text)) continue
@@ -340,7 +340,7 @@ function isVersionName(name: string | undefined): boolean {
 function hasFbcBlobsInDirectory(
   root: string,
   files: readonly PathWithSegments[],
-  peek: FileTextPrefixReader | undefined,
+  peek: PartialFileTextReader | undefined,
 ): boolean {
   if (!peek) return true
   let left = maxFileReadsPerCatalogCandidate

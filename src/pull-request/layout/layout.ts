@@ -5,7 +5,7 @@ const versionNamePattern = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
 
 const trailingVersionPattern = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
 
-interface VersionInName {
+interface VersionedName {
   readonly version: string
   readonly stem: string
 }
@@ -104,7 +104,7 @@ export function hasBundleManifests(sortedPaths: readonly string[], root: string)
  * Adds the catalogs of the result to a base without catalogs. Excludes directories in which the base has files, so that
  * a new catalog cannot turn existing files into packages.
  */
-export function addFirstCatalogsToLayout(
+export function addCatalogsToEmptyLayout(
   base: RepositoryLayout,
   result: RepositoryLayout,
   basePaths: readonly string[],
@@ -115,7 +115,7 @@ export function addFirstCatalogsToLayout(
 }
 
 /** Returns the version as `4.20`, or undefined if the name has no version. */
-export function findVersionInName(name: string): VersionInName | undefined {
+export function findVersionInName(name: string): VersionedName | undefined {
   const all = versionNamePattern.exec(name)
   if (all?.[1] !== undefined) return { version: toDottedVersion(all[1]), stem: '' }
   const end = trailingVersionPattern.exec(name)

@@ -74,7 +74,7 @@ function findConfiguredTemplatePairs({ trees, stated }: TemplatePairInputs): rea
       return [{ template, catalog, isStated: true, offer }]
     const pattern = toTemplatePathRegExp(template)
     const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
-    return flattenAndDeduplicate(trees.map((paths) => findPathsUnder(paths, above))).flatMap((path) => {
+    return combineUniquePaths(trees.map((paths) => findPathsUnder(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
       const rendered = catalog.replace(pathPlaceholderPattern, (_match, name: string) => groups[name] ?? '')
@@ -108,7 +108,7 @@ const templateFolderPathPattern = /^(?:catalog-templates?|veneer|templates)\/(?<
 const singleCatalogTemplatePathPattern =
   /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
-const filterTemplatesMatchingLayouts = createPathListFilter<string>(
+const filterConventionalTemplatePaths = createPathListFilter<string>(
   (path) =>
     templateFilePattern.test(path) &&
     [operatorTemplatePathPattern, templateFolderPathPattern, singleCatalogTemplatePathPattern].some(
@@ -116,7 +116,7 @@ const filterTemplatesMatchingLayouts = createPathListFilter<string>(
     ),
 )
 
-function flattenAndDeduplicate(lists: readonly (readonly string[])[]): readonly string[] {
+function combineUniquePaths(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())]
 }
 
@@ -125,7 +125,7 @@ function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInput
   const pair = (template: string, catalog: string) =>
     ({ template, catalog, isStated: false, offer: 'none' }) as const
   const mappings = new Map<string, CatalogNamesByTemplate | undefined>()
-  for (const path of flattenAndDeduplicate(trees.map(filterTemplatesMatchingLayouts))) {
+  for (const path of combineUniquePaths(trees.map(filterConventionalTemplatePaths))) {
     const { directory, file = '' } = operatorTemplatePathPattern.exec(path)?.groups ?? {}
     if (directory !== undefined) {
       if (!mappings.has(directory)) mappings.set(directory, parseCiYamlCatalogMapping(ciYaml(directory)))

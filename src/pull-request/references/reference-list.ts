@@ -4,13 +4,13 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
 import { isTemplatePath } from '../layout/template-pairs.ts'
-import type { NewImageReference } from '../change.ts'
+import type { AddedImageReference } from '../change.ts'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 
 /** A reference with its location, whether it is new or not. */
-export type LocatedImageReference = NewImageReference
+export type LocatedImageReference = AddedImageReference
 
-export interface CompositeImageListEntry {
+export interface CompositeListEntry {
   readonly name: string
   readonly image: string
   readonly mark: TextPosition
@@ -19,9 +19,9 @@ export interface CompositeImageListEntry {
   readonly text: string
 }
 
-export interface CompositeImageList {
+export interface CompositeListFile {
   /** In file order. Names are unique, even if case is ignored. */
-  readonly references: readonly CompositeImageListEntry[]
+  readonly references: readonly CompositeListEntry[]
   /** The lines before the first entry and after the last entry. */
   readonly frame: string
   /** The strings at the top level of the list: `name`, `repo`, and `tag`. */
@@ -29,7 +29,7 @@ export interface CompositeImageList {
 }
 
 /** In bytes. Enough for thousands of entries. Real lists have dozens. */
-const maxCompositeImageListFileBytes = 1024 * 1024
+const maxCompositeListFileBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
 const printableTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const yamlKeyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
@@ -39,7 +39,7 @@ const nonStringYamlScalarPattern =
   /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
 
 /** Checks only the path. */
-export function isPossibleCompositeImageListPath(path: string): boolean {
+export function isPossibleCompositeListPath(path: string): boolean {
   const names = path.split('/')
   if (names.length > 3 || names.some((name) => name.startsWith('.')) || names[0] === 'operators') return false
   return (
@@ -54,8 +54,8 @@ export function isPossibleCompositeImageListPath(path: string): boolean {
  * keys, tags, keys or names that differ only in case, several documents, or characters that some parsers treat as line
  * ends.
  */
-export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList | undefined {
-  if (bytes.length > maxCompositeImageListFileBytes) return undefined
+export function parseCompositeListFile(bytes: Uint8Array): CompositeListFile | undefined {
+  if (bytes.length > maxCompositeListFileBytes) return undefined
   const text = decodeUtf8(bytes)
   if (text === undefined || !printableTextPattern.test(text)) return undefined
   const lines = new LineCounter()
@@ -89,7 +89,7 @@ function parseCompositeListEntries(
   items: readonly unknown[],
   fields: ReadonlyMap<string, YamlField>,
   { text, lines }: { readonly text: string; readonly lines: LineCounter },
-): CompositeImageList | undefined {
+): CompositeListFile | undefined {
   const markOf = ({ range }: Scalar): TextPosition => {
     const { line, col } = lines.linePos(range?.[0] ?? 0)
     return { line, column: col }
@@ -98,7 +98,7 @@ function parseCompositeListEntries(
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
   const head = markOf(key).line
-  const references: CompositeImageListEntry[] = []
+  const references: CompositeListEntry[] = []
   let previous = head
   for (const item of items) {
     if (!isMap(item) || item.flow === true) return undefined
@@ -171,10 +171,10 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /** Returns an empty list if the file isn't a composite list. */
-export function* parseCompositeImageListReferences(
+export function* findCompositeListImageReferences(
   path: string,
   bytes: Uint8Array,
 ): Generator<LocatedImageReference> {
-  for (const { name, image, imageMark } of parseCompositeImageList(bytes)?.references ?? [])
+  for (const { name, image, imageMark } of parseCompositeListFile(bytes)?.references ?? [])
     yield { reference: image, at: { file: path, ...imageMark }, package: name, bundle: name, role: 'listed' }
 }

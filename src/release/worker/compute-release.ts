@@ -21,13 +21,13 @@ import {
   type BaseCatalogFile,
   type BasePackageFiles,
 } from '../../checks/bundles/release-plan.ts'
-import { describeChangeLines } from '../../report/describe-change.ts'
+import { describeChangeAsLines } from '../../report/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {
   filterEntriesInBundleDirectory,
   hasManifestsDirectory,
   readBundleFiles,
-  maxTouchedBundleBytes,
+  maxTotalTouchedBundleBytes,
 } from '../../catalogs/read-bundle-files.ts'
 import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
 import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
@@ -47,7 +47,7 @@ const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 
-interface BaseBranchPackageReader {
+interface BasePackageFilesReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
@@ -86,14 +86,14 @@ export async function computeRelease(
   const plan = planBundleRelease(ciYaml, config)
   if (plan.ok === 'nothing') return createSkippedReleaseResult(plan.why)
   if (!plan.ok) return createRejectedRelease(plan.error)
-  const files = await readBundleFiles(repository, its, root, { left: maxTouchedBundleBytes })
+  const files = await readBundleFiles(repository, its, root, { left: maxTotalTouchedBundleBytes })
   const { bundle } = readRegistryBundle(files)
   if (!bundle) return createRejectedRelease('opm cannot read its directory')
   if (!isPrintableAsciiName(bundle.csv.name) || !isPrintableAsciiName(bundle.package))
     return createRejectedRelease(
       'its name or its package name is too long or contains unsupported characters',
     )
-  const base = createBaseBranchPackageReader(repository, tree, directory, entries)
+  const base = createBasePackageFilesReader(repository, tree, directory, entries)
   if (await isBundleInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
   if (!image) return { kind: 'awaited' }
   const rendered = toReleasedBundle(bundle, image)
@@ -134,7 +134,7 @@ async function prepareReleaseFiles(
   bundle: ReleasedBundle,
   { templates, isMergedByItself }: BundleReleasePlan,
   { tree, directory, config }: ReleaseComputationInput,
-  { repository, base }: { readonly repository: TreeReader; readonly base: BaseBranchPackageReader },
+  { repository, base }: { readonly repository: TreeReader; readonly base: BasePackageFilesReader },
 ): Promise<ReleaseResult> {
   const made = computeBundleReleaseFiles(await base.read(templates), bundle, templates)
   if (!made.ok) return createRejectedRelease(made.error)
@@ -161,7 +161,7 @@ async function prepareReleaseFiles(
         return { path, bytes, isExecutable: entry?.mode === '100755' }
       }),
     ),
-    lines: describeChangeLines(change),
+    lines: describeChangeAsLines(change),
     ...(graph !== undefined && { graph }),
   }
 }
@@ -175,7 +175,7 @@ function formatReleaseProblems(problems: readonly string[]): string {
 async function isBundleInAllCatalogs(
   name: string,
   { templates }: BundleReleasePlan,
-  base: BaseBranchPackageReader,
+  base: BasePackageFilesReader,
 ): Promise<boolean> {
   const { catalogs } = await base.read(templates)
   return templates.every((one) =>
@@ -206,12 +206,12 @@ function createSkippedReleaseResult(why: string): ReleaseResult {
 }
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
-function createBaseBranchPackageReader(
+function createBasePackageFilesReader(
   repository: TreeReader,
   tree: TreeSha,
   directory: string,
   entries: readonly TreePathEntry[],
-): BaseBranchPackageReader {
+): BasePackageFilesReader {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
   const catalogs = new Map<string, BaseCatalogFile>()

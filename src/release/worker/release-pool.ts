@@ -5,7 +5,7 @@ import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 
-export interface ReleasePool {
+export interface ReleaseWorkerPool {
   /** Rejects when the process failed, or when the queue is full. */
   computeRelease(order: ReleaseRequest): Promise<ReleaseResponse>
   close(): Promise<void>
@@ -13,17 +13,17 @@ export interface ReleasePool {
 
 /** Milliseconds that an idle process waits for another order. */
 const maxReleaseProcessIdleMs = 60_000
-const maxWaitingReleases = 100
+const maxQueuedReleaseRequests = 100
 /** Restarts the process to bound leaks. */
 const maxReleaseRequestsPerProcess = 50
 
-export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool {
+export function createReleaseWorkerPool({ memory, time }: EvaluationBudget): ReleaseWorkerPool {
   const pool = createWorkerPool<ReleaseRequest, ReleaseResponse>({
     script: new URL(`./release-process${extname(import.meta.url)}`, import.meta.url),
     hasChildren: true,
     processes: 1,
     isForOneKey: true,
-    maxWaiting: maxWaitingReleases,
+    maxWaiting: maxQueuedReleaseRequests,
     maxOrders: maxReleaseRequestsPerProcess,
     maxIdleMs: maxReleaseProcessIdleMs,
     heap: memory,

@@ -18,7 +18,7 @@ const maxWebhookBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. Small ones have a separate memory limit, so that large ones cannot starve them. */
 const maxSmallWebhookBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
-const maxUnverifiedBytesByBodySize = {
+const maxUnverifiedBodyBytesBySizeClass = {
   long: 8 * maxWebhookBodyBytes,
   usual: 64 * maxSmallWebhookBodyBytes,
 } as const
@@ -45,7 +45,7 @@ export function createWebhookDeliveryHandler({
   waitingFor,
   onAccepted,
 }: WebhookDeliveryHandlerOptions) {
-  const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBytesByBodySize }
+  const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBodyBytesBySizeClass }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== webhookDeliveryPath) return false
     const started = performance.now()
@@ -102,7 +102,7 @@ export function hasValidSignature(
   )
 }
 
-type RequestBodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytesByBodySize, number>
+type RequestBodyMemoryBudgets = Record<keyof typeof maxUnverifiedBodyBytesBySizeClass, number>
 
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readWebhookBody(

@@ -30,14 +30,14 @@ const pushPayloadSchema = z.object({
 })
 
 const installationSchema = z.object({ id: z.number().int().positive() })
-const pullSchema = z.object({ number: z.number().int().positive() })
+const pullRequestSchema = z.object({ number: z.number().int().positive() })
 const accountSchema = z.object({ id: z.number(), type: z.string().optional() })
 const commonEventSchemaFields = { repository: repositorySchema, installation: installationSchema }
 
 const issueCommentSchema = z.object({
   ...commonEventSchemaFields,
   action: z.string(),
-  issue: pullSchema.extend({ pull_request: z.unknown().optional() }),
+  issue: pullRequestSchema.extend({ pull_request: z.unknown().optional() }),
   comment: z
     .object({
       user: accountSchema.nullish(),
@@ -46,12 +46,12 @@ const issueCommentSchema = z.object({
     .optional(),
   sender: accountSchema.optional(),
 })
-const checkSuiteSchema = z.object({ pull_requests: z.array(pullSchema).default([]) })
+const checkSuiteSchema = z.object({ pull_requests: z.array(pullRequestSchema).default([]) })
 const checkRunSchema = z.object({
   name: postgresSafeNameSchema.catch(''),
   head_sha: shaSchema.optional(),
   conclusion: z.string().nullish(),
-  pull_requests: z.array(pullSchema).default([]),
+  pull_requests: z.array(pullRequestSchema).default([]),
 })
 const repositoryNamesSchema = z.array(z.object({ full_name: postgresSafeNameSchema })).default([])
 
@@ -67,7 +67,7 @@ const createWebhookJobMapper =
     return data === undefined ? [] : jobs(data, appId)
   }
 
-const pullEventSchema = z.object({ ...commonEventSchemaFields, pull_request: pullSchema })
+const pullEventSchema = z.object({ ...commonEventSchemaFields, pull_request: pullRequestSchema })
 const jobMapperByEvent: Readonly<Record<string, WebhookJobMapper>> = {
   pull_request: createWebhookJobMapper(pullEventSchema.extend({ action: z.string() }), (it) =>
     handledPullRequestActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
@@ -95,7 +95,7 @@ const jobMapperByEvent: Readonly<Record<string, WebhookJobMapper>> = {
     z.object({ ...commonEventSchemaFields, ref: postgresSafeNameSchema }),
     (it) => {
       const branch = parseBranchFromRef(it.ref)
-      return branch !== undefined && !isTemporaryBranch(branch)
+      return branch !== undefined && !isBotOrMergeQueueBranch(branch)
         ? [
             { kind: 'branch', ...toJobRepository(it), branch },
             { kind: 'sweep', ...toJobRepository(it) },
@@ -109,7 +109,7 @@ const jobMapperByEvent: Readonly<Record<string, WebhookJobMapper>> = {
       workflow_run: z.object({ head_branch: postgresSafeNameSchema.nullable() }),
     }),
     ({ workflow_run: { head_branch: branch }, ...it }) =>
-      branch !== null && !isTemporaryBranch(branch)
+      branch !== null && !isBotOrMergeQueueBranch(branch)
         ? [{ kind: 'branch', ...toJobRepository(it), branch }]
         : [],
   ),
@@ -192,7 +192,7 @@ function isBotCommentEvent(
 }
 
 /** Merge queue branches and branches of our own pull requests. Nothing is published from them. */
-const isTemporaryBranch = (branch: string): boolean =>
+const isBotOrMergeQueueBranch = (branch: string): boolean =>
   [temporaryBranchPrefix, mergeQueueBranchPrefix, botBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
 interface RepositoryWebhookPayload {

@@ -112,7 +112,7 @@ async function evaluatePullInJobSlot(
   await store.enqueue(job, inconsistentReadRetrySeconds)
 }
 
-interface EvaluationWithExistingReports {
+interface EvaluationWithBotReports {
   readonly evaluation: PullEvaluation
   /** Our comment and check runs when the pull request was read; absent if not read. */
   readonly present: BotReports | undefined
@@ -124,7 +124,7 @@ async function readAndEvaluatePull(
   ctx: JobContext<Store>,
   slot: JobSlot,
   answers: Map<string, CheckQuestionAnswer>,
-): Promise<EvaluationWithExistingReports | undefined> {
+): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   let size: PullSize | undefined
   let present: BotReports | undefined
@@ -168,7 +168,7 @@ async function fetchAndEvaluatePull(
   ctx: JobContext<Store>,
   slot: JobSlot,
   answers: Map<string, CheckQuestionAnswer>,
-): Promise<EvaluationWithExistingReports | undefined> {
+): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   const { pull } = snapshot
   await slot.yieldToLightJobs()

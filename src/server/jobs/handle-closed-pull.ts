@@ -10,7 +10,7 @@ import { recordPullClosedOrMerged } from '../../evaluate/record-evaluation.ts'
 import { reportPullMergedByOthers } from '../../merge/pulls-merged-elsewhere.ts'
 import { republishMergedPullReport, markMergeAnnounced } from '../../jobs/merged-report.ts'
 import { cancelClusterTests } from '../../cluster-test/request-cluster-test.ts'
-import { parseComment } from '../../pull-request/command.ts'
+import { parseCommandFromComment } from '../../pull-request/command.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { toCodeSpan, escapeMarkdown } from '../../report/escape.ts'
@@ -151,7 +151,7 @@ export function findRecentRollbacks(comments: readonly PullComment[], now: numbe
   return comments.filter(({ author, body, createdAt, updatedAt }) => {
     if (author === null || author.kind === 'bot' || createdAt !== updatedAt) return false
     if (!(now - Date.parse(createdAt) <= maxCommandAgeMs)) return false
-    const parsed = parseComment(body)
+    const parsed = parseCommandFromComment(body)
     return parsed.kind === 'command' && parsed.command.name === 'rollback'
   })
 }

@@ -41,7 +41,7 @@ export const requestQuotaByJobKind: Readonly<Partial<Record<Job['kind'], GitHubR
 }
 /** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
 const authorRequestQuota: GitHubRequestQuota = [400, 400]
-const busyJobRequestThreshold = 40
+const minGitHubRequestsForBusyJob = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const queuedPullReevaluationSeconds = 10
 const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
@@ -101,7 +101,7 @@ export async function loadJobRequestQuota(
     waitSeconds: Math.min(wait, maxWaitSeconds),
     isBusy:
       job.kind === 'pull' &&
-      (before >= busyJobRequestThreshold ||
+      (before >= minGitHubRequestsForBusyJob ||
         (await readUsedRequests(theirs, authorRequestQuota)) >= authorRequestQuota[0]),
     async charge(requests: number): Promise<void> {
       for (const [key, rate] of [

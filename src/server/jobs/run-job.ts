@@ -103,7 +103,7 @@ async function handleJobFailure(
   const externalFailure = findExternalFailureRetryDelay(error)
   if (
     externalFailure === undefined &&
-    mayIndicateUninstalledApp(error) &&
+    isPossibleUninstalledAppError(error) &&
     !(await isInstalled(job).catch(() => true))
   ) {
     onEnded('dropped')
@@ -154,7 +154,7 @@ const jobHandlers: JobHandlers = {
 }
 
 /** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
-function mayIndicateUninstalledApp(error: unknown): boolean {
+function isPossibleUninstalledAppError(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 

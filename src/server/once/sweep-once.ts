@@ -8,9 +8,9 @@ import type { PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { createCatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { createCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
-import { openEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
-import { openReleasePool } from '../../release/worker/release-pool.ts'
-import { createEvaluationRegistries } from '../../catalogs/registries.ts'
+import { createEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
+import { createReleaseWorkerPool } from '../../release/worker/release-pool.ts'
+import { createRegistryLookupService } from '../../catalogs/registries.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import { createGitHubForge } from '../../adapters/github/forge.ts'
 import { treeMismatchMarkerPrefix } from '../../report/base-branch-issues.ts'
@@ -22,14 +22,14 @@ import type { AppServices } from '../../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
 import { createJobScheduler } from '../../jobs/job-scheduler.ts'
 import { createMetrics } from '../../jobs/metrics.ts'
-import { openRepositoryContexts } from '../repository-contexts.ts'
+import { createRepositoryContextFactory } from '../repository-contexts.ts'
 import { createTracing } from '../tracing/open-tracing.ts'
-import { openPublishClient } from '../../publish/process/publish-client.ts'
-import { openClusterTestClient } from '../../cluster-test/process/cluster-test-client.ts'
+import { createPublishClient } from '../../publish/process/publish-client.ts'
+import { createClusterTestClient } from '../../cluster-test/process/cluster-test-client.ts'
 import { getStoreFolder, type BotSettings } from '../../jobs/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { toJobKey } from '../../adapters/store/jobs.ts'
-import { createGitHubTokenClient, type GitHubTokenClient } from '../../adapters/github/github-app.ts'
+import { createGitHubClientFromToken, type TokenAuthGitHubClient } from '../../adapters/github/github-app.ts'
 
 interface JobQueueDrainOptions {
   readonly clock: Clock
@@ -91,7 +91,7 @@ export interface SweepOnceResult {
 /** Rejects with a ForgeError for an invalid token and a StoreError for an unusable folder. */
 export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceResult> {
   const { settings, token } = options
-  const client = await createGitHubTokenClient({
+  const client = await createGitHubClientFromToken({
     token,
     apiUrl: settings.apiUrl,
     throttle: settings.throttle,
@@ -113,7 +113,7 @@ const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'previe
 
 async function sweepOnceInDataFolder(
   folder: string,
-  client: GitHubTokenClient,
+  client: TokenAuthGitHubClient,
   options: SweepOnceOptions,
 ): Promise<SweepOnceResult> {
   const { repository, environment, log, signal } = options
@@ -151,7 +151,7 @@ async function sweepOnceInDataFolder(
     }
     const pool = createCatalogFileReaderPool()
     closing.unshift(() => pool.close())
-    const registries = await createEvaluationRegistries({
+    const registries = await createRegistryLookupService({
       clock,
       store,
       environment,
@@ -163,18 +163,18 @@ async function sweepOnceInDataFolder(
     )
     closing.unshift(() => tracing.close())
     const evaluationPool = traceMethodCalls(
-      openEvaluationPool(settings.budget, settings.concurrency),
+      createEvaluationPool(settings.budget, settings.concurrency),
       { evaluate: 'look.look' },
       tracing,
     )
     closing.unshift(() => evaluationPool.close())
-    const releases = openReleasePool(settings.budget)
+    const releases = createReleaseWorkerPool(settings.budget)
     closing.unshift(() => releases.close())
     const scheduler = createJobScheduler(clock)
-    const publishing = openPublishClient({})
+    const publishing = createPublishClient({})
     closing.unshift(() => publishing.close())
     // A workflow run ends before a cluster install test would.
-    const clusterTests = openClusterTestClient({})
+    const clusterTests = createClusterTestClient({})
     closing.unshift(() => clusterTests.close())
     const app: AppServices<Store> = {
       settings,
@@ -191,7 +191,7 @@ async function sweepOnceInDataFolder(
       log,
       tracing,
     }
-    const workplaces = openRepositoryContexts(app, client)
+    const workplaces = createRepositoryContextFactory(app, client)
     closing.unshift(
       () => scheduler.close(),
       () => workplaces.close(),
@@ -226,7 +226,7 @@ async function sweepOnceInDataFolder(
 /** An open mismatch issue keeps a branch frozen even if the state was lost. */
 async function restoreFreezeFromOpenIssue(
   repository: RepositoryName,
-  client: GitHubTokenClient,
+  client: TokenAuthGitHubClient,
   store: Store,
 ): Promise<void> {
   const forge = createGitHubForge(await client.octokit(0), repository, client)

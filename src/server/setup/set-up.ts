@@ -5,13 +5,13 @@ import type { Logger } from 'pino'
 import { parse } from 'yaml'
 import { systemClock } from '../../adapters/system-clock.ts'
 import {
-  createInstalledPageHandler,
+  createAppInstalledPageHandler,
   type InstalledRepositoryBranches,
   type InstalledRepositoryBranch,
 } from '../../web/setup/installed-page.ts'
 import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
-import { startApp, type RunningApp } from '../serve.ts'
+import { startBotServer, type RunningBotServer } from '../serve.ts'
 import { assertSafeCredentialsFile, saveAppCredentials } from '../../jobs/saved-credentials.ts'
 import type { AppCredentials, BotSettings } from '../../jobs/settings.ts'
 import { allRules } from '../../checks/all-rules.ts'
@@ -37,7 +37,7 @@ export interface SetUpOptions {
   readonly settings: BotSettings
   readonly log: Logger
   readonly say: (line: string) => void
-  readonly onServing: (app: RunningApp) => void
+  readonly onServing: (app: RunningBotServer) => void
 }
 
 /** Resolves when the page is served. Rejects if the port is taken. */
@@ -49,7 +49,7 @@ export async function startSetup({
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
   assertSafeCredentialsFile(settings.dataDirectory)
   const token = createSetupToken()
-  let running: RunningApp | undefined
+  let running: RunningBotServer | undefined
   const page = await startSetupServer({
     host: settings.setupHost,
     port: settings.port,
@@ -79,9 +79,9 @@ export async function startSetup({
       privateKey: app.pem,
       webhookSecret: app.webhookSecret,
     }
-    running = await startApp({ ...settings, credentials, port: page.port }, credentials, log, {
+    running = await startBotServer({ ...settings, credentials, port: page.port }, credentials, log, {
       page: (github) =>
-        createInstalledPageHandler({
+        createAppInstalledPageHandler({
           token,
           appUrl: app.url,
           gitUrl: settings.gitUrl,

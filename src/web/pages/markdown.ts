@@ -1,6 +1,6 @@
 // Renders the Markdown subset of docs/rules: headings, paragraphs, lists, tables, code, emphasis, links. Only for our
 // own pages; other syntax appears as text.
-import { htmlTemplate, renderPreformatted, type Html } from '../html.ts'
+import { htmlTemplate, renderPreformattedText, type Html } from '../html.ts'
 
 /** `home`: base address for links to other rules (`two-heads.md`). */
 export function renderMarkdown(text: string, home: string): Html {
@@ -13,7 +13,7 @@ export function renderMarkdown(text: string, home: string): Html {
       const end = lines.indexOf('```', at + 1)
       const last = end < 0 ? lines.length : end
       blocks.push(
-        htmlTemplate`<pre tabindex="0"><code>${renderPreformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
+        htmlTemplate`<pre tabindex="0"><code>${renderPreformattedText(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
       )
       at = last + 1
     } else if (heading) {

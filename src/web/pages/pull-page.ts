@@ -11,7 +11,7 @@ import {
   formatCountWithNoun,
   renderDueTime,
   formatDuration,
-  capitalizeAsSentence,
+  formatTextAsSentence,
   shortenSha,
   renderPullState,
   renderTime,
@@ -149,7 +149,7 @@ function renderMergeBlockersSection(model: PullPageModel, now: number): Html {
     return htmlTemplate`
 <h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderVerdictReasonList(reasons)}`
   return htmlTemplate`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? htmlTemplate`<p class="faint">Not checked.</p>`
       : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`
@@ -167,7 +167,7 @@ function renderVerdictReasonList(reasons: readonly VerdictReasonView[]): Html {
   if (reasons.length === 0) return htmlTemplate`<p class="faint">No reason is recorded.</p>`
   return htmlTemplate`<ul class="facts">${reasons.map(
     ({ text, who }) =>
-      htmlTemplate`<li>${capitalizeAsSentence(text)}${who !== undefined && who.length > 0 && htmlTemplate` <span class="faint">${who.join(', ')}</span>`}</li>`,
+      htmlTemplate`<li>${formatTextAsSentence(text)}${who !== undefined && who.length > 0 && htmlTemplate` <span class="faint">${who.join(', ')}</span>`}</li>`,
   )}</ul>`
 }
 
@@ -212,7 +212,7 @@ function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
     history.map(({ at, verdict, reasons, checks, head, base, baseRef }) => [
       renderTime(at, now),
       renderPullState(verdict),
-      htmlTemplate`<ul class="plain">${reasons.map(({ text }) => htmlTemplate`<li>${capitalizeAsSentence(text)}</li>`)}</ul>`,
+      htmlTemplate`<ul class="plain">${reasons.map(({ text }) => htmlTemplate`<li>${formatTextAsSentence(text)}</li>`)}</ul>`,
       htmlTemplate`<ul class="plain">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`,
       htmlTemplate`<code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`,
     ]),

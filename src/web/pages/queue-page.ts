@@ -18,7 +18,7 @@ import {
   type StatusPage,
   formatCountWithNoun,
   renderDueTime,
-  capitalizeAsSentence,
+  formatTextAsSentence,
   renderPullState,
   formatPullState,
   renderTime,
@@ -26,7 +26,7 @@ import {
   shortenSha,
 } from './status-page.ts'
 
-export interface MergedPageModel {
+export interface MergedPullsPageModel {
   readonly repository?: RepositoryName
   readonly pulls: readonly {
     readonly repository: RepositoryName
@@ -175,7 +175,7 @@ function renderFreezeHistory(events: QueuePageModel['events'], now: number): Htm
 function renderQueuedPullReasons({ reasons }: QueuedPullView): Html {
   const [first, ...more] = reasons
   if (first === undefined) return htmlTemplate`<span class="faint">all checks passed</span>`
-  return htmlTemplate`${capitalizeAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCountWithNoun(more.length, 'more reason')}</span>`}`
+  return htmlTemplate`${formatTextAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCountWithNoun(more.length, 'more reason')}</span>`}`
 }
 
 function formatNextActorLabel(shown: PullDisplayState): string {
@@ -194,7 +194,7 @@ function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
     })[kind]
   return htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
-      htmlTemplate`<li>${capitalizeAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
+      htmlTemplate`<li>${formatTextAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
   )}</ul></div>`
 }
 
@@ -215,15 +215,15 @@ function renderMergeFreezeNote(
     resumeToken === undefined
       ? emptyHtml
       : htmlTemplate`<form method="post" action="${formatRepositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
-  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
+  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${formatTextAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
       : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request that targets this branch'}.`
   }</p>${button}</div>`
 }
 
-export function renderMergedPage(
-  { repository, pulls, before }: MergedPageModel,
+export function renderMergedPullsPage(
+  { repository, pulls, before }: MergedPullsPageModel,
   { now }: PageRequestContext,
 ): StatusPage {
   const named = repository && `${repository.owner}/${repository.name}`
@@ -267,7 +267,7 @@ export function renderMergedPage(
 
 /** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
 export function renderMergedPullsFeed(
-  { repository, pulls }: MergedPageModel,
+  { repository, pulls }: MergedPullsPageModel,
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },
   now: number,
 ): string {

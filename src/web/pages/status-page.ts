@@ -220,7 +220,7 @@ export function shortenSha(commit: string): string {
   return commit.slice(0, 12)
 }
 
-export function capitalizeAsSentence(clause: string): string {
+export function formatTextAsSentence(clause: string): string {
   const text = clause.trim()
   if (text === '') return ''
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`

@@ -59,7 +59,7 @@ const [madeFor, maxCacheBytes] = [5_000, 32 * 1024 * 1024]
 const repositoryListTtlMs = 5_000
 /** Milliseconds; longer if three sweeps take more time. */
 const minRepositoryVisibilityTtlMs = 3600_000
-const maxFormBytes = 10_000
+const maxFormBodyBytes = 10_000
 
 export interface PagesHandlerOptions {
   readonly settings: BotSettings
@@ -74,7 +74,7 @@ type NoticePageSender = (kind: NoticeKind, more?: string, headers?: PageResponse
 type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 /** What a request needs to be answered. */
-interface PageExchange {
+interface PageHttpExchange {
   readonly form: StatusPageFormat
   readonly query: URLSearchParams
   readonly session: WebSession | undefined
@@ -159,7 +159,7 @@ class StatusPageServer {
     { pathname: path, searchParams: query }: URL,
     address: ParsedPageUrl,
     session: WebSession | undefined,
-  ): PageExchange {
+  ): PageHttpExchange {
     const form = address.form ?? negotiatePageFormat(request.headers.accept)
     const isShared = session === undefined
     const setting: PageRequestContext = {
@@ -197,7 +197,7 @@ class StatusPageServer {
     request: IncomingMessage,
     path: string,
     pageRequest: StatusPageRequest,
-    exchange: PageExchange,
+    exchange: PageHttpExchange,
   ): Promise<boolean> {
     const { query, send, notice } = exchange
     if (pageRequest.page === 'style') {
@@ -217,7 +217,7 @@ class StatusPageServer {
   async #redirectForSignIn(
     page: 'sign-in' | 'signed-in',
     request: IncomingMessage,
-    { query, send, notice }: PageExchange,
+    { query, send, notice }: PageHttpExchange,
   ): Promise<boolean> {
     const signIn = this.#signIn
     if (signIn === undefined || request.method === 'HEAD') return notice('not-found')
@@ -232,7 +232,11 @@ class StatusPageServer {
     })
   }
 
-  async #sendPage(path: string, pageRequest: StatusPageRequest, exchange: PageExchange): Promise<boolean> {
+  async #sendPage(
+    path: string,
+    pageRequest: StatusPageRequest,
+    exchange: PageHttpExchange,
+  ): Promise<boolean> {
     const { form, query, session, isShared, send, notice } = exchange
     // One key per page, regardless of the rest of the request; older list pages are not cached.
     const key = isShared && !query.has('before') && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
@@ -273,7 +277,7 @@ class StatusPageServer {
 
   async #buildResponse(
     requested: StatusPageRequest,
-    exchange: PageExchange,
+    exchange: PageHttpExchange,
   ): Promise<PageResponse | NoticeKind | 'ended'> {
     if (!('repository' in requested)) return this.#buildGeneralResponse(requested, exchange)
     const { form, query, session, setting } = exchange
@@ -298,7 +302,7 @@ class StatusPageServer {
 
   async #buildGeneralResponse(
     requested: Exclude<StatusPageRequest, { readonly repository: RepositoryName }>,
-    { form, query, session, setting }: PageExchange,
+    { form, query, session, setting }: PageHttpExchange,
   ): Promise<PageResponse | NoticeKind> {
     if (
       this.#pages === 'signed-in' &&
@@ -323,7 +327,7 @@ class StatusPageServer {
   async #handlePost(
     requested: StatusPageRequest,
     request: IncomingMessage,
-    exchange: PageExchange,
+    exchange: PageHttpExchange,
   ): Promise<boolean> {
     const { session, notice } = exchange
     const [signIn, publicUrl] = [this.#signIn, this.#sources.publicUrl]
@@ -342,7 +346,7 @@ class StatusPageServer {
     requested: Extract<StatusPageRequest, { readonly page: 'resume' }>,
     session: WebSession,
     request: IncomingMessage,
-    { send, notice }: PageExchange,
+    { send, notice }: PageHttpExchange,
   ): Promise<boolean> {
     const resume = this.#resume
     const fields = await readFormBody(request)
@@ -385,7 +389,7 @@ async function readFormBody(request: IncomingMessage): Promise<URLSearchParams |
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > maxFormBytes) return undefined
+    if (length > maxFormBodyBytes) return undefined
     chunks.push(chunk)
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))

@@ -4,7 +4,12 @@ import type { Cache } from '../../ports/cache.ts'
 import type { MergeIntent, MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
 import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
-import type { QueuedPullView, QueuePageModel, MergeFreezeView, MergedPageModel } from '../pages/queue-page.ts'
+import type {
+  QueuedPullView,
+  QueuePageModel,
+  MergeFreezeView,
+  MergedPullsPageModel,
+} from '../pages/queue-page.ts'
 import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
 export type QueuePageStore = StatusPageStore & MergeFreezeStore & MergeRecordStore & Cache
@@ -139,12 +144,12 @@ function toMergeFreezeView({
 }
 
 /** `before`: the merge below which the page begins. */
-export async function readMergedPageModel(
+export async function readMergedPullsPageModel(
   store: StatusPageStore,
   listed: readonly RecordedRepository[],
   repository: RepositoryName | undefined,
   before: number | undefined,
-): Promise<MergedPageModel> {
+): Promise<MergedPullsPageModel> {
   const pulls = await store.mergedPulls(
     listed.map((one) => one.repository),
     mergedPullsPerPage + 1,

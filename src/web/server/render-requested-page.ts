@@ -22,10 +22,15 @@ import {
   renderBadge,
 } from '../pages/overview-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
-import { renderQueuePage, renderMergedPullsFeed, renderMergedPage } from '../pages/queue-page.ts'
+import { renderQueuePage, renderMergedPullsFeed, renderMergedPullsPage } from '../pages/queue-page.ts'
 import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
 import { readPullPageModel } from './read-pull.ts'
-import { readBadgeModel, readHomePageModel, readMergedPageModel, readQueuePageModel } from './read-queue.ts'
+import {
+  readBadgeModel,
+  readHomePageModel,
+  readMergedPullsPageModel,
+  readQueuePageModel,
+} from './read-queue.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { readScanState } from '../../image-scan/scan-state.ts'
@@ -90,24 +95,24 @@ export async function renderRequestedPage(
   }
   switch (asked.page) {
     case 'home':
-      return renderModel(order, await readHomePageModel(store, repositories), renderHomePage)
+      return renderPageModel(order, await readHomePageModel(store, repositories), renderHomePage)
     case 'overview':
-      return renderModel(order, await readOverviewPageModel(store, repositories), renderOverviewPage)
+      return renderPageModel(order, await readOverviewPageModel(store, repositories), renderOverviewPage)
     case 'rules': {
       const rules = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow)
-      return renderModel(order, { rules }, renderRulesPage)
+      return renderPageModel(order, { rules }, renderRulesPage)
     }
     case 'rule': {
       const rule = allRules.find(({ id }) => id === asked.id)
       const text = ruleText(asked.id)
-      return renderModel(
+      return renderPageModel(
         order,
         rule && { ...toRuleTableRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
         renderRulePage,
       )
     }
     case 'merged':
-      return renderMergedPulls(undefined, order, sources)
+      return renderMergedPullsResponse(undefined, order, sources)
     // These do not read the store.
     case 'sign-in':
     case 'sign-out':
@@ -129,39 +134,39 @@ async function renderRepositoryPage(
   const { repository } = one
   switch (asked.page) {
     case 'repository':
-      return renderModel(order, await readQueuePageModel(store, one, webUrl), (model, its) =>
+      return renderPageModel(order, await readQueuePageModel(store, one, webUrl), (model, its) =>
         renderQueuePage(model, its, order.formToken),
       )
     case 'pull':
-      return renderModel(
+      return renderPageModel(
         order,
         await readPullPageModel(store, repository, asked.pull, webUrl),
         renderPullPage,
       )
     case 'repository-overview':
-      return renderModel(
+      return renderPageModel(
         order,
         await readRepositoryOverviewPageModel(store, repository, order.setting.now),
         renderRepositoryOverviewPage,
       )
     case 'catalogs': {
       const catalogs = await store.listCatalogTotals(repository)
-      return renderModel(order, { repository, catalogs }, renderCatalogsPage)
+      return renderPageModel(order, { repository, catalogs }, renderCatalogsPage)
     }
     case 'catalog':
-      return renderModel(
+      return renderPageModel(
         order,
         await readCatalogPageModel(store, repository, asked.catalog),
         renderCatalogPage,
       )
     case 'package':
-      return renderModel(
+      return renderPageModel(
         order,
         await readPackagePageModel(store, repository, asked.catalog, asked.package),
         renderPackagePage,
       )
     case 'repository-merged':
-      return renderMergedPulls(repository, order, sources)
+      return renderMergedPullsResponse(repository, order, sources)
     // This only redirects.
     case 'resume':
       return undefined
@@ -171,18 +176,18 @@ async function renderRepositoryPage(
 }
 
 /** `of`: the repository, or undefined for all of them. */
-async function renderMergedPulls(
+async function renderMergedPullsResponse(
   of: RepositoryName | undefined,
   order: RenderPageOptions,
   { store, publicUrl, webUrl }: PageDataSources,
 ): Promise<PageResponse | undefined> {
   const { form, query, setting, repositories } = order
-  const model = await readMergedPageModel(store, repositories, of, parseBeforeCursor(query))
-  if (form !== 'atom') return renderModel(order, model, renderMergedPage)
+  const model = await readMergedPullsPageModel(store, repositories, of, parseBeforeParameter(query))
+  if (form !== 'atom') return renderPageModel(order, model, renderMergedPullsPage)
   return { status: 200, form, body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now) }
 }
 
-function renderModel<Model>(
+function renderPageModel<Model>(
   { form, setting }: RenderPageOptions,
   model: Model | undefined,
   renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
@@ -199,7 +204,7 @@ const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number
   title,
 })
 
-function parseBeforeCursor(query: URLSearchParams): number | undefined {
+function parseBeforeParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

@@ -19,7 +19,7 @@ import {
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
-import type { Forge, ForgeQuestion } from '../../ports/forge.ts'
+import type { Forge, ForgeCheckQuestion } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository } from '../../ports/page-records.ts'
@@ -117,9 +117,9 @@ async function checkMaintainerStatus(
 function createMaintainerCheckQuestions(
   { id, login }: { readonly id: ReturnType<typeof toUserId>; readonly login: string },
   maintainers: readonly Principal[],
-): readonly Extract<ForgeQuestion, CheckQuestion>[] {
+): readonly Extract<ForgeCheckQuestion, CheckQuestion>[] {
   return [
-    ...maintainers.flatMap((principal): ForgeQuestion[] => {
+    ...maintainers.flatMap((principal): ForgeCheckQuestion[] => {
       if (principal.kind === 'user')
         return principal.id === undefined && principal.login === login ? [{ kind: 'user', login }] : []
       if (principal.kind !== 'team') return []

@@ -24,7 +24,7 @@ export interface InstalledRepositoryBranches {
   readonly more: number
 }
 
-export interface InstalledPageOptions {
+export interface AppInstalledPageOptions {
   readonly token: string
   readonly appUrl: string
   readonly gitUrl: string
@@ -39,7 +39,7 @@ export interface InstalledPageOptions {
 const minGitHubQueryIntervalMs = 2_000
 
 /** Answers requests below /setup/; resolves to false for other addresses. */
-export function createInstalledPageHandler(options: InstalledPageOptions) {
+export function createAppInstalledPageHandler(options: AppInstalledPageOptions) {
   let known: { at: number; installed: Promise<InstalledRepositoryBranches> } | undefined
   const installed = () => {
     if (known === undefined || options.now() - known.at > minGitHubQueryIntervalMs)
@@ -60,20 +60,20 @@ export function createInstalledPageHandler(options: InstalledPageOptions) {
       const all = await installed()
       const ruleset = findRequestedRuleset(all, url)
       if (ruleset !== undefined) sendRulesetJsonFile(response, ruleset)
-      else sendHtmlPage(response, 200, renderInstalledPage(all, options))
+      else sendHtmlPage(response, 200, renderAppInstalledPage(all, options))
     } catch (error) {
       known = undefined
       sendHtmlPage(response, 502, {
         title: "Could not list the App's installations",
         body: `<p class="wrong">${escapeHtml(error instanceof Error ? error.message : String(error))}</p><p>This page retries automatically.</p>`,
-        refresh: { seconds: 10, to: formatInstalledPageUrl(options.token) },
+        refresh: { seconds: 10, to: formatAppInstalledPageUrl(options.token) },
       })
     }
     return true
   }
 }
 
-const formatInstalledPageUrl = (token: string): string => `/setup/installed?word=${token}`
+const formatAppInstalledPageUrl = (token: string): string => `/setup/installed?word=${token}`
 
 function findRequestedRuleset(
   { branches }: InstalledRepositoryBranches,
@@ -99,22 +99,22 @@ function sendRulesetJsonFile(response: ServerResponse, ruleset: RecommendedRules
 
 const formatRepositoryFullName = ({ owner, name }: RepositoryName): string => `${owner}/${name}`
 
-function renderInstalledPage(
+function renderAppInstalledPage(
   { branches, more }: InstalledRepositoryBranches,
-  { token, appUrl, gitUrl }: InstalledPageOptions,
+  { token, appUrl, gitUrl }: AppInstalledPageOptions,
 ): HtmlPage {
   const install = `<a href="${escapeHtml(appUrl)}/installations/new">Install the App on GitHub</a>`
   if (branches.length === 0)
     return {
       title: 'Install the App',
       body: `<p>catalog-bot is running, but its App is not installed on any repository yet.</p><p>${install} for the repository that contains your catalogs. This page then updates automatically.</p>`,
-      refresh: { seconds: 3, to: formatInstalledPageUrl(token) },
+      refresh: { seconds: 3, to: formatAppInstalledPageUrl(token) },
     }
   const parts = branches.map((it) => renderInstalledRepositoryBranch(it, token, gitUrl))
   const rest = more > 0 ? `<p>The App is also installed on ${more} more repositories.</p>` : ''
   return {
     title: 'Installed',
-    body: `${parts.join('')}${rest}<p>${install} for another repository, or <a href="${escapeHtml(formatInstalledPageUrl(token))}">refresh this page</a>. To see this report later, run <code>catalog-bot doctor OWNER/NAME</code>.</p>`,
+    body: `${parts.join('')}${rest}<p>${install} for another repository, or <a href="${escapeHtml(formatAppInstalledPageUrl(token))}">refresh this page</a>. To see this report later, run <code>catalog-bot doctor OWNER/NAME</code>.</p>`,
   }
 }
 

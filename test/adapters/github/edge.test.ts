@@ -19,7 +19,7 @@ const privateKey = generatePrivateKey()
 
 blockUnmockedRequests()
 
-function openTestGitHubApp() {
+function createTestGitHubApp() {
   const log = pino({ level: 'silent' })
   const warned = jest.spyOn(log, 'warn')
   const app = createGitHubApp({
@@ -50,7 +50,7 @@ describe('the version of the REST API', () => {
     versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
     versioned.get(`${repositoryApiPath}/branches?per_page=100`).reply(200, [])
     versioned.post('/api/graphql').reply(200, { data: { viewer: null } })
-    const { app, warned } = openTestGitHubApp()
+    const { app, warned } = createTestGitHubApp()
     const octokit = await app.octokit(9)
     expect(await createGitHubForge(octokit, repository, app).branches()).toEqual([])
     await octokit.graphql('{ viewer { login } }')
@@ -65,7 +65,7 @@ describe('the version of the REST API', () => {
     const plain = nock(githubHost, { badheaders: ['x-github-api-version'] })
     plain.post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
     plain.get(`${repositoryApiPath}/branches?per_page=100`).twice().reply(200, [])
-    const { app, warned } = openTestGitHubApp()
+    const { app, warned } = createTestGitHubApp()
     const forge = createGitHubForge(await app.octokit(9), repository, app)
     await forge.branches()
     await forge.branches()
@@ -77,7 +77,7 @@ describe('the version of the REST API', () => {
   test('does not cause a repeated write', async () => {
     nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
     nock(githubHost).post(`${repositoryApiPath}/dispatches`).reply(400, unsupportedApiVersionResponse)
-    const { app } = openTestGitHubApp()
+    const { app } = createTestGitHubApp()
     const forge = createGitHubForge(await app.octokit(9), repository, app)
     const dispatch = forge.perform({ kind: 'dispatch-event', event: 'x', payload: {} })
     await expect(dispatch).rejects.toMatchObject({ code: 'rejected' })

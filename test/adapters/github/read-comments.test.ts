@@ -5,7 +5,7 @@ import { createCommentCache } from '../../../src/adapters/github/github-cache.ts
 import type { Octokit } from '../../../src/adapters/github/github-app.ts'
 import {
   findBotComment,
-  extractCommentCommandLines,
+  extractLinesSearchedForCommands,
   readComments,
 } from '../../../src/adapters/github/read-comments.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
@@ -175,11 +175,11 @@ describe('thousands of comments', () => {
 
 describe('the stored part of a comment', () => {
   test('consists of the lines that can contain a command', () => {
-    expect(extractCommentCommandLines(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
-    expect(extractCommentCommandLines('/hold')).toBe('/hold')
+    expect(extractLinesSearchedForCommands(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
+    expect(extractLinesSearchedForCommands('/hold')).toBe('/hold')
   })
   test('is empty if those lines are too long', () => {
-    expect(extractCommentCommandLines(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
+    expect(extractLinesSearchedForCommands(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
   })
 })
 

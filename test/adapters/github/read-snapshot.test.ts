@@ -34,13 +34,13 @@ function createOctokit(heads: readonly string[]): Octokit {
     },
   } as unknown as Octokit
 }
-const readPullSnapshotWithHeads = (heads: readonly string[]) =>
+const readPullWithChangingHead = (heads: readonly string[]) =>
   readPullRequestSnapshot(createOctokit(heads), { owner: 'acme', name: 'catalog' }, toPullNumber(7))
 
 describe('T45: parts of a read that do not agree', () => {
   test('a push while it is read: the new head is read with its own lists', async () => {
     expect(
-      await readPullSnapshotWithHeads([
+      await readPullWithChangingHead([
         createHeadSha('a'),
         createHeadSha('c'),
         createHeadSha('c'),
@@ -50,13 +50,13 @@ describe('T45: parts of a read that do not agree', () => {
       head: createHeadSha('c'),
       base: createHeadSha('b'),
     })
-    expect(await readPullSnapshotWithHeads([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
+    expect(await readPullWithChangingHead([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
       head: createHeadSha('a'),
     })
   })
   test('one that never rests is no snapshot at all', async () => {
     await expect(
-      readPullSnapshotWithHeads(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
+      readPullWithChangingHead(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
     ).rejects.toMatchObject({
       code: 'inconsistent',
     })

@@ -36,7 +36,7 @@ afterEach(async () => {
   ])
 })
 
-function openTestPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
+function createTestImagePusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
   const pusher = createImagePusher({
     clock,
     egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
@@ -71,7 +71,7 @@ const isBlobUploadRequest = (method: string, path: string) =>
 
 describe('a push', () => {
   test('sends blobs, the manifest by digest, and the tag, then reads the tag', async () => {
-    const { digest } = await openTestPusher().push(
+    const { digest } = await createTestImagePusher().push(
       createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }),
     )
     const [blob] = samplePushableImage.blobs
@@ -92,13 +92,15 @@ describe('a push', () => {
     const there = registryServer.addBlob('already there')
     const unread = { ...there, read: () => Promise.reject(new Error('read')) }
     const [blob] = samplePushableImage.blobs
-    const { blobs } = await openTestPusher().push(createImagePushRequest({ blobs: [unread, blob, blob] }))
+    const { blobs } = await createTestImagePusher().push(
+      createImagePushRequest({ blobs: [unread, blob, blob] }),
+    )
     expect(blobs).toEqual({ present: 1, mounted: 0, uploaded: 1 })
   })
   test('tags nothing if a blob cannot be sent', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (isBlobUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'bad-reply',
       message: expect.stringMatching(/^push to .*\/org\/app failed: .*DIGEST_INVALID/),
     })
@@ -106,7 +108,9 @@ describe('a push', () => {
   })
   test('does not send bytes that do not match the digest', async () => {
     const blob = { ...createBlob(Buffer.from('one')), read: async () => Buffer.from('two') }
-    await expect(openTestPusher().push(createImagePushRequest({ blobs: [blob] }))).rejects.toMatchObject({
+    await expect(
+      createTestImagePusher().push(createImagePushRequest({ blobs: [blob] })),
+    ).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
     expect(listRegistryRequests().some((step) => step.startsWith('PUT'))).toBe(false)
@@ -121,7 +125,7 @@ describe('a push', () => {
         matches(path) &&
         response.writeHead(201, { 'docker-content-digest': computeSha256Digest('other') }).end()
       )
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
@@ -129,7 +133,7 @@ describe('a push', () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))
     registryServer.script = ({ method }, response) =>
       void (method === 'GET' && response.writeHead(200).end(other))
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
       message: expect.stringContaining('the tag v1 on '),
     })
@@ -148,7 +152,7 @@ describe('an upload', () => {
     registryServer.script = (request, response, earlier) =>
       requireBasicAuth(request, response, earlier) ?? lead(request, response, earlier)
     const [blob] = samplePushableImage.blobs
-    await openTestPusher().push(createImagePushRequest({ blobs: [blob] }))
+    await createTestImagePusher().push(createImagePushRequest({ blobs: [blob] }))
     expect(sent).toEqual(await blob?.read())
     expect(storageServer.requests[0]?.headers).not.toHaveProperty('authorization')
     expect(storageServer.requests[0]?.query.get('digest')).toBe(blob?.digest)
@@ -164,13 +168,15 @@ describe('an upload', () => {
     'file:///etc/passwd',
   ])('to %s is blocked', async (location) => {
     registryServer.script = leadTo(location)
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'blocked' })
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
+      code: 'blocked',
+    })
   })
   test('from a registry with TLS to plain HTTP is blocked, even on the same host', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const { loopbackCertificate } = await import('../registry/scripted-registry.ts')
     secure.script = leadTo(`http://${storageServer.host}/x`)
-    const pusher = openTestPusher({
+    const pusher = createTestImagePusher({
       egress: {
         plainHttp: [storageServer.host],
         internal: { [secure.host]: ['127.0.0.1/32'], [storageServer.host]: ['127.0.0.1/32'] },
@@ -187,10 +193,12 @@ describe('an upload', () => {
   test('does not follow a redirect, and fails without an upload URL', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(307, { location: `${storageServer.origin}/x` }).end())
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'bad-reply' })
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
+      code: 'bad-reply',
+    })
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(202).end())
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toThrow(
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toThrow(
       /did not return an upload URL/,
     )
     expect(storageServer.requests).toHaveLength(0)
@@ -204,7 +212,9 @@ describe('failures', () => {
       let failed = 0
       registryServer.script = ({ method, path }, response) =>
         void (isBlobUploadRequest(method, path) && failed++ === 0 && response.writeHead(status).end())
-      await openTestPusher().push(createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }))
+      await createTestImagePusher().push(
+        createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }),
+      )
       expect(
         listRegistryRequests()
           .slice(0, 6)
@@ -229,7 +239,9 @@ describe('failures', () => {
       response.socket?.destroy()
       return true
     }
-    expect((await openTestPusher().push(createImagePushRequest({ blobs: [blob] }))).blobs.present).toBe(1)
+    expect(
+      (await createTestImagePusher().push(createImagePushRequest({ blobs: [blob] }))).blobs.present,
+    ).toBe(1)
   })
   test('a failed manifest push is retried', async () => {
     registryServer.script = ({ method, path }, response, earlier) =>
@@ -239,13 +251,13 @@ describe('failures', () => {
         earlier === 0 &&
         response.writeHead(502).end()
       )
-    await openTestPusher().push(createImagePushRequest())
+    await createTestImagePusher().push(createImagePushRequest())
     expect(registryServer.holds('org/app@v1')).toBe(true)
   })
   test('a push without permission is reported as a credentials error', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && sendRegistryError(response, 403, 'DENIED', 'no push here'))
-    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'credentials',
       message: expect.stringContaining('no push here'),
     })
@@ -253,7 +265,7 @@ describe('failures', () => {
   test('an aborted push ends', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
-    await expect(openTestPusher().push(createImagePushRequest(), stop.signal)).rejects.toMatchObject({
+    await expect(createTestImagePusher().push(createImagePushRequest(), stop.signal)).rejects.toMatchObject({
       code: 'aborted',
     })
   })
@@ -298,7 +310,7 @@ describe('scopes', () => {
     const scopes: string[] = []
     greedy(scopes)
     const [blob] = samplePushableImage.blobs
-    await openTestPusher({ credentials: [] }).push(
+    await createTestImagePusher({ credentials: [] }).push(
       createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
     )
     expect(scopes).toEqual([
@@ -321,7 +333,7 @@ test('a token that expires during a push is replaced, and the push continues', a
     const challenge = `Bearer realm="http://${storageServer.host}/token",service="s",scope="repository:org/app:pull,push"`
     response.writeHead(401, { 'www-authenticate': `${challenge},error="invalid_token"` }).end()
   }
-  const { digest } = await openTestPusher({
+  const { digest } = await createTestImagePusher({
     egress: {
       ...allowLoopbackRegistries(registryServer.host, storageServer.host),
       tokenHosts: { [registryServer.host]: [storageServer.host] },
@@ -334,7 +346,7 @@ test('a token that expires during a push is replaced, and the push continues', a
 describe('registry quirks', () => {
   const large = createBlob(Buffer.alloc(2500, 'x'))
   const only = (host: string, more: Partial<ImagePusherOptions> = {}) =>
-    openTestPusher({
+    createTestImagePusher({
       egress: allowLoopbackRegistries(host),
       limits: { attempts: 1, chunkBytes: 1000 },
       ...more,
@@ -375,7 +387,7 @@ describe('registry quirks', () => {
   test('ECR Public: a blob is sent if its HEAD request is rejected', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (method === 'HEAD' && path.includes('/blobs/') && response.writeHead(401).end())
-    expect((await openTestPusher().push(createImagePushRequest())).blobs).toEqual({
+    expect((await createTestImagePusher().push(createImagePushRequest())).blobs).toEqual({
       present: 0,
       mounted: 0,
       uploaded: 2,
@@ -385,7 +397,7 @@ describe('registry quirks', () => {
     registryServer.script = ({ query }, response) =>
       void (query.has('mount') && sendRegistryError(response, 400, 'UNSUPPORTED', 'no mounts'))
     const [blob, other] = samplePushableImage.blobs
-    await openTestPusher().push(
+    await createTestImagePusher().push(
       createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }, other] }),
     )
     const mounts = registryServer.requests.filter(({ query }) => query.has('mount'))
@@ -394,7 +406,9 @@ describe('registry quirks', () => {
   })
   test('GAR: a mount that returns an upload URL continues as that upload', async () => {
     const [blob] = samplePushableImage.blobs
-    await openTestPusher().push(createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
+    await createTestImagePusher().push(
+      createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
+    )
     expect(listRegistryRequests().filter((step) => step.startsWith('POST'))).toHaveLength(1)
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
@@ -431,16 +445,16 @@ describe('the content of a registry', () => {
         .writeHead(200, isFirst ? { link: '</v2/org/app/tags/list?last=b>; rel="next"' } : {})
         .end(JSON.stringify({ name: 'org/app', tags: isFirst ? ['b', null] : ['a', 'b'] }))
     }
-    await expect(openTestPusher().listTags(pushTarget())).resolves.toEqual(['a', 'b'])
+    await expect(createTestImagePusher().listTags(pushTarget())).resolves.toEqual(['a', 'b'])
     registryServer.script = (_request, response) => sendRegistryError(response, 404, 'NAME_UNKNOWN', 'no')
-    await expect(openTestPusher().listTags(pushTarget())).resolves.toEqual([])
+    await expect(createTestImagePusher().listTags(pushTarget())).resolves.toEqual([])
   })
   test('the next page of tags is never requested from another host', async () => {
     registryServer.script = (_request, response) =>
       void response
         .writeHead(200, { link: `<http://${storageServer.host}/v2/org/app/tags/list>; rel="next"` })
         .end(JSON.stringify({ tags: ['a'] }))
-    await expect(openTestPusher().listTags(pushTarget())).rejects.toMatchObject({ code: 'blocked' })
+    await expect(createTestImagePusher().listTags(pushTarget())).rejects.toMatchObject({ code: 'blocked' })
     expect(storageServer.requests).toEqual([])
   })
   test.each([
@@ -449,14 +463,14 @@ describe('the content of a registry', () => {
   ])('HTTP %s for a deletion tells whether the manifest existed', async (status, isDeleted) => {
     registryServer.script = ({ method }, response) =>
       void (method === 'DELETE' && response.writeHead(status).end())
-    await expect(openTestPusher().deleteManifest(pushTarget(), computeSha256Digest('x'))).resolves.toBe(
-      isDeleted,
-    )
+    await expect(
+      createTestImagePusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
+    ).resolves.toBe(isDeleted)
   })
   test('a registry without deletion is reported as `unsupported`', async () => {
     registryServer.script = (_request, response) => sendRegistryError(response, 405, 'UNSUPPORTED', 'no')
     await expect(
-      openTestPusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
+      createTestImagePusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
     ).rejects.toMatchObject({
       code: 'unsupported',
     })

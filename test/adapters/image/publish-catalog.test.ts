@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
 import {
-  renderCompositeFiles,
+  renderCompositeCatalogFiles,
   parseCompositeCatalogSpec,
 } from '../../../src/adapters/image/composite-catalog.ts'
 import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
@@ -339,7 +339,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       ),
     )
     expect(list).toMatchObject({ name: 'all', repository: `${server.host}/org/composite`, tag: 'v1' })
-    const files = await renderCompositeFiles(registry, list, 'catalogs/list.yaml')
+    const files = await renderCompositeCatalogFiles(registry, list, 'catalogs/list.yaml')
     expect(files.map(({ path }) => path)).toEqual(['foo/index.yaml'])
     await publisher.publish({ files, base }, { repository: list.repository ?? '', tags: [list.tag ?? ''] })
     const { files: found } = await publisher.read(at('org/composite'))
@@ -350,7 +350,7 @@ describeIfRegistryInstalled('a catalog image', () => {
     const notOne = parseCompositeCatalogSpec(
       Buffer.from(`name: all\nreferences:\n- name: base\n  image: ${base}\n`),
     )
-    await expect(renderCompositeFiles(registry, notOne, 'catalogs/list.yaml')).rejects.toMatchObject({
+    await expect(renderCompositeCatalogFiles(registry, notOne, 'catalogs/list.yaml')).rejects.toMatchObject({
       code: 'invalid-catalog',
       message: expect.stringMatching(/^base: .* is not a bundle/),
     })

@@ -44,7 +44,7 @@ export async function compareImageReaders(
   return compareReadResultWithGo(read, error, files)
 }
 
-export async function compareDocumentReaders(
+export async function compareRegistryDocumentReaders(
   readers: GoReaders,
   { kind, body }: RandomRegistryDocument,
 ): Promise<GoReaderComparison> {

@@ -9,7 +9,7 @@ import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { createManualClock } from './manual-clock.ts'
 
 const registryMirrorRules = [{ prefix: 'quay.io', mirrors: [{ location: 'mirror.example' }] }]
-const failingMirrorCredentials: CredentialSource = {
+const failingMirrorCredentialSource: CredentialSource = {
   find: async (host) => {
     if (host === 'mirror.example') throw new RegistryError('credentials', 'a helper failed')
     return undefined
@@ -24,7 +24,7 @@ async function computeRegistryIdentity(password: string | undefined): Promise<st
   const client = createRegistryClient({
     clock: createManualClock(),
     rules: registryMirrorRules,
-    credentials: [...own, failingMirrorCredentials],
+    credentials: [...own, failingMirrorCredentialSource],
   })
   const identity = await client.identity('quay.io/a/b:1')
   await client.close()
@@ -60,7 +60,7 @@ test('public readability depends on credentials, mirrors, and the operator confi
   expect(await seen({})).toBe(true)
   expect(await seen({ rules: registryMirrorRules })).toBe(true)
   expect(await seen({ rules: registryMirrorRules, closedHosts: ['mirror.example'] })).toBe(false)
-  expect(await seen({ rules: registryMirrorRules, credentials: [failingMirrorCredentials] })).toBe(false)
+  expect(await seen({ rules: registryMirrorRules, credentials: [failingMirrorCredentialSource] })).toBe(false)
   expect(
     await seen({
       rules: registryMirrorRules,

@@ -29,7 +29,7 @@ afterEach(async () => {
     registryServer.close(),
   ])
 })
-function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
+function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
   const client = createRegistryClient({
     clock: createManualClock(),
     egress: allowLoopbackRegistries(registryServer.host),
@@ -51,7 +51,7 @@ describe('an invalid manifest', () => {
       for (const platforms of [false, true])
         for (const name of ['org/app:v1', `org/app@${digest}`])
           expect(
-            await openTestRegistryClient({ platforms }).resolve(formatTestImageReference(name)),
+            await createTestRegistryClient({ platforms }).resolve(formatTestImageReference(name)),
           ).toMatchObject({
             kind: 'unsupported',
           })
@@ -60,7 +60,7 @@ describe('an invalid manifest', () => {
   test('is inconclusive by tag without a digest header', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': manifestMediaType }).end('[]')
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -128,7 +128,7 @@ describe('an invalid manifest', () => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
     const digest = registryServer.add('org/app', 'v1', text)
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
+      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -141,7 +141,7 @@ describe('an invalid manifest', () => {
       x: { a: 1, A: 2 },
     })
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
+      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
     ).toMatchObject({
       kind: 'ok',
     })
@@ -151,7 +151,7 @@ describe('an invalid manifest', () => {
 describe('digests', () => {
   test('a reference with an unsupported digest algorithm sends no request', async () => {
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
+      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -165,7 +165,7 @@ describe('digests', () => {
         .writeHead(200, { 'content-type': manifestMediaType, 'content-length': bytes.length })
         .end(bytes)
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
+      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
     ).toMatchObject({
       kind: 'ok',
       digest,
@@ -179,7 +179,7 @@ describe('digests', () => {
           'docker-content-digest': computeSha256Digest('other'),
         })
         .end(JSON.stringify(createImageManifest('x')))
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -187,7 +187,7 @@ describe('digests', () => {
 
 describe('blobs', () => {
   const fetchLayer = () =>
-    openTestRegistryClient().fetchBlob(
+    createTestRegistryClient().fetchBlob(
       { host: registryServer.host, repository: 'org/app' },
       sampleLayerDescriptor,
     )
@@ -231,12 +231,12 @@ describe('blobs', () => {
     )
     registryServer.add('org/app', 'v1', { schemaVersion: 2, config, layers: [] })
     await expect(
-      pullBundle(openTestRegistryClient(), formatTestImageReference('org/app:v1')),
+      pullBundle(createTestRegistryClient(), formatTestImageReference('org/app:v1')),
     ).rejects.toMatchObject({
       code: 'unsupported',
     })
     expect(
-      await openTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
+      await createTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -251,7 +251,7 @@ describe('waits', () => {
   ])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
     expect(
-      await openTestRegistryClient({ limits: { attempts: 1 } }).resolve(
+      await createTestRegistryClient({ limits: { attempts: 1 } }).resolve(
         formatTestImageReference('org/app:v1'),
       ),
     ).toMatchObject({

@@ -45,7 +45,7 @@ afterEach(async () => {
   ])
 })
 
-function openTestRegistryClient(
+function createTestRegistryClient(
   credential?: RegistryCredential | CredentialSource,
   options: Partial<RegistryClientOptions> = {},
 ): RegistryClient {
@@ -133,7 +133,7 @@ describe('Docker Hub', () => {
     registryServer.add('me/private', '1')
   })
   const hub = (credential?: RegistryCredential) =>
-    openTestRegistryClient(
+    createTestRegistryClient(
       credential && createStaticCredentialSource({ [registryServer.host]: credential }),
       {
         rules: [{ prefix: 'docker.io', location: registryServer.host }],
@@ -182,14 +182,14 @@ describe('quay.io', () => {
   test('a robot account can read private images, and its full name is sent', async () => {
     registryServer.add('org/app', '1')
     expect(
-      await openTestRegistryClient(createBasicCredential('org+robot', 'KEY:1')).resolve(
+      await createTestRegistryClient(createBasicCredential('org+robot', 'KEY:1')).resolve(
         formatTestImageReference('org/app:1'),
       ),
     ).toMatchObject({ kind: 'ok' })
     expect(registryServer.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe(
       'org+robot',
     )
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -200,14 +200,14 @@ describe('quay.io', () => {
       { schemaVersion: 1, fsLayers: [] },
       'application/vnd.docker.distribution.manifest.v1+prettyjws',
     )
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('open/old:1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('open/old:1'))).toMatchObject({
       kind: 'unsupported',
     })
   })
   test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
     registryServer.add('open/app', '2')
-    const client = openTestRegistryClient()
+    const client = createTestRegistryClient()
     await client.resolve(formatTestImageReference('open/app:1'))
     const script = registryServer.script as RegistryScript
     let noise = 1
@@ -239,7 +239,7 @@ describe('quay.io', () => {
         return void response.writeHead(429, { 'retry-after': '1' }).end()
       return script(request, response, earlier)
     }
-    const client = openTestRegistryClient(undefined, {
+    const client = createTestRegistryClient(undefined, {
       limits: { windows: window ? { [registryServer.host]: window } : {} },
     })
     const answers = await Promise.all(
@@ -270,25 +270,27 @@ describe('ghcr.io', () => {
     registryServer.add('org/private', '1', emptyImageIndex, manifestMediaTypes.ociIndex)
   })
   test('a public index is found because all four media types are accepted', async () => {
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('open/app:1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('open/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: manifestMediaTypes.ociIndex,
     })
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('open/app:2'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('open/app:2'))).toMatchObject({
       kind: 'missing',
     })
   })
   test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject(
+      {
+        kind: 'missing-or-private',
+      },
+    )
     expect(
-      await openTestRegistryClient(createBasicCredential('user', 'ghp_x')).resolve(
+      await createTestRegistryClient(createBasicCredential('user', 'ghp_x')).resolve(
         formatTestImageReference('org/private:1'),
       ),
     ).toMatchObject({ kind: 'ok' })
     expect(
-      await openTestRegistryClient(createBasicCredential('user', 'ghp_expired')).resolve(
+      await createTestRegistryClient(createBasicCredential('user', 'ghp_expired')).resolve(
         formatTestImageReference('org/private:1'),
       ),
     ).toMatchObject({
@@ -335,7 +337,7 @@ describe('registry.redhat.io', () => {
     registryServer.add('rhel9/app', '1')
   })
   test('a service account resolves images, and the CDN receives no credentials', async () => {
-    const client = openTestRegistryClient(createBasicCredential(account, 'jwt.jwt.jwt'))
+    const client = createTestRegistryClient(createBasicCredential(account, 'jwt.jwt.jwt'))
     expect(await client.resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
     expect(await client.resolve(formatTestImageReference('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
     expect(secondRegistryServer.requests[0]?.query.get('account')).toBe(account)
@@ -345,7 +347,7 @@ describe('registry.redhat.io', () => {
     expect(fromCdn.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
   test('the reason for an anonymous client contains the help text', async () => {
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('https://access.redhat.com/RegistryAuthentication'),
     })
@@ -371,7 +373,7 @@ describe('ECR', () => {
   test('images are resolved with Basic authentication, which is reused for the next image', async () => {
     const digest = registryServer.add('team/app', '1')
     registryServer.add('team/other', '1')
-    const client = openTestRegistryClient(createBasicCredential('AWS', 'twelve-hours'))
+    const client = createTestRegistryClient(createBasicCredential('AWS', 'twelve-hours'))
     expect(await client.resolve(formatTestImageReference('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registryServer.requests.length = 0
     expect(await client.resolve(formatTestImageReference('team/other:1'))).toMatchObject({ kind: 'ok' })
@@ -382,7 +384,7 @@ describe('ECR', () => {
   })
   test('an expired password is inconclusive', async () => {
     expect(
-      await openTestRegistryClient(createBasicCredential('AWS', 'yesterday')).resolve(
+      await createTestRegistryClient(createBasicCredential('AWS', 'yesterday')).resolve(
         formatTestImageReference('team/app:1'),
       ),
     ).toMatchObject({ kind: 'unknown' })
@@ -429,7 +431,7 @@ describe('GAR', () => {
   ])(
     '%s can read the project, and missing images and repositories are missing',
     async (username, password) => {
-      const client = openTestRegistryClient(createBasicCredential(username, password))
+      const client = createTestRegistryClient(createBasicCredential(username, password))
       expect(await client.resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
         kind: 'ok',
       })
@@ -454,19 +456,19 @@ describe('GAR', () => {
       ),
     )
     expect(
-      await openTestRegistryClient(source).resolve(formatTestImageReference('project/repo/image:1')),
+      await createTestRegistryClient(source).resolve(formatTestImageReference('project/repo/image:1')),
     ).toMatchObject({
       kind: 'ok',
     })
   })
   test('public images are found anonymously, and all others are missing or private', async () => {
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference('open-project/repo/image:1')),
+      await createTestRegistryClient().resolve(formatTestImageReference('open-project/repo/image:1')),
     ).toMatchObject({
       kind: 'ok',
     })
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference('project/repo/image:1')),
+      await createTestRegistryClient().resolve(formatTestImageReference('project/repo/image:1')),
     ).toMatchObject({
       kind: 'missing-or-private',
     })
@@ -500,7 +502,7 @@ describe('ACR', () => {
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await openTestRegistryClient(source).resolve(formatTestImageReference('app:1'))).toMatchObject({
+    expect(await createTestRegistryClient(source).resolve(formatTestImageReference('app:1'))).toMatchObject({
       kind: 'ok',
     })
     const post = registryServer.requests.find(({ method }) => method === 'POST')
@@ -509,20 +511,20 @@ describe('ACR', () => {
   })
   test('the admin password is accepted, and a wrong one is inconclusive', async () => {
     expect(
-      await openTestRegistryClient(createBasicCredential('admin', 'p')).resolve(
+      await createTestRegistryClient(createBasicCredential('admin', 'p')).resolve(
         formatTestImageReference('app:1'),
       ),
     ).toMatchObject({
       kind: 'ok',
     })
     expect(
-      await openTestRegistryClient(createBasicCredential('admin', 'q')).resolve(
+      await createTestRegistryClient(createBasicCredential('admin', 'q')).resolve(
         formatTestImageReference('app:1'),
       ),
     ).toMatchObject({
       kind: 'unknown',
     })
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -560,7 +562,7 @@ describe('Harbor', () => {
     )
   })
   test('a robot resolves an image of a proxy cache, and UNKNOWN means missing', async () => {
-    const client = openTestRegistryClient(createBasicCredential('robot$project+bot', 's'))
+    const client = createTestRegistryClient(createBasicCredential('robot$project+bot', 's'))
     expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: manifestMediaTypes.ociManifest,
@@ -570,7 +572,7 @@ describe('Harbor', () => {
       kind: 'missing',
     })
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference('quay-proxy/org/app:1')),
+      await createTestRegistryClient().resolve(formatTestImageReference('quay-proxy/org/app:1')),
     ).toMatchObject({
       kind: 'missing-or-private',
     })
@@ -593,7 +595,7 @@ describe('Nexus', () => {
     registryServer.add('hosted/app', '2')
   })
   test('images are resolved with GET, and are missing only if GET and HEAD return 404', async () => {
-    const client = openTestRegistryClient(createBasicCredential('u', 'p'))
+    const client = createTestRegistryClient(createBasicCredential('u', 'p'))
     expect(await client.resolve(formatTestImageReference('hosted/none:1'))).toMatchObject({ kind: 'missing' })
     const heads = countRegistryRequests('HEAD', '/manifests/')
     expect(heads).toBeGreaterThan(0)
@@ -604,7 +606,7 @@ describe('Nexus', () => {
     expect(countRegistryRequests('HEAD', '/manifests/')).toBe(heads)
   })
   test('a server error is inconclusive, and the reason contains no HTML', async () => {
-    const answer = await openTestRegistryClient(createBasicCredential('u', 'p')).resolve(
+    const answer = await createTestRegistryClient(createBasicCredential('u', 'p')).resolve(
       formatTestImageReference('hosted/broken/app:1'),
     )
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('<') })

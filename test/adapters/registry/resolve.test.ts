@@ -33,7 +33,7 @@ afterEach(async () => {
   ])
 })
 
-function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
+function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
   const client = createRegistryClient({
     clock,
     egress: allowLoopbackRegistries(registryServer.host),
@@ -45,13 +45,13 @@ function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): R
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
 /** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
-const openDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
-  openTestRegistryClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
+const createDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
+  createTestRegistryClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
 const listRegistryRequestMethods = () => registryServer.requests.map(({ method }) => method)
 
 test('closing the client ends pending waits, and no further requests are sent', async () => {
   registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
-  const client = openTestRegistryClient({ clock: systemClock })
+  const client = createTestRegistryClient({ clock: systemClock })
   const answers = Array.from({ length: 40 }, (_, index) =>
     client.resolve(formatTestImageReference(`org/app:${index}`)),
   )
@@ -72,14 +72,14 @@ describe('existence', () => {
       mediaType: manifestMediaTypes.ociManifest,
       size: expect.any(Number),
     }
-    const client = openTestRegistryClient()
+    const client = createTestRegistryClient()
     expect(await client.resolve(formatTestImageReference('org/app:v1'))).toEqual(resolved)
     expect(await client.resolve(formatTestImageReference(`org/app@${digest}`))).toEqual(resolved)
     expect(listRegistryRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('one HEAD resolves an image if a GET counts as a pull', async () => {
     const digest = registryServer.add('org/app', 'v1')
-    const client = openDockerHubClient()
+    const client = createDockerHubClient()
     expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(await client.resolve(`docker.io/org/app@${digest}`)).toMatchObject({ kind: 'ok', digest })
     expect(listRegistryRequestMethods()).toEqual(['HEAD', 'HEAD'])
@@ -87,30 +87,30 @@ describe('existence', () => {
   test('the digest takes precedence over the tag', async () => {
     const digest = registryServer.add('org/app', 'v1')
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app:gone@${digest}`)),
+      await createTestRegistryClient().resolve(formatTestImageReference(`org/app:gone@${digest}`)),
     ).toMatchObject({
       kind: 'ok',
     })
   })
   test('the connection is reused after a HEAD', async () => {
     registryServer.add('org/app', 'v1')
-    const client = openDockerHubClient()
+    const client = createDockerHubClient()
     for (let round = 0; round < 20; round += 1) await client.resolve('org/app:v1')
     // Two, because an undici client counts as busy for a moment after its response ends.
     const careful = registryServer.connections()
     expect(careful).toBeLessThanOrEqual(2)
-    const careless = openDockerHubClient({ keepAliveAfterHead: false })
+    const careless = createDockerHubClient({ keepAliveAfterHead: false })
     for (let round = 0; round < 20; round += 1) await careless.resolve('org/app:v1')
     expect(registryServer.connections() - careful).toBe(20)
   })
   test('HEAD and GET accept all four media types in one header', async () => {
-    await openTestRegistryClient().resolve(formatTestImageReference('org/app:none'))
+    await createTestRegistryClient().resolve(formatTestImageReference('org/app:none'))
     for (const { headers } of registryServer.requests)
       for (const type of Object.values(manifestMediaTypes))
         expect(headers.accept?.split(', ')).toContain(type)
   })
   test('an image is missing only if both GET and HEAD return 404', async () => {
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:none'))).toEqual({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:none'))).toEqual({
       kind: 'missing',
       reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
@@ -119,12 +119,12 @@ describe('existence', () => {
   test('an image that HEAD finds and GET does not is inconclusive', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
   test('malformed references send no request', async () => {
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/App:1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/App:1'))).toMatchObject({
       kind: 'malformed',
     })
     expect(registryServer.requests).toHaveLength(0)
@@ -136,7 +136,7 @@ describe('existence', () => {
       return true
     }
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'), stop.signal),
+      await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'), stop.signal),
     ).toMatchObject({
       kind: 'unknown',
     })
@@ -150,7 +150,7 @@ describe('bytes and types', () => {
       if (method === 'HEAD')
         response.writeHead(200, { 'content-type': manifestMediaTypes.ociManifest, 'content-length': 5 }).end()
     }
-    expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
+    expect(await createDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(listRegistryRequestMethods()).toEqual(['HEAD', 'GET'])
   })
   test('different bytes for a digest are a mismatch after a second request', async () => {
@@ -164,7 +164,7 @@ describe('bytes and types', () => {
       response.end(method === 'HEAD' ? undefined : bytes)
     }
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${wanted}`)),
+      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${wanted}`)),
     ).toMatchObject({
       kind: 'digest-mismatch',
     })
@@ -174,11 +174,13 @@ describe('bytes and types', () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login')
     expect(
-      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${computeSha256Digest('x')}`)),
+      await createTestRegistryClient().resolve(
+        formatTestImageReference(`org/app@${computeSha256Digest('x')}`),
+      ),
     ).toMatchObject({
       kind: 'unknown',
     })
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -193,7 +195,7 @@ describe('bytes and types', () => {
           })
           .end()
     }
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'ok',
       digest,
     })
@@ -203,12 +205,12 @@ describe('bytes and types', () => {
     'application/vnd.docker.distribution.manifest.v1+json; charset=utf-8',
   ])('schema 1 (%s) is unsupported', async (type) => {
     registryServer.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('schema 1'),
     })
     expect(
-      await openTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
+      await createTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -239,7 +241,7 @@ describe('bytes and types', () => {
   ])('%s is unsupported by digest', async (_name, document, type) => {
     const digest = registryServer.add('org/app', 'v1', document, type)
     expect(
-      await openTestRegistryClient({ platforms: true }).resolve(
+      await createTestRegistryClient({ platforms: true }).resolve(
         formatTestImageReference(`org/app@${digest}`),
       ),
     ).toMatchObject({
@@ -251,7 +253,7 @@ describe('bytes and types', () => {
       response.writeHead(200, { 'content-type': manifestMediaTypes.ociManifest })
       response.end(method === 'HEAD' ? undefined : Buffer.alloc(5 * 1024 * 1024, 32))
     }
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('larger'),
     })
@@ -279,7 +281,7 @@ describe('bytes and types', () => {
     )
     const config = registryServer.addBlob(JSON.stringify({ os: 'linux', architecture: 's390x' }))
     registryServer.add('org/app', 'single', { schemaVersion: 2, config, layers: [] })
-    const client = openTestRegistryClient({ platforms: true })
+    const client = createTestRegistryClient({ platforms: true })
     expect(await client.resolve(formatTestImageReference('org/app:multi'))).toMatchObject({
       platforms: ['linux/amd64', 'linux/arm64', 'linux/arm/v7'],
     })
@@ -294,7 +296,7 @@ describe('registry quirks', () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) =>
       void (method === 'HEAD' && response.writeHead(404).end())
-    const client = openDockerHubClient()
+    const client = createDockerHubClient()
     for (let round = 0; round < 3; round += 1)
       expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
     expect(listRegistryRequestMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
@@ -305,12 +307,12 @@ describe('registry quirks', () => {
       registryServer.add('org/app', 'v1')
       registryServer.script = ({ method }, response) =>
         void (method === 'HEAD' && response.writeHead(status).end())
-      expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
+      expect(await createDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
     },
   )
   test('Harbor and Red Hat: code UNKNOWN with status 404 means missing', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing',
     })
   })
@@ -330,11 +332,11 @@ describe('registry quirks', () => {
       }),
     ]
     expect(
-      await openTestRegistryClient({ credentials }).resolve(formatTestImageReference('org/app:v1')),
+      await createTestRegistryClient({ credentials }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'ok',
     })
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
     const wrong = [
@@ -343,7 +345,7 @@ describe('registry quirks', () => {
       }),
     ]
     expect(
-      await openTestRegistryClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
+      await createTestRegistryClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'unknown',
       reason: `${registryServer.host} rejected the configured credentials`,
@@ -357,7 +359,7 @@ describe('registry quirks', () => {
         'UNAUTHORIZED',
         `Please login\n[x](https://evil)\u202e${'y'.repeat(500)}`,
       )
-    const answer = await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))
+    const answer = await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))
     expect(answer).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('Please login'),
@@ -368,17 +370,17 @@ describe('registry quirks', () => {
   test('a plain details field is reported, and HTML is not', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(401).end('{"details":"unauthorized here"}')
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       reason: expect.stringContaining('unauthorized here'),
     })
     registryServer.script = (_, response) => void response.writeHead(403).end('<html><b>no</b>')
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       reason: expect.not.stringContaining('<'),
     })
   })
   test('403 DENIED without credentials means missing or private', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'DENIED', 'denied')
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -392,7 +394,7 @@ describe('registry quirks', () => {
       else if (path.includes('/blobs/'))
         response.writeHead(307, { location: `${storage.origin}/signed?X-Signature=abc` }).end()
     }
-    const client = openTestRegistryClient({
+    const client = createTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, storage.host),
       credentials: [
         createStaticCredentialSource({
@@ -428,14 +430,14 @@ describe('limits and outages', () => {
       if (earlier === 0)
         response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
     }
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'ok',
     })
     expect(clock.slept[0]).toBe(wait)
   })
   test('a rate limit longer than a minute is reported without a wait', async () => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
       retryAfter: 3600,
     })
@@ -444,7 +446,7 @@ describe('limits and outages', () => {
   test('the code TOOMANYREQUESTS is inconclusive even with status 403', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'TOOMANYREQUESTS', 'slow down')
     expect(
-      await openTestRegistryClient({ limits: { attempts: 1 } }).resolve(
+      await createTestRegistryClient({ limits: { attempts: 1 } }).resolve(
         formatTestImageReference('org/app:v1'),
       ),
     ).toMatchObject({
@@ -455,7 +457,7 @@ describe('limits and outages', () => {
     '%i is an outage, retried with increasing delays',
     async (status) => {
       registryServer.script = (_, response) => void response.writeHead(status).end()
-      expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
         kind: 'unknown',
         reason: `${registryServer.host} returned ${status}`,
       })
@@ -466,7 +468,7 @@ describe('limits and outages', () => {
   test('a dead host is inconclusive, and is not retried immediately for the next reference', async () => {
     const dead = await startScriptedRegistry()
     await dead.close()
-    const client = openTestRegistryClient({ egress: allowLoopbackRegistries(dead.host) })
+    const client = createTestRegistryClient({ egress: allowLoopbackRegistries(dead.host) })
     expect(await client.resolve(`${dead.host}/a/b:1`)).toEqual({
       kind: 'unknown',
       reason: `${dead.host} did not accept the connection`,
@@ -486,12 +488,12 @@ describe('limits and outages', () => {
       response.socket?.destroy()
       return true
     }
-    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'ok',
     })
   })
   test('a host name that cannot be resolved is inconclusive', async () => {
-    const client = openTestRegistryClient({
+    const client = createTestRegistryClient({
       resolve: () => Promise.reject(new Error('ENOTFOUND')),
       limits: { attempts: 1 },
     })
@@ -503,7 +505,7 @@ describe('limits and outages', () => {
   })
   test('an untrusted certificate is inconclusive, not missing', async () => {
     const secure = await startScriptedRegistry({ tls: true })
-    const client = openTestRegistryClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
+    const client = createTestRegistryClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('TLS'),
@@ -513,7 +515,7 @@ describe('limits and outages', () => {
   test('a registry that never responds times out', async () => {
     registryServer.script = () => true
     expect(
-      await openTestRegistryClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
+      await createTestRegistryClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
         formatTestImageReference('org/app:v1'),
       ),
     ).toMatchObject({
@@ -527,7 +529,7 @@ describe('mirrors', () => {
   test('a mirror is used first, with the origin registry as the fallback', async () => {
     const mirror = await startScriptedRegistry()
     const digest = registryServer.add('org/app', 'v1')
-    const client = openTestRegistryClient({
+    const client = createTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, mirror.host),
       rules: [{ prefix: `${registryServer.host}/org`, mirrors: [{ location: `${mirror.host}/cache` }] }],
       limits: { attempts: 1 },
@@ -553,7 +555,7 @@ describe('mirrors', () => {
     const digest = registryServer.add('org/app', 'v1')
     mirror.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm=x' }).end()
-    const client = openTestRegistryClient({
+    const client = createTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, mirror.host),
       rules: [
         {

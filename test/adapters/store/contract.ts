@@ -12,7 +12,7 @@ import { defineStateNamespace, type StateNamespace } from '../../../src/ports/st
 import { toJobKey } from '../../../src/adapters/store/jobs.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { testMergeFreezesContract } from './merge-freezes-contract.ts'
-import { testPageRecordsContract } from './page-records-contract.ts'
+import { testStatusPageStoreContract } from './page-records-contract.ts'
 import {
   createCacheNamespace,
   realTimeClock,
@@ -547,7 +547,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     })
 
     testMergeFreezesContract(() => store)
-    testPageRecordsContract(() => store)
+    testStatusPageStoreContract(() => store)
     const anyJson = new Map<string, unknown>([
       ['a', { deep: [1, 'ü', null, true] }],
       ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],

@@ -29,7 +29,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
   // Postgres rejects running as root.
   const asRoot = process.getuid?.() === 0
   const as = ['setpriv', ...(asRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [])]
-  const folder = mkdtempSync(join(createAccessibleTempDirectory(as), 'catalog-bot-postgres-'))
+  const folder = mkdtempSync(join(findAccessibleTempDirectory(as), 'catalog-bot-postgres-'))
   if (asRoot) {
     const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
     chownSync(folder, id('-u'), id('-g'))
@@ -103,7 +103,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
 }
 
 /** A temporary directory that the account can access, because root owns the directory that mktemp creates for root. */
-function createAccessibleTempDirectory(as: readonly string[]): string {
+function findAccessibleTempDirectory(as: readonly string[]): string {
   const reaches = (location: string) => {
     const [program = 'test', ...args] = [...as, 'test', '-x', location]
     return spawnSync(program, args, { cwd: '/' }).status === 0

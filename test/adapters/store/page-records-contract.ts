@@ -46,7 +46,7 @@ const createRecordedPackage = (name: string, more: Partial<RecordedPackage> = {}
   ...more,
 })
 
-export function testPageRecordsContract(store: () => Store): void {
+export function testStatusPageStoreContract(store: () => Store): void {
   describe('records for the web pages', () => {
     test('have one row per pull request, and a line for each different verdict', async () => {
       const of = createRepositoryName()

@@ -16,7 +16,7 @@ let temporaryDirectory: string
 let workerPool: WorkerPool<TestWorkerJob, unknown>
 beforeEach(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'workers-'))
-  openTestWorkerPool()
+  createTestWorkerPool()
 })
 afterEach(async () => {
   await workerPool.close()
@@ -33,7 +33,7 @@ const defaultWorkerPoolOptions = {
   maxIdleMs: generousTimeoutMs,
 }
 
-function openTestWorkerPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
+function createTestWorkerPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
   workerPool = createWorkerPool<TestWorkerJob, unknown>({ ...defaultWorkerPoolOptions, ...options })
 }
 
@@ -123,7 +123,7 @@ describe('the fault of the job', () => {
   })
 
   test('is a missing program', async () => {
-    openTestWorkerPool({ script: new URL('./nowhere.ts', import.meta.url) })
+    createTestWorkerPool({ script: new URL('./nowhere.ts', import.meta.url) })
     await expect(runWorkerJob({ kind: 'pid' })).rejects.toMatchObject(
       createWorkerFaultMatcher('failed', /code 1/),
     )
@@ -166,7 +166,7 @@ describe('an external failure', () => {
 })
 
 describe('a retry', () => {
-  beforeEach(() => openTestWorkerPool({ maxAttempts: 2 }))
+  beforeEach(() => createTestWorkerPool({ maxAttempts: 2 }))
 
   test('completes a job after its process was killed from outside', async () => {
     expect(await runWorkerJob(createCrashingJob(1))).toBe('done')
@@ -180,7 +180,7 @@ describe('a retry', () => {
   })
 
   test('does not happen if one attempt is allowed', async () => {
-    openTestWorkerPool()
+    createTestWorkerPool()
     await expect(runWorkerJob(createCrashingJob(1))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
     expect(readFileSync(getJobLogFilePath(), 'utf8')).toBe('x')
   })
@@ -188,13 +188,13 @@ describe('a retry', () => {
 
 describe('processes', () => {
   test('are never more than allowed, and are reused', async () => {
-    openTestWorkerPool({ processes: 2 })
+    createTestWorkerPool({ processes: 2 })
     const pids = await Promise.all(Array.from({ length: 12 }, readWorkerPid))
     expect(new Set(pids).size).toBe(2)
   })
 
   test('work at the same time', async () => {
-    openTestWorkerPool({ processes: 2 })
+    createTestWorkerPool({ processes: 2 })
     const first = runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() })
     const second = await readWorkerPid()
     writeFileSync(getJobLogFilePath(), 'x')
@@ -202,7 +202,7 @@ describe('processes', () => {
   })
 
   test('are not started while an existing one may soon be free', async () => {
-    openTestWorkerPool({ processes: 4, growAfterMs: generousTimeoutMs })
+    createTestWorkerPool({ processes: 4, growAfterMs: generousTimeoutMs })
     const pids = await Promise.all([readWorkerPid(), readWorkerPid(), readWorkerPid()])
     expect(new Set(pids).size).toBe(1)
     // A process that is ending doesn't count.
@@ -213,7 +213,7 @@ describe('processes', () => {
   })
 
   test('are started when that takes long', async () => {
-    openTestWorkerPool({ processes: 2, growAfterMs: 1 })
+    createTestWorkerPool({ processes: 2, growAfterMs: 1 })
     const busy = runWorkerJob({ kind: 'spin' }).catch(() => undefined)
     expect(await readWorkerPid()).toBeGreaterThan(0)
     await workerPool.close()
@@ -230,7 +230,7 @@ describe('processes', () => {
   })
 
   test('leave a job to the next process after their maximum number of jobs', async () => {
-    openTestWorkerPool({ maxOrders: 2 })
+    createTestWorkerPool({ maxOrders: 2 })
     const [first, second, third] = [await readWorkerPid(), await readWorkerPid(), await readWorkerPid()]
     expect(second).toBe(first)
     expect(third).not.toBe(first)
@@ -238,7 +238,7 @@ describe('processes', () => {
   })
 
   test('end after their idle timeout', async () => {
-    openTestWorkerPool({ maxIdleMs: 50 })
+    createTestWorkerPool({ maxIdleMs: 50 })
     const here = await readWorkerPid()
     await waitUntil(() => !isProcessAlive(here))
     expect(await readWorkerPid()).not.toBe(here)
@@ -256,14 +256,14 @@ describe('processes of isolated keys', () => {
     Number(await workerPool.run({ kind: 'pid' }, generousTimeoutMs, undefined, key))
 
   test('work for one key each, and are reused for the same key', async () => {
-    openTestWorkerPool({ isForOneKey: true, processes: 2 })
+    createTestWorkerPool({ isForOneKey: true, processes: 2 })
     const [one, other] = [await pidFor('one'), await pidFor('other')]
     expect(other).not.toBe(one)
     expect([await pidFor('other'), await pidFor('one')]).toEqual([other, one])
   })
 
   test('are never idle in greater number than may work', async () => {
-    openTestWorkerPool({ isForOneKey: true, processes: 1 })
+    createTestWorkerPool({ isForOneKey: true, processes: 1 })
     const one = await pidFor('one')
     await pidFor('other')
     await waitUntil(() => !isProcessAlive(one))
@@ -271,7 +271,7 @@ describe('processes of isolated keys', () => {
   })
 
   test('end after a result that makes them unfit for another job', async () => {
-    openTestWorkerPool({
+    createTestWorkerPool({
       canReuse: (answer, milliseconds) => answer !== 'bad' && milliseconds < generousTimeoutMs,
     })
     const here = await readWorkerPid()
@@ -284,7 +284,7 @@ describe('processes of isolated keys', () => {
 
 describe('the queue', () => {
   test('rejects jobs when too many wait, and keeps the waiting ones', async () => {
-    openTestWorkerPool({ maxWaiting: 2 })
+    createTestWorkerPool({ maxWaiting: 2 })
     const orders = [1, 2, 3, 4].map((value) => runWorkerJob({ kind: 'say', value }))
     const outcomes = await Promise.allSettled(orders)
     expect(outcomes.slice(0, 3).map((one) => one.status === 'fulfilled' && one.value)).toEqual([1, 2, 3])
@@ -317,7 +317,7 @@ describe('the queue', () => {
 
 describe('other waiting jobs', () => {
   test('displace a long-running job', async () => {
-    openTestWorkerPool({ displaceAfterMs: 100 })
+    createTestWorkerPool({ displaceAfterMs: 100 })
     const long = runWorkerJob({ kind: 'spin' }).catch((error: unknown) => error)
     expect(await runWorkerJob({ kind: 'say', value: 'quick' })).toBe('quick')
     expect(await long).toMatchObject({ code: 'displaced' })

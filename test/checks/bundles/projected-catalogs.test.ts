@@ -12,7 +12,7 @@ import { parseImageReference } from '../../../packages/fbc/src/go/reference/imag
 import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
-import { describeProjectedChange } from '../../../src/report/evaluation-report.ts'
+import { describeProjectedCatalogChanges } from '../../../src/report/evaluation-report.ts'
 import {
   base,
   createBundleDirectoryFiles,
@@ -46,7 +46,7 @@ async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?:
   return {
     becoming: projected,
     channels,
-    text: formatChangeAsText(describeProjectedChange(projected)),
+    text: formatChangeAsText(describeProjectedCatalogChanges(projected)),
     findings: validateProjectedCatalogs(projected, defaultOpmRuleSet, {}),
   }
 }

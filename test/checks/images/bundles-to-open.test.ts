@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { BundleBlob } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { CatalogChange } from '../../../src/pull-request/change.ts'
-import { findNewImageReferences } from '../../../src/pull-request/describe-change.ts'
+import { findAddedImageReferences } from '../../../src/pull-request/describe-change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {
@@ -80,7 +80,7 @@ function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): Chec
   }) as unknown as CatalogChange[]
   return {
     config: defaultConfig,
-    change: { paths: [], catalogs, references: catalogs.flatMap(findNewImageReferences) },
+    change: { paths: [], catalogs, references: catalogs.flatMap(findAddedImageReferences) },
   } as unknown as CheckInput
 }
 

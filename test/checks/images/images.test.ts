@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
-import type { NewImageReference } from '../../../src/pull-request/change.ts'
+import type { AddedImageReference } from '../../../src/pull-request/change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { findDefinedRules } from '../../../scripts/rule-lists.ts'
@@ -18,7 +18,7 @@ const pinnedImageReference = `quay.io/org/app@${imageDigest}`
 const successfulImageLookup: ImageLookupAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
 function createImagesCheckInput(
-  references: readonly (string | Partial<NewImageReference>)[],
+  references: readonly (string | Partial<AddedImageReference>)[],
   images: Partial<Config['images']> = {},
 ) {
   return {
@@ -57,7 +57,7 @@ const listQueriedImageReferences = (given: CheckInput) =>
 
 describe('a rule that is ignored for a package', () => {
   const missing: ImageLookupAnswer = { kind: 'missing', reason: '404' }
-  const rulesWith = (ignore: readonly string[], references: readonly Partial<NewImageReference>[]) => {
+  const rulesWith = (ignore: readonly string[], references: readonly Partial<AddedImageReference>[]) => {
     const given = createImagesCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
     return formatImageFindings(

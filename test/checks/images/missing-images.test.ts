@@ -4,7 +4,7 @@ import {
   parseImageTagAndDigest,
   toImageScanFailureKey,
   toImageScanResult,
-  toTagAndDigestScanResult,
+  detectMovedTag,
   type ImageScanFailureState,
   type ImageScanResult,
   decideMissingImagesIssueAction,
@@ -130,16 +130,16 @@ describe('a tag next to a digest', () => {
   const imageFound = (now: string): ImageLookupAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
-    expect(toTagAndDigestScanResult(pinned, imageFound(secondImageDigest), true)).toMatchObject({
+    expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({
       kind: 'tag-moved',
     })
   })
   test('did not move if it never had the digest, because an index and its images have other digests', () => {
-    expect(toTagAndDigestScanResult(pinned, imageFound(secondImageDigest), false)).toEqual({ kind: 'well' })
+    expect(detectMovedTag(pinned, imageFound(secondImageDigest), false)).toEqual({ kind: 'well' })
   })
   test('is ignored if it is missing or unknown, because the digest is what is installed', () => {
-    expect(toTagAndDigestScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
-    expect(toTagAndDigestScanResult(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
+    expect(detectMovedTag(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
+    expect(detectMovedTag(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
       kind: 'well',
     })
   })

@@ -19,15 +19,15 @@ import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
 import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
-const catalogLinesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
-const catalogLinesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...catalogLinesBefore]
+const catalogLinesBeforeChange = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
+const catalogLinesAfterChange = ['foo/stable 1.1.0 replaces 1.0.0', ...catalogLinesBeforeChange]
 /** Returns a different digest for each image. */
 const createFakeImageDigest = (image: string) =>
   `sha256:${Buffer.from(image).toString('hex').slice(-64).padStart(64, '0')}`
 
 describe('the install check', () => {
   test('passes if the changed package installs, reports the targets, and ignores the other packages', () => {
-    const outcome = runInstallCheck({ after: catalogLinesAfter })
+    const outcome = runInstallCheck({ after: catalogLinesAfterChange })
     expect(outcome).toMatchObject({ findings: [], unanswered: [] })
     expect(outcome.summary).toBe('1 package, simulated: OLM v0 yes, OLM v1 yes, RukPak registry yes')
     expect(outcome.installSummaries?.map((one) => [one.package, one.bundle, one.installs])).toEqual([
@@ -42,8 +42,9 @@ describe('the install check', () => {
   test('requests cluster tests if they are configured, and only for targets that install', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
     const onCluster = { install: { required: false, with: [], cluster: 'automatic' as const } }
-    expect(runInstallCheck({ after: catalogLinesAfter }).clusterTests).toBeUndefined()
-    const clusterTests = runInstallCheck({ after: catalogLinesAfter, config: onCluster }).clusterTests ?? []
+    expect(runInstallCheck({ after: catalogLinesAfterChange }).clusterTests).toBeUndefined()
+    const clusterTests =
+      runInstallCheck({ after: catalogLinesAfterChange, config: onCluster }).clusterTests ?? []
     expect(
       clusterTests.map(({ trial: { target, isUpgrade, mode, steps } }) => [
         target,
@@ -58,17 +59,17 @@ describe('the install check', () => {
       ['OLM v1', true, 'AllNamespaces', ['foo.v1.0.0', 'foo.v1.1.0']],
     ])
     expect(
-      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn, config: onCluster }).clusterTests?.[0]?.trial
-        .mode,
+      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn, config: onCluster }).clusterTests?.[0]
+        ?.trial.mode,
     ).toBe('OwnNamespace')
     const other = { install: { ...onCluster.install, with: ['rukpak-registry' as const] } }
     expect(
-      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn, config: other }).clusterTests,
+      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn, config: other }).clusterTests,
     ).toBeUndefined()
   })
 
   test('opens the new head and the old one, by the digests of their images', () => {
-    expect(listInstallCheckQuestions({ after: catalogLinesAfter })).toEqual([
+    expect(listInstallCheckQuestions({ after: catalogLinesAfterChange })).toEqual([
       'image registry.example/foo:1.1.0',
       `install registry.example/foo@${createFakeImageDigest('registry.example/foo:1.1.0')}`,
       'image registry.example/foo:1.0.0',
@@ -77,17 +78,17 @@ describe('the install check', () => {
   })
 
   test('is optional unless the configuration requires it', () => {
-    expect(runInstallCheck({ after: catalogLinesAfter }).isOptional).toBe(true)
+    expect(runInstallCheck({ after: catalogLinesAfterChange }).isOptional).toBe(true)
     expect(
       runInstallCheck({
-        after: catalogLinesAfter,
+        after: catalogLinesAfterChange,
         config: { install: { required: true, with: [], cluster: 'off' } },
       }).isOptional,
     ).toBeUndefined()
   })
 
   test('reports a head that is not resolved at its package', () => {
-    const outcome = runInstallCheck({ after: [...catalogLinesAfter, 'foo 1.1.0 needs Red'] })
+    const outcome = runInstallCheck({ after: [...catalogLinesAfterChange, 'foo 1.1.0 needs Red'] })
     expect(outcome.findings).toMatchObject([
       {
         rule: 'does-not-install',
@@ -104,7 +105,7 @@ describe('the install check', () => {
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
   ])('%s is neither a finding nor a pass', (_which, image) => {
-    const outcome = runInstallCheck({ after: catalogLinesAfter, image })
+    const outcome = runInstallCheck({ after: catalogLinesAfterChange, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
       {
@@ -142,7 +143,7 @@ describe('the install check', () => {
 
   test('an image that does not exist does not install', () => {
     const outcome = runInstallCheck({
-      after: catalogLinesAfter,
+      after: catalogLinesAfterChange,
       image: { kind: 'missing', reason: 'no such manifest' },
     })
     expect(outcome.findings).toMatchObject([{ rule: 'does-not-install' }])
@@ -154,10 +155,10 @@ describe('the install check', () => {
       install: { required: false, with: ['rukpak-registry' as const], cluster: 'off' as const },
     }
     expect(
-      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn }).findings.map(({ rule }) => rule),
+      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn }).findings.map(({ rule }) => rule),
     ).not.toContain('does-not-install')
     expect(
-      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn, config: rukPak }).findings.map(
+      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn, config: rukPak }).findings.map(
         ({ rule }) => rule,
       ),
     ).toContain('does-not-install')
@@ -165,25 +166,29 @@ describe('the install check', () => {
 
   test('reports what a cluster rejects at the image reference, with the configured severity', () => {
     const broken = { more: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n' }
-    const [found] = runInstallCheck({ after: catalogLinesAfter, ...broken }).findings.filter(
+    const [found] = runInstallCheck({ after: catalogLinesAfterChange, ...broken }).findings.filter(
       ({ rule }) => rule === 'mistyped-manifest-field',
     )
     expect(found).toMatchObject({ severity: 'error', at: { file: expect.stringContaining('catalogs/v1') } })
     const rules = { 'mistyped-manifest-field': 'off' as const }
-    expect(runInstallCheck({ after: catalogLinesAfter, ...broken, config: { rules } }).findings).toEqual([])
+    expect(
+      runInstallCheck({ after: catalogLinesAfterChange, ...broken, config: { rules } }).findings,
+    ).toEqual([])
   })
 
   test('does not disclose the content of a restricted image', () => {
     const secret = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hush}\ndata: {hush: [1]}\n'
-    const outcome = runInstallCheck({ after: catalogLinesAfter, more: secret, isRestricted: true })
+    const outcome = runInstallCheck({ after: catalogLinesAfterChange, more: secret, isRestricted: true })
     expect(outcome.findings).not.toEqual([])
     expect(JSON.stringify(outcome)).not.toContain('hush')
-    expect(JSON.stringify(runInstallCheck({ after: catalogLinesAfter, more: secret }))).toContain('hush')
+    expect(JSON.stringify(runInstallCheck({ after: catalogLinesAfterChange, more: secret }))).toContain(
+      'hush',
+    )
   })
 
   test('combines catalogs with the same result', () => {
     const outcome = runInstallCheck({
-      after: [...catalogLinesAfter, 'foo 1.1.0 needs Red'],
+      after: [...catalogLinesAfterChange, 'foo 1.1.0 needs Red'],
       roots: ['catalogs/v1', 'catalogs/v2'],
     })
     expect(outcome.installSummaries).toMatchObject([{ catalogs: ['catalogs/v1', 'catalogs/v2'] }])
@@ -225,7 +230,7 @@ function createInstallCheckInput({
   config,
 }: InstallScenario): CheckInput {
   const [base, result] = [
-    assembleCatalogFromBlobs(parseCatalogBlobsFromLines(catalogLinesBefore)),
+    assembleCatalogFromBlobs(parseCatalogBlobsFromLines(catalogLinesBeforeChange)),
     assembleCatalogFromBlobs(parseCatalogBlobsFromLines(lines)),
   ]
   const catalogs = roots.map((root) => ({

@@ -37,7 +37,7 @@ const packageNames = ['alpha', 'beta', 'gamma', 'delta']
 const sampleApiKinds = ['Red', 'Green', 'Blue', 'Grey']
 
 export function createRandomResolutionProblem(seed: number): ResolutionProblem {
-  const random = mulberry32(seed)
+  const random = createMulberry32Generator(seed)
   const chance = (share: number) => random() < share
   const below = (limit: number) => Math.floor(random() * limit)
   const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T
@@ -210,7 +210,7 @@ function compareVersions(a: string, b: string): number {
   return key(a) < key(b) ? -1 : 1
 }
 
-function mulberry32(seed: number): () => number {
+function createMulberry32Generator(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

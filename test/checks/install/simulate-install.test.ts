@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   computeBundleInstallFacts,
   type BundleInstallFacts,
-  type InstallBundleContent,
+  type BundleContentForInstall,
   unpackBundle,
   computeUnpackConfigMapName,
 } from '../../../src/checks/install/install-facts.ts'
@@ -22,7 +22,7 @@ import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
 const upgradeChainCatalogLines = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
 const unresolvableCatalog = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
-const fakeInstallTools = {
+const fakeSizeAndHashFunctions = {
   packedSize: (bytes: Uint8Array) => bytes.length,
   sha256: (text: string) => text.padEnd(64, '0'),
 }
@@ -117,7 +117,7 @@ describe('a simulated install', () => {
       expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
     })
 
-    test.each<[string, InstallBundleContent, InstallTarget]>([
+    test.each<[string, BundleContentForInstall, InstallTarget]>([
       ['content that is not a bundle', createBundleContentFromText({}), 'OLM v1'],
       [
         'a bundle that was not unpacked',
@@ -141,7 +141,7 @@ describe('a simulated install', () => {
       const given = {
         ...createSmallBundleContent('foo.v1.1.0', 'foo'),
         from: 'catalog',
-      } as InstallBundleContent
+      } as BundleContentForInstall
       expect(simulateInstall(upgradeChainCatalogLines, { content: given }).installs).toBe('unknown')
     })
 
@@ -341,14 +341,16 @@ describe('a simulated install', () => {
 })
 
 describe('unpacking', () => {
-  const unpacked = (more: Record<string, string>, packedSize = fakeInstallTools.packedSize) => {
+  const unpacked = (more: Record<string, string>, packedSize = fakeSizeAndHashFunctions.packedSize) => {
     const all = new Map(createSmallBundle('foo.v1.1.0', 'foo'))
     for (const [file, text] of Object.entries(more)) all.set(file, new TextEncoder().encode(text))
     return unpackBundle(all, packedSize)
   }
 
   test('names its objects with 63 characters', () => {
-    expect(computeUnpackConfigMapName('registry.example/foo:1', fakeInstallTools.sha256)).toHaveLength(63)
+    expect(
+      computeUnpackConfigMapName('registry.example/foo:1', fakeSizeAndHashFunctions.sha256),
+    ).toHaveLength(63)
     expect(unpacked({}).problems).toEqual([])
   })
 
@@ -381,8 +383,8 @@ describe('unpacking', () => {
 
 interface InstallSimulationOptions {
   readonly base?: readonly string[]
-  readonly content?: InstallBundleContent
-  readonly contentOf?: (blob: BundleBlob) => InstallBundleContent
+  readonly content?: BundleContentForInstall
+  readonly contentOf?: (blob: BundleBlob) => BundleContentForInstall
   readonly wanted?: readonly InstallTarget[]
   readonly running?: CatalogServerObservation
   readonly maxVersions?: number
@@ -409,7 +411,11 @@ function simulateInstall(
   opened?.push(...plan.bundlesToOpen.map(({ name }) => name))
   const its =
     contentOf ?? (({ name, package: of }: BundleBlob) => given ?? createSmallBundleContent(name, of))
-  const report = evaluateInstall(plan, its, { wanted, ...(running && { running }), ...fakeInstallTools })
+  const report = evaluateInstall(plan, its, {
+    wanted,
+    ...(running && { running }),
+    ...fakeSizeAndHashFunctions,
+  })
   return report.channels[0] as ChannelInstallResult
 }
 
@@ -425,7 +431,7 @@ function formatInstallStepNotes(install: ChannelInstallResult): string {
   return install.steps.flatMap((step) => step.remarks.map(({ says }) => says)).join('\n')
 }
 
-function createSmallBundleContent(...of: Parameters<typeof createSmallBundle>): InstallBundleContent {
+function createSmallBundleContent(...of: Parameters<typeof createSmallBundle>): BundleContentForInstall {
   return toBundleContent(createSmallBundle(...of))
 }
 
@@ -434,7 +440,7 @@ function createBundleContentFromText(
   textByPath: Readonly<Record<string, string>> | undefined,
   facts: { readonly [Name in keyof BundleInstallFacts]?: undefined } = {},
   from: 'image' | 'catalog' = 'image',
-): InstallBundleContent {
+): BundleContentForInstall {
   const encoded = Object.entries(textByPath ?? {}).map(([path, text]): [string, Uint8Array] => [
     path,
     new TextEncoder().encode(text),
@@ -443,8 +449,8 @@ function createBundleContentFromText(
   return { ...all, from, facts: { ...all.facts, ...facts } as BundleInstallFacts }
 }
 
-function toBundleContent(bundle: BundleFiles): Extract<InstallBundleContent, { readonly kind: 'bundle' }> {
-  const { packedSize } = fakeInstallTools
+function toBundleContent(bundle: BundleFiles): Extract<BundleContentForInstall, { readonly kind: 'bundle' }> {
+  const { packedSize } = fakeSizeAndHashFunctions
   return {
     kind: 'bundle',
     from: 'image',

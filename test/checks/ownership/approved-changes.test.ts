@@ -7,7 +7,7 @@ import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
   computeApprovalCoverage,
-  listCoverageDifferences,
+  listChangesSinceApproval,
   isChangeCoveredByApproval,
   isDirectoryCoveredByApproval,
 } from '../../../src/checks/ownership/approvals.ts'
@@ -360,6 +360,6 @@ describe('the effect of a change', () => {
     const more = made('a', 'b', ['edit-sources', 'add-catalog'])
     expect(isChangeCoveredByApproval(made('a', 'b'), more)).toBe(true)
     expect(isChangeCoveredByApproval(more, made('a', 'b'))).toBe(false)
-    expect(listCoverageDifferences(more, made('a', 'b'))).toEqual(['operators/mine/a (add-catalog of mine)'])
+    expect(listChangesSinceApproval(more, made('a', 'b'))).toEqual(['operators/mine/a (add-catalog of mine)'])
   })
 })

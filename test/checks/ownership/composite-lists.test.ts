@@ -1,7 +1,7 @@
 // Composite lists: one file that references the images of many packages, with an owner for each entry. Every attack is
 // a real pull request in a real repository, in which the owner of one entry tries to change another entry.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { formatChangeAsText, describeChangeLines } from '../../../src/report/describe-change.ts'
+import { formatChangeAsText, describeChangeAsLines } from '../../../src/report/describe-change.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
@@ -72,7 +72,7 @@ describe('an owner', () => {
         role: 'listed',
       },
     ])
-    expect(formatChangeAsText(describeChangeLines(judged.input.change))).toEqual([
+    expect(formatChangeAsText(describeChangeAsLines(judged.input.change))).toEqual([
       `composite file ${compositeTemplatePath}:`,
       `  reference mine: ${formatTestImageReference('1')} → ${formatTestImageReference('3')}`,
     ])

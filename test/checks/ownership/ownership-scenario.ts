@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describeChange } from '../../../src/pull-request/describe-change.ts'
 import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
-import { findContainingCatalog, addFirstCatalogsToLayout } from '../../../src/pull-request/layout/layout.ts'
+import { findContainingCatalog, addCatalogsToEmptyLayout } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
-import { isPossibleCompositeImageListPath } from '../../../src/pull-request/references/reference-list.ts'
+import { isPossibleCompositeListPath } from '../../../src/pull-request/references/reference-list.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import type { CheckInput, CheckOutcome, Approval } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
@@ -187,7 +187,7 @@ export class OwnershipScenario {
     const layout =
       before.catalogs.length > 0
         ? addNewCatalogsToLayout(before, resultPaths, config.catalogs)
-        : addFirstCatalogsToLayout(before, detectLayout(resultPaths, []), basePaths)
+        : addCatalogsToEmptyLayout(before, detectLayout(resultPaths, []), basePaths)
     const paths = await this.mirror.diff(baseTree, merge.tree)
     const roots = new Set(paths.flatMap(({ path }) => findContainingCatalog(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }
@@ -195,7 +195,7 @@ export class OwnershipScenario {
     const inCatalogs = paths.filter(
       ({ path }) =>
         /\.(?:ya?ml|json)$/.test(path) &&
-        (findContainingCatalog(path, layout) || isPossibleCompositeImageListPath(path)),
+        (findContainingCatalog(path, layout) || isPossibleCompositeListPath(path)),
     )
     for (const [side, tree] of Object.entries(trees))
       for (const { path } of inCatalogs) {

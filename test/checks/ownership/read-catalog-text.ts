@@ -5,8 +5,8 @@ import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 
 type MutableCatalog = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
 
-const fileStartPosition = { line: 1, column: 1 }
-const encoder = new TextEncoder()
+const catalogFileStartPosition = { line: 1, column: 1 }
+const textEncoder = new TextEncoder()
 
 /** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
 export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
@@ -21,7 +21,7 @@ export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
     files: [],
   }
   for (const [path, text] of files) {
-    catalog.files.push({ path, bytes: encoder.encode(text).length })
+    catalog.files.push({ path, bytes: textEncoder.encode(text).length })
     if (/\.(?:ya?ml|json)$/.test(path)) readCatalogFile(path, text, catalog)
   }
   return catalog
@@ -32,7 +32,7 @@ function readCatalogFile(file: string, text: string, catalog: MutableCatalog): v
   let line = 1
   let document = 0
   for (const part of text.split(/^---[ \t]*\n/m)) {
-    const end = start + encoder.encode(part).length
+    const end = start + textEncoder.encode(part).length
     if (part.trim() !== '')
       addBlobToCatalogFacts({ file, document: document++, start, end, line, column: 1 }, part, catalog)
     start = end + 4
@@ -63,7 +63,7 @@ function addBlobToCatalogFacts(
       name,
       package: of,
       entries: entries.map((entry) => ({
-        mark: fileStartPosition,
+        mark: catalogFileStartPosition,
         replaces: '',
         skips: [],
         skipRange: '',
@@ -87,7 +87,7 @@ function addBlobToCatalogFacts(
       place: location,
       package: of,
       entries: entries.map(({ message, reference }) => ({
-        mark: fileStartPosition,
+        mark: catalogFileStartPosition,
         name: '',
         ...reference,
         message,

@@ -32,8 +32,8 @@ const baseBranchFiles: OriginFiles = {
 }
 const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)))
-const authorPackageUpdateFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
-const filesWithAuthorUpdate: OriginFiles = { ...baseBranchFiles, ...authorPackageUpdateFiles }
+const updatedAuthorPackageFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
+const filesWithAuthorUpdate: OriginFiles = { ...baseBranchFiles, ...updatedAuthorPackageFiles }
 const aliceAuthorOptions = { author: 'alice' }
 const listPackagesWithFindings = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
@@ -283,14 +283,14 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'a stranger adds themselves and changes the package',
       'mallory',
-      { ...ci('mallory'), ...authorPackageUpdateFiles },
+      { ...ci('mallory'), ...updatedAuthorPackageFiles },
       'wait',
     ],
     ['an owner adds a friend', 'alice', ci('alice', 'alan', 'nina'), 'wait'],
     [
       'an owner adds a friend in an update',
       'alice',
-      { ...ci('alice', 'alan', 'nina'), ...authorPackageUpdateFiles },
+      { ...ci('alice', 'alan', 'nina'), ...updatedAuthorPackageFiles },
       'wait',
     ],
     ['an owner removes the last other owner', 'alice', ci('alice'), 'wait'],
@@ -518,7 +518,7 @@ describe('T07: links, submodules, executables', () => {
     }
     const { verdict, rules } = await ownershipScenario.evaluatePull(
       linked,
-      { ...linked, ...authorPackageUpdateFiles },
+      { ...linked, ...updatedAuthorPackageFiles },
       aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('wait')
@@ -712,7 +712,7 @@ describe('T12: mutable references', () => {
   test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
       ...filesWithAuthorUpdate,
-      [getCatalogPath('mine')]: (authorPackageUpdateFiles[getCatalogPath('mine')] ?? '').replace(
+      [getCatalogPath('mine')]: (updatedAuthorPackageFiles[getCatalogPath('mine')] ?? '').replace(
         /@sha256:0+(?![^]*@sha256)/,
         ':latest',
       ),

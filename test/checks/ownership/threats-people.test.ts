@@ -4,7 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { createApprovalsFromReviews, findLatestReviews } from '../../../src/checks/ownership/approvals.ts'
+import {
+  createApprovalsFromReviews,
+  findLatestReviewOfEachUser,
+} from '../../../src/checks/ownership/approvals.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { renderPullReport } from '../../../src/report/report.ts'
@@ -510,8 +513,8 @@ describe('T28: states of a review', () => {
       state: 'dismissed',
       submittedAt: '2026-01-01T00:00:02Z',
     })
-    expect(findLatestReviews([first, second])).toEqual([second])
-    expect(findLatestReviews([second, first])).toEqual([second])
+    expect(findLatestReviewOfEachUser([first, second])).toEqual([second])
+    expect(findLatestReviewOfEachUser([second, first])).toEqual([second])
   })
 })
 

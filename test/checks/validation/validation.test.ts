@@ -46,12 +46,12 @@ function createValidBundleBlob(name: string, version: string, more: CatalogBlob 
     ...more,
   }
 }
-const catalogBlobsBefore = [
+const catalogBlobsBeforeChange = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
   createValidBundleBlob('foo.v1.0.0', '1.0.0'),
 ]
-const catalogBlobsAfter = [
+const catalogBlobsAfterChange = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0']),
   createValidBundleBlob('foo.v1.0.0', '1.0.0'),
@@ -59,7 +59,7 @@ const catalogBlobsAfter = [
 ]
 /** The next version, with its image missing from the related images. */
 const blobsWithoutRelatedImage = [
-  ...catalogBlobsAfter.slice(0, 3),
+  ...catalogBlobsAfterChange.slice(0, 3),
   createValidBundleBlob('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
 ]
 
@@ -68,9 +68,9 @@ describe('the validation check', () => {
     const value = { channelName: 'stable', priority: 'high' }
     const plain = createValidBundleBlob('foo.v1.1.0', '1.1.0')
     const properties = [...(plain['properties'] as CatalogBlob[]), { type: 'olm.channel', value }]
-    const result = { [catalogPath]: [...catalogBlobsAfter.slice(0, 3), { ...plain, properties }] }
+    const result = { [catalogPath]: [...catalogBlobsAfterChange.slice(0, 3), { ...plain, properties }] }
     const errors = (config: Partial<Config>) =>
-      evaluateValidation({ [catalogPath]: catalogBlobsBefore }, result, config).findings.filter(
+      evaluateValidation({ [catalogPath]: catalogBlobsBeforeChange }, result, config).findings.filter(
         ({ severity }) => severity === 'error',
       )
     expect(errors({}).map(({ what }) => what)).toEqual([
@@ -120,18 +120,18 @@ describe('the validation check', () => {
     expect(bundles(added)).toEqual(['foo.v1.1.0'])
     expect(bundles(known)).toEqual([])
     // A bundle that the base already has is not new.
-    const other = [...catalogBlobsAfter.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
-    expect(bundles(other, {}, { [catalogPath]: catalogBlobsAfter })).toEqual([])
-    expect(bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: catalogBlobsAfter })).toEqual([
-      'foo.v1.1.0',
-    ])
+    const other = [...catalogBlobsAfterChange.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
+    expect(bundles(other, {}, { [catalogPath]: catalogBlobsAfterChange })).toEqual([])
+    expect(
+      bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: catalogBlobsAfterChange }),
+    ).toEqual(['foo.v1.1.0'])
     expect(bundles(added, { rules: { [rule]: 'off' } })).toEqual([])
   })
 
   test('asks no questions, and passes a valid new version with a summary of what it checked', () => {
     const outcome = evaluateValidation(
-      { [catalogPath]: catalogBlobsBefore },
-      { [catalogPath]: catalogBlobsAfter },
+      { [catalogPath]: catalogBlobsBeforeChange },
+      { [catalogPath]: catalogBlobsAfterChange },
     )
     expect(validationCheck.ask({} as CheckInput, emptyCheckAnswers)).toEqual([])
     expect(outcome.findings).toEqual([])
@@ -140,7 +140,7 @@ describe('the validation check', () => {
 
   test('reports opm errors, findings of our own rules, and stranded versions of the changed catalog', () => {
     const outcome = evaluateValidation(
-      { [catalogPath]: catalogBlobsAfter },
+      { [catalogPath]: catalogBlobsAfterChange },
       {
         [catalogPath]: [
           buildPackageBlob('foo', 'gone'),
@@ -213,8 +213,8 @@ describe('the validation check', () => {
     expect(
       formatValidationFindings(
         evaluateValidation(
-          { [catalogPath]: [...catalogBlobsBefore, served] },
-          { [catalogPath]: [...catalogBlobsAfter, served] },
+          { [catalogPath]: [...catalogBlobsBeforeChange, served] },
+          { [catalogPath]: [...catalogBlobsAfterChange, served] },
         ),
       ),
     ).toEqual(['unservable-schema error'])
@@ -224,7 +224,7 @@ describe('the validation check', () => {
     const with_ = (rules: Config['rules']) =>
       formatValidationFindings(
         evaluateValidation(
-          { [catalogPath]: catalogBlobsBefore },
+          { [catalogPath]: catalogBlobsBeforeChange },
           { [catalogPath]: blobsWithoutRelatedImage },
           { rules },
         ),
@@ -240,11 +240,11 @@ describe('the validation check', () => {
   })
 
   test('the configuration cannot turn off an opm error', () => {
-    const empty = [...catalogBlobsBefore, buildChannelBlob('empty', 'foo', [])]
+    const empty = [...catalogBlobsBeforeChange, buildChannelBlob('empty', 'foo', [])]
     const rules: Config['rules'] = { 'empty-channel': 'off', 'no-head': { ignore: ['**', 'foo'] } }
     expect(
       formatValidationFindings(
-        evaluateValidation({ [catalogPath]: catalogBlobsBefore }, { [catalogPath]: empty }, { rules }),
+        evaluateValidation({ [catalogPath]: catalogBlobsBeforeChange }, { [catalogPath]: empty }, { rules }),
       ),
     ).toContain('empty-channel error')
   })
@@ -266,23 +266,23 @@ describe('the validation check', () => {
     ).toEqual([])
     expect(
       formatValidationFindings(
-        evaluateValidation({}, { [catalogPath]: catalogBlobsBefore }, { opm: 'v1.2' }),
+        evaluateValidation({}, { [catalogPath]: catalogBlobsBeforeChange }, { opm: 'v1.2' }),
       ),
     ).toEqual(['opm-release-unknown error'])
   })
 
   test('a removed catalog has no findings, and the summary counts it', () => {
-    const outcome = evaluateValidation({ [catalogPath]: catalogBlobsBefore }, {})
+    const outcome = evaluateValidation({ [catalogPath]: catalogBlobsBeforeChange }, {})
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles in it')
   })
 
   test('if the base exceeds the limit of a rule, its warnings are omitted and its errors are kept', () => {
     const nameless = (count: number, more: object = {}) => [
-      ...catalogBlobsAfter.slice(0, 3),
+      ...catalogBlobsAfterChange.slice(0, 3),
       createValidBundleBlob('foo.v1.1.0', '1.1.0', {
         properties: [
-          ...((catalogBlobsAfter[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
+          ...((catalogBlobsAfterChange[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
           ...Array.from({ length: count }, (_, at) => ({ type: '', value: at })),
         ],
         ...more,
@@ -303,12 +303,12 @@ describe('the validation check', () => {
   test('a rule ignored for one package still blocks if it omitted findings that may concern others', () => {
     const properties = Array.from({ length: 6000 }, (_, at) => ({ type: '', value: at }))
     const blobs = [
-      ...catalogBlobsAfter.slice(0, 3),
+      ...catalogBlobsAfterChange.slice(0, 3),
       createValidBundleBlob('foo.v1.1.0', '1.1.0', { properties }),
     ]
     const rules = { 'untyped-property': { severity: 'error' as const, ignore: ['foo'] } }
     const outcome = evaluateValidation(
-      { [catalogPath]: catalogBlobsAfter },
+      { [catalogPath]: catalogBlobsAfterChange },
       { [catalogPath]: blobs },
       { rules },
     )

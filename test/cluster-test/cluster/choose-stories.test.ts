@@ -1,7 +1,7 @@
 // What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
 import { expect, test } from '@jest/globals'
 import { chooseClusterStories } from './real/choose-stories.ts'
-import { findUnobservedClusterFacts, observeCluster } from './real/observe-cluster.ts'
+import { findMissingClusterObservations, observeCluster } from './real/observe-cluster.ts'
 import { findLeftoverClusterObjects } from './real/cluster-stories.ts'
 
 const clusterStoryNames = ['rights', 'olm-v0', 'olm-v1']
@@ -70,5 +70,5 @@ test('what the API server held while something ran is noted, and what it never h
     return 'done'
   })
   expect([result, facts]).toEqual(['done', ['step-1', 'step-2']])
-  expect(findUnobservedClusterFacts(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
+  expect(findMissingClusterObservations(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
 })

@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   computeBundleInstallFacts,
-  type InstallBundleContent,
+  type BundleContentForInstall,
 } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import { planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
-import { readInstallCatalog } from '../../../src/cli/install-catalog.ts'
+import { readCatalogToInstall } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
 import { createSmallBundle } from '../../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
@@ -53,14 +53,14 @@ beforeEach(() => {
 async function runInstallOnCluster({
   wanted = [],
 }: { readonly wanted?: readonly InstallTarget[] } = {}): Promise<ClusterInstallResult> {
-  const main = await readInstallCatalog(join(temporaryDirectory, 'head'), undefined)
-  const before = await readInstallCatalog(join(temporaryDirectory, 'base'), undefined)
+  const main = await readCatalogToInstall(join(temporaryDirectory, 'head'), undefined)
+  const before = await readCatalogToInstall(join(temporaryDirectory, 'base'), undefined)
   const test = new CatalogUnderTest(main.catalog, before.catalog)
   const plan = planInstallSimulation(
     { catalog: main.catalog, base: before.catalog, package: 'foo', channels: ['stable'] },
     test,
   )
-  const content: InstallBundleContent = {
+  const content: BundleContentForInstall = {
     kind: 'bundle',
     from: 'image',
     facts: computeBundleInstallFacts(createSmallBundle('foo.v1.1.0', 'foo'), { labels: {} }),

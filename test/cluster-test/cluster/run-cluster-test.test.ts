@@ -15,7 +15,7 @@ import type { ClusterTestReport } from '../../../src/checks/install/cluster-test
 import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
 import { buildClusterTestPlan } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { openKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
+import { createKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import {
   runClusterTest,
   type ClusterTestOptions,
@@ -55,7 +55,7 @@ async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Pr
   await clusterClient?.close()
   fakeKubernetesApi = new FakeKubernetesApi(kinds)
   fakeApiServer.api = fakeKubernetesApi
-  clusterClient = await openKubeClusterClient({
+  clusterClient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: fakeKubernetesApi.clock,
     patience: 1000,
@@ -801,7 +801,7 @@ test('lists are read to the last page, and restarted if they expire', async () =
 })
 
 test('responses that never arrive time out and do not fail the test', async () => {
-  const impatient = await openKubeClusterClient({
+  const impatient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: fakeKubernetesApi.clock,
     patience: 30,
@@ -1420,7 +1420,7 @@ test('an aborted test is cleaned up', async () => {
 test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   const open = (text: string, allowsPrograms = false) => {
     writeFileSync(join(temporaryDirectory, 'other'), text)
-    return openKubeClusterClient({
+    return createKubeClusterClient({
       file: join(temporaryDirectory, 'other'),
       clock: fakeKubernetesApi.clock,
       allowsPrograms,
@@ -1437,6 +1437,6 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   )
   await expect(open('{}')).rejects.toThrow('does not specify both a cluster and a user')
   await expect(
-    openKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
+    createKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
   ).rejects.toThrow('ENOENT')
 })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
-  openClusterTestClient,
+  createClusterTestClient,
   type ClusterTestClient,
 } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
@@ -47,7 +47,7 @@ beforeAll(async () => {
   writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
   const list = join(temporaryDirectory, 'clusters.yml')
   writeFileSync(list, '- {github: coast/catalog, kubeconfig: kubeconfig, catalogHost: 127.0.0.1}')
-  clusterTestClient = openClusterTestClient({ CLUSTER_TARGETS: list })
+  clusterTestClient = createClusterTestClient({ CLUSTER_TARGETS: list })
 })
 afterAll(async () => {
   await clusterTestClient.close()
@@ -108,7 +108,7 @@ test('serves a catalog from the requested tree only while it is in use', async (
 })
 
 test("rejects orders without the operator's list", async () => {
-  const nobody = openClusterTestClient({})
+  const nobody = createClusterTestClient({})
   expect(await nobody.order({ kind: 'prepare', ...requestingRepository })).toMatchObject({ kind: 'refused' })
   await nobody.close()
 })

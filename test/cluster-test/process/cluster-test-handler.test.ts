@@ -16,7 +16,7 @@ import type {
   ClusterTestProgress,
   ClusterTestWorkerRequest,
 } from '../../../src/cluster-test/process/cluster-test-protocol.ts'
-import { openKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
+import { createKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ async function withClusterTestRequestScenario(
     targets: parseClusterTargets(clusterTargetsYaml),
     open: async ({ kubeconfig }) => {
       opened.push(kubeconfig)
-      return openKubeClusterClient({ file: join(folder, kubeconfig), clock: api.clock })
+      return createKubeClusterClient({ file: join(folder, kubeconfig), clock: api.clock })
     },
     clock: api.clock,
   }

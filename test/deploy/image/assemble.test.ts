@@ -21,13 +21,13 @@ import type { RegistryClient } from '../../../src/adapters/registry/registry-cli
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../../adapters/registry/real-registry.ts'
-import { createImageTestDirectory, describeImage, readImageLayout } from './image-layout.ts'
+import { createImageTestDirectory, describeIfImageAvailable, readImageLayout } from './image-layout.ts'
 import { unpackImage } from './run-container.ts'
 
 const { manifest: manifestType, config: configType, layers: layerTypes } = mediaTypesByImageFormat.oci
 
 /** Every path with its type, mode, owner, and content. Node's own recursion follows links, which lead out of the image. */
-function listTree(root: string, folder = ''): readonly string[] {
+function listDirectoryTree(root: string, folder = ''): readonly string[] {
   return readdirSync(join(root, folder)).flatMap((name) => {
     const path = join(folder, name)
     const stat = lstatSync(join(root, path))
@@ -37,7 +37,7 @@ function listTree(root: string, folder = ''): readonly string[] {
         ? computeSha256Digest(readFileSync(join(root, path)))
         : ''
     const line = `${path} ${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${content}`
-    return stat.isDirectory() ? [line, ...listTree(root, path)] : [line]
+    return stat.isDirectory() ? [line, ...listDirectoryTree(root, path)] : [line]
   })
 }
 
@@ -57,7 +57,7 @@ function packAppLayer(root: string): readonly ByteChunkTree[] {
   return [...trees.flat(), getTarEndMarker()]
 }
 
-describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () => {
+describeIfImageAvailable(['umoci', 'docker-registry', 'skopeo'])('the container image', () => {
   let directory: string
   let server: RealRegistry
   let registry: RegistryClient
@@ -148,8 +148,8 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
     const layout = join(directory, 'layout')
     const source = ['--src-tls-verify=false', `docker://${name}`]
     execFileSync('skopeo', ['copy', '--quiet', '--insecure-policy', ...source, `oci:${layout}:latest`])
-    const files = listTree(join(unpackImage(layout, join(directory, 'assembled')), 'rootfs'))
-    expect(files).toEqual(listTree(builtRoot))
+    const files = listDirectoryTree(join(unpackImage(layout, join(directory, 'assembled')), 'rootfs'))
+    expect(files).toEqual(listDirectoryTree(builtRoot))
     expect(files.some((line) => line.startsWith('app/bin/catalog-bot.cjs 100755 0:0 '))).toBe(true)
     expect(readImageLayout(layout).config.config).toEqual(builtImage.config.config)
     console.log(`assembled: the same ${files.length} files`)

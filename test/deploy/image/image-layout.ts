@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe } from '@jest/globals'
 import { findMissingProgram, reportSkipped } from '../../left-out.ts'
 
-const layout = process.env['IMAGE_LAYOUT'] ?? ''
+const imageLayoutPath = process.env['IMAGE_LAYOUT'] ?? ''
 
 export interface ImageDescriptor {
   readonly mediaType: string
@@ -25,13 +25,15 @@ export interface ImageLayout {
 }
 
 /** Skips the tests if there is no image to test, or if one of the programs is missing. */
-export function describeImage(programs: readonly string[]): typeof describe | typeof describe.skip {
-  if (layout === '') reportSkipped('container image')
-  return layout === '' || findMissingProgram(...programs) !== undefined ? describe.skip : describe
+export function describeIfImageAvailable(
+  programs: readonly string[],
+): typeof describe | typeof describe.skip {
+  if (imageLayoutPath === '') reportSkipped('container image')
+  return imageLayoutPath === '' || findMissingProgram(...programs) !== undefined ? describe.skip : describe
 }
 
 /** Reads the only image of a layout. */
-export function readImageLayout(path = layout): ImageLayout {
+export function readImageLayout(path = imageLayoutPath): ImageLayout {
   const blobPath = (digest: string) => join(path, 'blobs', digest.replace(':', '/'))
   const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown
   const index = readJson(join(path, 'index.json')) as { readonly manifests: readonly [ImageDescriptor] }
@@ -44,5 +46,5 @@ export function readImageLayout(path = layout): ImageLayout {
 
 /** Next to the image, because the directory for temporary files may be in memory, and an unpacked image is large. */
 export function createImageTestDirectory(): string {
-  return mkdtempSync(join(dirname(layout), 'test-'))
+  return mkdtempSync(join(dirname(imageLayoutPath), 'test-'))
 }

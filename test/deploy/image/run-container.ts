@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /** https://github.com/opencontainers/runtime-spec/blob/main/config.md: the fields that `startContainer` uses. */
-interface RuntimeConfig {
+interface OciRuntimeConfig {
   process: { env: string[]; terminal: boolean; capabilities: object; user: { uid: number; gid: number } }
   root: { readonly?: boolean }
   mounts: { destination: string; type: string; source: string; options: string[] }[]
@@ -28,7 +28,7 @@ export function unpackImage(layout: string, bundle: string, tag = listImageTags(
   return bundle
 }
 
-export interface CommandResult {
+export interface ContainerCommandResult {
   readonly output: string
   readonly exitCode: number
 }
@@ -39,7 +39,7 @@ export interface RunningContainer {
   /** Process IDs on this machine. */
   processIds(): readonly number[]
   /** Runs a command in the container, like `docker exec`. */
-  execute(...command: readonly string[]): Promise<CommandResult>
+  execute(...command: readonly string[]): Promise<ContainerCommandResult>
   /** Sends the signal. Resolves with the exit code when the container has ended. */
   stop(signal: 'TERM' | 'KILL'): Promise<number | null>
 }
@@ -57,7 +57,7 @@ export interface ContainerOptions {
  */
 export function startContainer({ bundle, data, environment }: ContainerOptions): RunningContainer {
   const configPath = join(bundle, 'config.json')
-  const config = JSON.parse(readFileSync(configPath, 'utf8')) as RuntimeConfig
+  const config = JSON.parse(readFileSync(configPath, 'utf8')) as OciRuntimeConfig
   mkdirSync(data, { recursive: true })
   chownSync(data, config.process.user.uid, config.process.user.gid)
   config.process.terminal = false

@@ -16,14 +16,14 @@ import {
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
-import { createImageTestDirectory, describeImage, readImageLayout } from './image-layout.ts'
+import { createImageTestDirectory, describeIfImageAvailable, readImageLayout } from './image-layout.ts'
 import { startContainer, unpackImage } from './run-container.ts'
-import { createAppFromSetupPage, installApp } from './walk-setup.ts'
+import { createAppFromSetupPage, installGitHubApp } from './walk-setup.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
-const readYaml = (...path: readonly string[]) => readFileSync(join(projectRoot, ...path), 'utf8')
+const readProjectFile = (...path: readonly string[]) => readFileSync(join(projectRoot, ...path), 'utf8')
 
-type Environment = Readonly<Record<string, string>>
+type EnvironmentVariables = Readonly<Record<string, string>>
 
 interface RunningBot {
   readonly lines: readonly string[]
@@ -31,14 +31,14 @@ interface RunningBot {
 }
 
 /** A GitHub with a catalog repository, in which no App is installed. */
-async function openEmptySandbox(directory: string): Promise<DemoEnvironment> {
+async function startSandboxWithoutApp(directory: string): Promise<DemoEnvironment> {
   const demo = await startDemoEnvironment({ directory })
   demo.github.uninstall(demo.github.installationOn(demoRepositoryName))
   return demo
 }
 
 /** What connects catalog-bot to the sandbox instead of GitHub. A user does not set these. */
-const sandboxSettings = ({ github, registry }: DemoEnvironment): Environment => ({
+const createSandboxVariables = ({ github, registry }: DemoEnvironment): EnvironmentVariables => ({
   GITHUB_URL: github.url,
   GITHUB_API_URL: github.url,
   GITHUB_THROTTLE: 'off',
@@ -46,7 +46,11 @@ const sandboxSettings = ({ github, registry }: DemoEnvironment): Environment => 
 })
 
 /** Follows the guide from the printed address on, and prints the transcript. */
-async function walkToMerge(way: string, demo: DemoEnvironment, bot: RunningBot): Promise<void> {
+async function followSetupGuideUntilMerge(
+  way: string,
+  demo: DemoEnvironment,
+  bot: RunningBot,
+): Promise<void> {
   const started = performance.now()
   const steps: string[] = []
   const note = (step: string) => steps.push(`${((performance.now() - started) / 1000).toFixed(1)} s  ${step}`)
@@ -59,7 +63,7 @@ async function walkToMerge(way: string, demo: DemoEnvironment, bot: RunningBot):
   note('1. the address of the setup page is printed')
   expect(await createAppFromSetupPage(setupUrl, 'coast')).toContain('App created')
   note('2. the App is created')
-  await installApp(await findLine(/http:\S+\/installations\/new/), 'operators')
+  await installGitHubApp(await findLine(/http:\S+\/installations\/new/), 'operators')
   note('3. the App is installed')
   const story = demoStories.find(({ id }) => id === 'good update')
   if (!story) throw new Error('the demo has no good update')
@@ -75,9 +79,9 @@ describe('npm start in a checkout', () => {
   let demo: DemoEnvironment
   let bot: RunningBot
   beforeAll(async () => {
-    demo = await openEmptySandbox(directory)
-    bot = startWithNpm({
-      ...sandboxSettings(demo),
+    demo = await startSandboxWithoutApp(directory)
+    bot = startBotWithNpm({
+      ...createSandboxVariables(demo),
       DATA_DIR: join(directory, 'data'),
       PORT: '0',
       SWEEP_SECONDS: '2',
@@ -90,7 +94,7 @@ describe('npm start in a checkout', () => {
   })
 
   test('creates the App, and merges a pull request', async () => {
-    await walkToMerge('npm', demo, bot)
+    await followSetupGuideUntilMerge('npm', demo, bot)
   }, 180_000)
 
   test('ends with SIGTERM to npm, and frees its port', async () => {
@@ -101,7 +105,7 @@ describe('npm start in a checkout', () => {
   }, 60_000)
 })
 
-function startWithNpm(environment: Environment): RunningBot {
+function startBotWithNpm(environment: EnvironmentVariables): RunningBot {
   const child = spawn('npm', ['start'], {
     cwd: projectRoot,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
@@ -121,8 +125,8 @@ function startWithNpm(environment: Environment): RunningBot {
 }
 
 /** The environment that Compose gives the container if no variable is set. */
-function readComposeEnvironment(): Environment {
-  const { services } = parse(readYaml('deploy/compose.yaml')) as {
+function readComposeEnvironment(): EnvironmentVariables {
+  const { services } = parse(readProjectFile('deploy/compose.yaml')) as {
     readonly services: { readonly bot: { readonly environment: Readonly<Record<string, string | null>> } }
   }
   return Object.fromEntries(
@@ -133,8 +137,8 @@ function readComposeEnvironment(): Environment {
 }
 
 /** The environment in the pod of a chart that was installed without credentials. */
-function readChartEnvironment(): Environment {
-  for (const document of parseAllDocuments(readYaml('test/deploy/rendered/setup.yaml'))) {
+function readChartEnvironment(): EnvironmentVariables {
+  for (const document of parseAllDocuments(readProjectFile('test/deploy/rendered/setup.yaml'))) {
     const { kind, spec } = document.toJS() as {
       readonly kind: string
       readonly spec: {
@@ -157,7 +161,7 @@ function readChartEnvironment(): Environment {
   throw new Error('the chart has no StatefulSet')
 }
 
-describeImage(['umoci', 'runc'])('the image', () => {
+describeIfImageAvailable(['umoci', 'runc'])('the image', () => {
   let directory: string
   let bundle: string
   beforeAll(() => {
@@ -172,12 +176,12 @@ describeImage(['umoci', 'runc'])('the image', () => {
   ])(
     'with the environment of %s creates the App, merges, and continues after a restart',
     async (way, read) => {
-      const demo = await openEmptySandbox(join(directory, way))
+      const demo = await startSandboxWithoutApp(join(directory, way))
       const data = join(directory, way, 'data')
-      const environment = { ...read(), ...sandboxSettings(demo), SWEEP_SECONDS: '2' }
+      const environment = { ...read(), ...createSandboxVariables(demo), SWEEP_SECONDS: '2' }
       let container = startContainer({ bundle, data, environment })
       try {
-        await walkToMerge(way, demo, container)
+        await followSetupGuideUntilMerge(way, demo, container)
         expect(await container.stop('TERM')).toBe(0)
         container = startContainer({ bundle, data, environment })
         await waitUntil(

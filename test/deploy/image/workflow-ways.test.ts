@@ -18,7 +18,7 @@ import type { AppPermissions } from '../../../sandbox/github/github-data.ts'
 import { demoStories } from '../../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
-import { describeImage } from './image-layout.ts'
+import { describeIfImageAvailable } from './image-layout.ts'
 
 const runFile = promisify(execFile)
 const projectRoot = join(import.meta.dirname, '../../..')
@@ -73,7 +73,7 @@ async function runSteps(
   }
 }
 
-describeImage([])('in a workflow', () => {
+describeIfImageAvailable([])('in a workflow', () => {
   const directory = mkdtempSync(join(tmpdir(), 'workflow-'))
   const checkout = join(directory, 'catalog-bot')
   let demo: DemoEnvironment

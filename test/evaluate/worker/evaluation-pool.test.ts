@@ -10,7 +10,7 @@ import type {
   EvaluationResponse,
   WorkerCallbackRequest,
 } from '../../../src/evaluate/worker/evaluation-messages.ts'
-import { openEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
+import { createEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
 
@@ -62,7 +62,7 @@ describe('an untrusted pull request', () => {
     changes: Readonly<Record<string, string>> | PullSnapshot,
     budget: Partial<EvaluationBudget> = {},
   ): Promise<{ answer: EvaluationResponse; stalled: number }> {
-    const pool = openEvaluationPool({ ...defaultEvaluationBudget, ...budget }, 2)
+    const pool = createEvaluationPool({ ...defaultEvaluationBudget, ...budget }, 2)
     pools.push(pool)
     const snapshot = 'head' in changes ? (changes as PullSnapshot) : await fixture.snapshotOf(changes)
     // CPU time of this thread, because other processes can also stall it on a busy machine.
@@ -139,7 +139,7 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('is evaluated while large ones occupy their slots, if its size is small or unknown', async () => {
-    const pool = openEvaluationPool(defaultEvaluationBudget, 1)
+    const pool = createEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const [small, large] = [
       await fixture.snapshotOf({ 'README.md': 'small\n' }),
@@ -180,7 +180,7 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('is evaluated by the same process as before, but not by one that reported too-large', async () => {
-    const pool = openEvaluationPool(defaultEvaluationBudget, 1)
+    const pool = createEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
     const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }
@@ -201,7 +201,7 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('fails with the error of the store, and not as too large, if the store does not answer', async () => {
-    const pool = openEvaluationPool(defaultEvaluationBudget, 1)
+    const pool = createEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'hello\n' })
     const failure = new Error('the store does not answer')

@@ -16,7 +16,7 @@ const createBundleWithCsv = (
     ['metadata/annotations.yaml', Buffer.from(annotations)],
   ])
 
-function formatUpgradeFacts(facts: BundleUpgradeFacts) {
+function formatBundleUpgradeFacts(facts: BundleUpgradeFacts) {
   const text = (said: LocatedString | undefined) => said?.text
   const { name, version, replaces, skips, skipRange, channels, defaultChannel } = facts
   return {
@@ -65,13 +65,13 @@ describe('facts without positions', () => {
     ['an empty file', ''],
   ])('equal those with positions: %s', (_, text) => {
     const files = () => createBundleWithCsv(text)
-    expect(formatUpgradeFacts(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
-      formatUpgradeFacts(readBundleUpgradeFacts(files())),
+    expect(formatBundleUpgradeFacts(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
+      formatBundleUpgradeFacts(readBundleUpgradeFacts(files())),
     )
   })
 
   test('contain the name, replaces, skips, and package', () => {
-    const messages = formatUpgradeFacts(
+    const messages = formatBundleUpgradeFacts(
       readBundleUpgradeFacts(createBundleWithCsv(csvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
         places: false,
       }),

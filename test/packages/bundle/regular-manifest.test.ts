@@ -11,13 +11,13 @@ import { ruleSuiteNames } from '../../../packages/findings/src/rule.ts'
 import { SeededRandom, createMutatedDocuments } from '../fbc/go/fast/mutated-documents.ts'
 
 /** An arbitrary seed, so that the documents are the same in every run. */
-const fixedSeed = 16
+const fixedRandomSeed = 16
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 
 /** The same document followed by an empty one, which only the exact reader accepts. */
 const addTrailingYamlSeparator = (bytes: Uint8Array): Uint8Array =>
-  Buffer.concat([bytes, encoder.encode('---\n')])
+  Buffer.concat([bytes, textEncoder.encode('---\n')])
 
 function readManifestFacts(bytes: Uint8Array) {
   const document = readManifest(bytes)
@@ -42,7 +42,7 @@ const createCrdSchemaYaml = (name: string) => `  ${name}:
       c: 10
       d: "2"
 `
-const repeatedManifestYaml = `apiVersion: v1
+const manifestYamlWithRepeatedSchemas = `apiVersion: v1
 kind: ConfigMap
 metadata:
   name: x
@@ -54,13 +54,13 @@ ${createCrdSchemaYaml('one')}${createCrdSchemaYaml('two')}  list:
 
 describe('a manifest', () => {
   test('with a repeated block is read as by the exact reader', () => {
-    const bytes = encoder.encode(repeatedManifestYaml)
+    const bytes = textEncoder.encode(manifestYamlWithRepeatedSchemas)
     expect(tryParseYamlManifestFast(bytes)).toBeDefined()
     expect(readManifestFacts(bytes)).toEqual(readManifestFacts(addTrailingYamlSeparator(bytes)))
   })
 
   test('with random mutations is read as by the exact reader', () => {
-    const random = new SeededRandom(fixedSeed)
+    const random = new SeededRandom(fixedRandomSeed)
     let fast = 0
     for (let round = 0; round < 300; round++) {
       const bytes = createMutatedDocuments(random)
@@ -78,11 +78,11 @@ describe('a manifest', () => {
     ['after whitespace', '  {"a": "b"}'],
     ['immediately', '{"a": "b"}'],
   ])('that starts with a brace is JSON: %s', (_, text) => {
-    expect(tryParseYamlManifestFast(encoder.encode(text))).toBeUndefined()
+    expect(tryParseYamlManifestFast(textEncoder.encode(text))).toBeUndefined()
   })
 
   test('with several documents is left to the exact reader', () => {
-    const bytes = encoder.encode('a: b\n---\nc: d\n')
+    const bytes = textEncoder.encode('a: b\n---\nc: d\n')
     expect(tryParseYamlManifestFast(bytes)).toBeUndefined()
     expect(readManifest(bytes)).toMatchObject({ documents: 2 })
   })
@@ -121,11 +121,11 @@ spec:
 ${version('v1')}${version('v2')}${version('v3')}`
   const files = (end: string) =>
     new Map([
-      ['manifests/crd.yaml', encoder.encode(crd + end)],
-      ['metadata/annotations.yaml', encoder.encode(annotations + end)],
+      ['manifests/crd.yaml', textEncoder.encode(crd + end)],
+      ['metadata/annotations.yaml', textEncoder.encode(annotations + end)],
       [
         'metadata/dependencies.yaml',
-        encoder.encode(
+        textEncoder.encode(
           `dependencies:\n${'- type: olm.package\n  value:\n    packageName: bar\n    version: ">1"\n'.repeat(3)}${end}`,
         ),
       ],

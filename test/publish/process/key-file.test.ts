@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openSigningKeyFile } from '../../../src/publish/process/publish-process.ts'
+import { createSigningKeyLoader } from '../../../src/publish/process/publish-process.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
 
 let temporaryDirectory: string
@@ -16,7 +16,7 @@ afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 test('opens a key with its password, and caches it until the file changes', async () => {
   const file = join(temporaryDirectory, 'cosign.key')
   writeFileSync(file, cosignPrivateKey)
-  const open = openSigningKeyFile(file, 'test')
+  const open = createSigningKeyLoader(file, 'test')
   const first = await open()
   expect(await open()).toBe(first)
   const { privateKey } = generateKeyPairSync('ed25519')
@@ -27,7 +27,7 @@ test('opens a key with its password, and caches it until the file changes', asyn
 
 test('reports errors without the path of the file, its content, or the password', async () => {
   const file = join(temporaryDirectory, 'other.key')
-  const open = openSigningKeyFile(file, 'guessed')
+  const open = createSigningKeyLoader(file, 'guessed')
   await expect(open()).rejects.toMatchObject({
     message: 'the image signing key cannot be used: ENOENT',
     retryable: true,

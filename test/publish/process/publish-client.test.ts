@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { openPublishClient, extractPublishEnvironment } from '../../../src/publish/process/publish-client.ts'
+import {
+  createPublishClient,
+  extractPublishEnvironment,
+} from '../../../src/publish/process/publish-client.ts'
 
 describe("the publishing process's environment", () => {
   test("is taken out of the App's, so that no other process inherits a credential", () => {
@@ -25,7 +28,7 @@ describe("the publishing process's environment", () => {
   })
 
   test("rejects orders without the operator's list", async () => {
-    const publishing = openPublishClient({ PUBLISH_CREDENTIALS: '{"auths":{}}' })
+    const publishing = createPublishClient({ PUBLISH_CREDENTIALS: '{"auths":{}}' })
     const order = {
       kind: 'look',
       github: { owner: 'o', name: 'r' },

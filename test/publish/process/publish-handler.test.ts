@@ -19,7 +19,7 @@ import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { computeDigest, FakePublisher } from '../../adapters/image/fake-publisher.ts'
 import { ImageError } from '../../../src/adapters/image/catalog-publisher.ts'
 
-const catalogImage = 'quay.io/coast/catalog'
+const catalogImageName = 'quay.io/coast/catalog'
 const baseImageReference = 'quay.io/opm/opm:latest'
 const internalBaseImageReference = 'registry.inside.example/base'
 const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
@@ -45,7 +45,7 @@ beforeEach(() => {
   mirroredImageReferences = new Map()
   publisherContext = {
     targets: parsePushTargets(
-      `[{github: coast/operators, push: [${catalogImage}], bases: [${internalBaseImageReference}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
+      `[{github: coast/operators, push: [${catalogImageName}], bases: [${internalBaseImageReference}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
     ),
     registryFor: (at) => {
       openedPublishEntryIndexes.push(at)
@@ -82,7 +82,7 @@ const publishRequest: Extract<PublishRequest, { kind: 'publish' }> = {
   kind: 'publish',
   purpose: 'catalog',
   ...requestingRepository,
-  image: catalogImage,
+  image: catalogImageName,
   mirror: '/mirror',
   tree: toTreeSha('2'.repeat(40)),
   root: 'catalogs/v4',
@@ -103,13 +103,13 @@ describe('an order to publish', () => {
     let intended = ''
     const answer = await runPublishRequest(publishRequest, (digest) => {
       intended = digest
-      expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBeUndefined()
+      expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBeUndefined()
       return 'go'
     })
     expect(answer).toMatchObject({ kind: 'published', digest: intended, before: { latest: null, v4: null } })
-    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBe(intended)
-    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:v4`)).toBe(intended)
-    expect(getFirstFakeRegistry().calls).toContain(`verify ${catalogImage}`)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBe(intended)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4`)).toBe(intended)
+    expect(getFirstFakeRegistry().calls).toContain(`verify ${catalogImageName}`)
   })
 
   test('writes nothing if a newer commit exists', async () => {
@@ -130,7 +130,7 @@ describe('an order to publish', () => {
     const second = await runPublishRequest(orderWithHistory)
     if (first.kind !== 'published' || second.kind !== 'published') throw new Error('not published')
     expect(second.history).toBe(`v4-0123-${second.digest.slice(7, 15)}`)
-    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:v4-0123`)).toBe(first.digest)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4-0123`)).toBe(first.digest)
     expect(
       await runPublishRequest({ ...orderWithHistory, history: { tag: 'v4-0124', known: second.digest } }),
     ).not.toHaveProperty('history')
@@ -153,11 +153,11 @@ describe('an order to publish', () => {
 
   test('fails with a retryable error if a tag moves during the push or verification', async () => {
     getFirstFakeRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('push')) getFirstFakeRegistry().putImage(catalogImage, 'latest', 'theirs')
+      if (asked.startsWith('push')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
     getFirstFakeRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('verify')) getFirstFakeRegistry().putImage(catalogImage, 'latest', 'theirs')
+      if (asked.startsWith('verify')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
   })
@@ -189,7 +189,7 @@ describe('an order to publish', () => {
 
 /** The types of the artifacts attached to an image. */
 const listAttachedArtifactTypes = async (digest: string) =>
-  (await getFirstFakeRegistry().attached(catalogImage, digest)).map(({ artifactType }) =>
+  (await getFirstFakeRegistry().attached(catalogImageName, digest)).map(({ artifactType }) =>
     artifactType.split('.').at(-1),
   )
 
@@ -283,7 +283,7 @@ describe('the attachments of an image', () => {
   test('an image from elsewhere with the same content is replaced by ours and not signed', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const ours = publishedDigest(await runPublishRequest(given))
-    const shelf = getFirstFakeRegistry().getRepository(catalogImage)
+    const shelf = getFirstFakeRegistry().getRepository(catalogImageName)
     const known = shelf.images.get(ours)
     if (!known) throw new Error('there is no image')
     const bytes = Buffer.from('{"layers":["theirs"]}')
@@ -295,7 +295,9 @@ describe('the attachments of an image', () => {
       unchanged: false,
     })
     expect(
-      getFirstFakeRegistry().findDigest(`${catalogImage}:${formatCosignTag(computeDigest(bytes), 'sig')}`),
+      getFirstFakeRegistry().findDigest(
+        `${catalogImageName}:${formatCosignTag(computeDigest(bytes), 'sig')}`,
+      ),
     ).toBeUndefined()
   })
 
@@ -323,7 +325,7 @@ describe('the attachments of an image', () => {
       await runPublishRequest({
         kind: 'rebase',
         ...requestingRepository,
-        image: catalogImage,
+        image: catalogImageName,
         digest: old,
         tags,
         settings,
@@ -335,7 +337,7 @@ describe('the attachments of an image', () => {
     expect(provenance[0]?.sources).toEqual([
       `git+https://github.com/coast/operators@${'0'.repeat(40)}`,
       `oci://${baseImageReference}@${'c'.repeat(64)}`,
-      `oci://${catalogImage}@${old.slice('sha256:'.length)}`,
+      `oci://${catalogImageName}@${old.slice('sha256:'.length)}`,
     ])
   })
 
@@ -384,7 +386,7 @@ describe("the operator's list", () => {
       await runPublishRequest({
         kind: 'look',
         ...requestingRepository,
-        image: catalogImage,
+        image: catalogImageName,
         tags: [],
         base: 'registry.inside.example/secret:1',
       }),
@@ -400,12 +402,12 @@ describe("the operator's list", () => {
 describe('reading the current state', () => {
   test('finds a base image that only a mirror has, but reads no published tags from a mirror', async () => {
     const digest = `sha256:${'f'.repeat(64)}`
-    mirroredImageReferences.set('quay.io/base/mirrored:1', digest).set(`${catalogImage}:latest`, digest)
+    mirroredImageReferences.set('quay.io/base/mirrored:1', digest).set(`${catalogImageName}:latest`, digest)
     expect(
       await runPublishRequest({
         kind: 'look',
         ...requestingRepository,
-        image: catalogImage,
+        image: catalogImageName,
         tags: ['latest'],
         base: 'quay.io/base/mirrored:1',
       }),
@@ -434,7 +436,7 @@ describe('previews', () => {
       await runPublishRequest({
         kind: 'retag',
         ...requestingRepository,
-        image: catalogImage,
+        image: catalogImageName,
         digest: `sha256:${'a'.repeat(64)}`,
         tags: ['pr-12'],
       }),
@@ -444,23 +446,23 @@ describe('previews', () => {
 
 describe('removing old images', () => {
   const remove = (images: Extract<PublishRequest, { kind: 'remove' }>['images']) =>
-    runPublishRequest({ kind: 'remove', ...requestingRepository, image: catalogImage, images })
+    runPublishRequest({ kind: 'remove', ...requestingRepository, image: catalogImageName, images })
 
   test('removes images that no other tag names', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
-    getFirstFakeRegistry().putImage(catalogImage, 'latest', 'new')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
       kind: 'removed',
       gone: [old],
       kept: [],
     })
-    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:v4-old`)).toBeUndefined()
-    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBeDefined()
+    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4-old`)).toBeUndefined()
+    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBeDefined()
   })
 
   test('leaves an image that has any other tag, even one that we did not set', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
-    getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'old')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: old, why: 'the tag somebody still refers to it' }],
@@ -468,8 +470,8 @@ describe('removing old images', () => {
   })
 
   test('leaves an image that belongs to a retained index', async () => {
-    const child = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'child')
-    getFirstFakeRegistry().putImage(catalogImage, 'latest', 'index', [child])
+    const child = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'child')
+    getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: child }],
@@ -477,9 +479,9 @@ describe('removing old images', () => {
   })
 
   test('uses what a tag names now, not what it named before', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
     // Our tag was moved to another image.
-    const theirs = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'theirs')
+    const theirs = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'theirs')
     expect(
       await remove([
         { digest: old, tags: ['v4-old'] },
@@ -494,8 +496,9 @@ describe('removing old images', () => {
     const put = async (document: object, ...tags: readonly string[]) => {
       const bytes = Buffer.from(JSON.stringify(document))
       const manifest = { mediaType: 'application/vnd.oci.image.manifest.v1+json', bytes }
-      return (await getFirstFakeRegistry().attach({ repository: catalogImage, manifest, blobs: [], tags }))
-        .digest
+      return (
+        await getFirstFakeRegistry().attach({ repository: catalogImageName, manifest, blobs: [], tags })
+      ).digest
     }
     const descriptor = { mediaType: 'application/vnd.oci.empty.v1+json', digest: subject, size: 2 }
     const artifact = {
@@ -510,12 +513,13 @@ describe('removing old images', () => {
     )
     return { bill, signature }
   }
-  const isThere = (digest: string) => getFirstFakeRegistry().getRepository(catalogImage).artifacts.has(digest)
+  const isThere = (digest: string) =>
+    getFirstFakeRegistry().getRepository(catalogImageName).artifacts.has(digest)
 
   test('removes the attachments of removed images, and leaves those of retained images', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const kept = getFirstFakeRegistry().putImage(catalogImage, 'v4-kept', 'kept')
-    getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'kept')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    const kept = getFirstFakeRegistry().putImage(catalogImageName, 'v4-kept', 'kept')
+    getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'kept')
     const gone = await dress(old, 'old')
     const stays = await dress(kept, 'kept')
     expect(
@@ -531,13 +535,13 @@ describe('removing old images', () => {
       true,
     ])
     expect(
-      getFirstFakeRegistry().findDigest(`${catalogImage}:${formatCosignTag(old, 'sig')}`),
+      getFirstFakeRegistry().findDigest(`${catalogImageName}:${formatCosignTag(old, 'sig')}`),
     ).toBeUndefined()
   })
 
   test('leaves an artifact that the referrers of an image list but that names another subject', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const kept = getFirstFakeRegistry().putImage(catalogImage, 'latest', 'kept')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    const kept = getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'kept')
     const { bill } = await dress(kept, 'kept')
     getFirstFakeRegistry().extraAttached = [{ digest: bill, artifactType: 'bill' }]
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({ gone: [old] })
@@ -545,11 +549,11 @@ describe('removing old images', () => {
   })
 
   test('leaves the signature of a removed image if a retained image shares it', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const kept = getFirstFakeRegistry().putImage(catalogImage, 'v4-kept', 'kept')
-    getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'kept')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    const kept = getFirstFakeRegistry().putImage(catalogImageName, 'v4-kept', 'kept')
+    getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'kept')
     const { signature } = await dress(old, 'old')
-    getFirstFakeRegistry().getRepository(catalogImage).tags.set(formatCosignTag(kept, 'sig'), signature)
+    getFirstFakeRegistry().getRepository(catalogImageName).tags.set(formatCosignTag(kept, 'sig'), signature)
     await remove([
       { digest: old, tags: ['v4-old'] },
       { digest: kept, tags: ['v4-kept'] },
@@ -559,7 +563,7 @@ describe('removing old images', () => {
 
   test('reports that a registry does not support deletion', async () => {
     getFirstFakeRegistry().supportsDeletion = false
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: old, why: 'the registry does not support deleting images' }],
@@ -569,27 +573,27 @@ describe('removing old images', () => {
 
 describe('an order to retag', () => {
   test('moves the tags to an existing image, and returns their previous digests', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const now = getFirstFakeRegistry().putImage(catalogImage, 'latest', 'new')
+    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    const now = getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
     const answer = await runPublishRequest({
       kind: 'retag',
       ...requestingRepository,
-      image: catalogImage,
+      image: catalogImageName,
       digest: old,
       tags: ['latest'],
     })
     expect(answer).toMatchObject({ kind: 'published', digest: old, before: { latest: now } })
-    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBe(old)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBe(old)
   })
 
   test('to a missing image fails', async () => {
-    getFirstFakeRegistry().putImage(catalogImage, 'latest', 'new')
+    getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
     expect(
       await runPublishRequest({
         kind: 'retag',
         ...requestingRepository,
-        image: catalogImage,
+        image: catalogImageName,
         digest: gone,
         tags: ['latest'],
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { addFirstCatalogsToLayout, compareCatalogVersions } from '../../../src/pull-request/layout/layout.ts'
+import { addCatalogsToEmptyLayout, compareCatalogVersions } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 
 const packageBlobYaml = '---\nschema: olm.package\nname: x\n'
@@ -229,7 +229,7 @@ describe('a pull request', () => {
   test('can add the first catalogs of a repository in directories without other files', () => {
     const first = (basePaths: string[], paths: string[]) =>
       formatCatalogRoots(
-        addFirstCatalogsToLayout(detectLayout(basePaths, []), detectLayout(paths, []), basePaths),
+        addCatalogsToEmptyLayout(detectLayout(basePaths, []), detectLayout(paths, []), basePaths),
       )
     const readme = 'README.md'
     expect(first([readme], [readme, 'catalogs/v4.20/a/c.yaml', 'catalogs/v4.21/a/c.yaml'])).toEqual([

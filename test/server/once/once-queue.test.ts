@@ -25,7 +25,7 @@ function createSteppedClock(): Clock {
   }
 }
 
-function createOnceQueueSetup() {
+function setUpSweepOnceQueue() {
   const clock = createSteppedClock()
   const queue = createSweepOnceJobQueue(clock)
   const ran: number[] = []
@@ -45,14 +45,14 @@ function createOnceQueueSetup() {
 
 describe('a queue that ends', () => {
   test('runs due jobs and the jobs that they enqueue, and runs equal jobs once', async () => {
-    const { queue, ran, drain } = createOnceQueueSetup()
+    const { queue, ran, drain } = setUpSweepOnceQueue()
     for (const number of [1, 2, 1]) await queue.enqueue(createPullJob(number))
     const { left, failed } = await drain((number) => number === 1 && queue.enqueue(createPullJob(3), 2))
     expect({ ran, left, failed }).toEqual({ ran: [1, 2, 3], left: [], failed: [] })
   })
 
   test('leaves jobs that are due later, and a job that keeps requeuing itself, to the next run', async () => {
-    const { queue, ran, drain } = createOnceQueueSetup()
+    const { queue, ran, drain } = setUpSweepOnceQueue()
     await queue.enqueue(createPullJob(1))
     await queue.enqueue(createPullJob(2), 60)
     const { left } = await drain((number) => queue.enqueue(createPullJob(number)))
@@ -61,7 +61,7 @@ describe('a queue that ends', () => {
   })
 
   test('continues after a failure, reports it, and does not retry it', async () => {
-    const { queue, ran, drain } = createOnceQueueSetup()
+    const { queue, ran, drain } = setUpSweepOnceQueue()
     for (const number of [1, 2]) await queue.enqueue(createPullJob(number))
     const { failed } = await drain(async (number) => {
       if (number === 2) return
@@ -73,7 +73,7 @@ describe('a queue that ends', () => {
   })
 
   test('never runs the same job twice at the same time', async () => {
-    const { queue, drain } = createOnceQueueSetup()
+    const { queue, drain } = setUpSweepOnceQueue()
     let open = 0
     let maxConcurrent = 0
     await queue.enqueue(createPullJob(1))

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
-import { startFromEnvironment } from '../../../src/server/start.ts'
+import { startBotFromEnvironment } from '../../../src/server/start.ts'
 import { saveAppCredentials, readSavedAppCredentials } from '../../../src/jobs/saved-credentials.ts'
 import { getStoreFolder } from '../../../src/jobs/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
@@ -27,7 +27,7 @@ import { copyPreparedStore } from '../../adapters/store/prepared-store.ts'
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'set-up-'))
 const outputLines: string[] = []
 let mockGitHub: MockGitHub
-let botServer: Awaited<ReturnType<typeof startFromEnvironment>>
+let botServer: Awaited<ReturnType<typeof startBotFromEnvironment>>
 let browser: Browser
 let browserPage: Page
 let setupUrl: URL
@@ -45,7 +45,7 @@ beforeAll(async () => {
   })
   await mockGitHub.createRepository('harbour', 'other', { files: { 'README.md': 'nothing\n' } })
   await copyPreparedStore(getStoreFolder(dataDirectory))
-  botServer = await startFromEnvironment({
+  botServer = await startBotFromEnvironment({
     environment: {
       DATA_DIR: dataDirectory,
       PORT: '0',
@@ -219,7 +219,7 @@ describe('the credentials of a new App', () => {
     expect(() => saveAppCredentials(app, folder)).toThrow('symbolic link')
     expect(readFileSync(target, 'utf8')).toBe('')
     expect(readdirSync(folder)).toEqual(['credentials.env'])
-    const startup = startFromEnvironment({
+    const startup = startBotFromEnvironment({
       environment: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
       say: () => undefined,
     })

@@ -6,21 +6,21 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
 import { signJwt } from '../../sandbox/github/github-fixture.ts'
 import {
-  createEmulateGaps,
-  type UnpatchedEmulateServer,
-  type EmulateWebhookDelivery,
-  type EmulateGapContext,
+  createEmulatorGaps,
+  type UnpatchedEmulatorServer,
+  type EmulatorWebhookDelivery,
+  type EmulatorGapContext,
 } from './gaps.ts'
 import type { AuthenticatedRequestSender } from './served-git.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.
-const emulateGaps = createEmulateGaps({} as EmulateGapContext)
+const emulatorGaps = createEmulatorGaps({} as EmulatorGapContext)
 
 describe('what emulate lacks', () => {
   let emulate: Emulator
-  let bare: UnpatchedEmulateServer
-  const deliveries: EmulateWebhookDelivery[] = []
+  let bare: UnpatchedEmulatorServer
+  const deliveries: EmulatorWebhookDelivery[] = []
   const receiver = createServer((request, response) => {
     const delivery = {
       event: String(request.headers['x-github-event']),
@@ -95,13 +95,13 @@ describe('what emulate lacks', () => {
     await new Promise((resolve) => receiver.close(resolve))
   })
 
-  test.each(emulateGaps.map((gap) => [gap.name, gap] as const))('%s', async (_, gap) => {
+  test.each(emulatorGaps.map((gap) => [gap.name, gap] as const))('%s', async (_, gap) => {
     expect(await gap.isThere(bare)).toBe(true)
   })
 
   test('each has a unique name and a sentence', () => {
-    for (const { sentence } of emulateGaps) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
-    expect(new Set(emulateGaps.map(({ name }) => name)).size).toBe(emulateGaps.length)
+    for (const { sentence } of emulatorGaps) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
+    expect(new Set(emulatorGaps.map(({ name }) => name)).size).toBe(emulatorGaps.length)
   })
 })
 

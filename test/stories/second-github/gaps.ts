@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AuthenticatedRequestSender, GitBackend } from './served-git.ts'
 
-export interface EmulateRequest {
+export interface EmulatorRequest {
   readonly method: string
   /** Includes the query. */
   readonly path: string
@@ -12,19 +12,19 @@ export interface EmulateRequest {
   readonly body: unknown
 }
 
-export interface EmulateResponse {
+export interface EmulatorResponse {
   readonly status: number
   readonly data: unknown
 }
 
-export interface EmulateWebhookDelivery {
+export interface EmulatorWebhookDelivery {
   readonly event: string
   readonly id: string
   readonly payload: Record<string, unknown>
 }
 
 /** What a replacement may use. */
-export interface EmulateGapContext {
+export interface EmulatorGapContext {
   readonly organization: string
   readonly administratorToken: string
   readonly appId: number
@@ -34,7 +34,7 @@ export interface EmulateGapContext {
 }
 
 /** A separate emulate, without replacements, in which a gap is probed. */
-export interface UnpatchedEmulateServer {
+export interface UnpatchedEmulatorServer {
   readonly repository: string
   readonly person: string
   readonly installation: string
@@ -44,27 +44,27 @@ export interface UnpatchedEmulateServer {
   readonly head: string
   readonly ask: AuthenticatedRequestSender
   /** The webhooks that emulate has sent so far. */
-  readonly deliveries: readonly EmulateWebhookDelivery[]
+  readonly deliveries: readonly EmulatorWebhookDelivery[]
 }
 
-export interface EmulateGap {
+export interface EmulatorGap {
   readonly name: string
   readonly sentence: string
   /** Whether emulate alone still has it. */
-  isThere(bare: UnpatchedEmulateServer): Promise<boolean>
+  isThere(bare: UnpatchedEmulatorServer): Promise<boolean>
   /** Responds in place of emulate. */
-  answer?(question: EmulateRequest): Promise<EmulateResponse | undefined>
+  answer?(question: EmulatorRequest): Promise<EmulatorResponse | undefined>
   /** Changes emulate's response; undefined if there is nothing to change. */
-  amend?(question: EmulateRequest, answer: EmulateResponse): Promise<unknown>
+  amend?(question: EmulatorRequest, answer: EmulatorResponse): Promise<unknown>
   /** Changes a webhook. */
-  deliver?(delivery: EmulateWebhookDelivery): EmulateWebhookDelivery | undefined
+  deliver?(delivery: EmulatorWebhookDelivery): EmulatorWebhookDelivery | undefined
   /** Called after git accepted a push to this repository. Resolves with true if the gap was needed. */
   pushed?(repository: string): Promise<boolean>
 }
 
 type JsonFields = Record<string, unknown>
 
-export function createEmulateGaps(world: EmulateGapContext): EmulateGap[] {
+export function createEmulatorGaps(world: EmulatorGapContext): EmulatorGap[] {
   return [
     createGitTransportGap(),
     createForkContentGap(world),
@@ -78,7 +78,7 @@ export function createEmulateGaps(world: EmulateGapContext): EmulateGap[] {
   ]
 }
 
-function createGitTransportGap(): EmulateGap {
+function createGitTransportGap(): EmulatorGap {
   return {
     name: 'no git',
     sentence:
@@ -88,7 +88,7 @@ function createGitTransportGap(): EmulateGap {
   }
 }
 
-function createForkContentGap({ git, ask }: EmulateGapContext): EmulateGap {
+function createForkContentGap({ git, ask }: EmulatorGapContext): EmulatorGap {
   return {
     name: 'the content of a fork',
     sentence: 'A fork begins with a commit of its own instead of the branches of what was forked.',
@@ -117,7 +117,7 @@ function createInstallationRepositoriesGap({
   organization,
   ask,
   administratorToken,
-}: EmulateGapContext): EmulateGap {
+}: EmulatorGapContext): EmulatorGap {
   return {
     name: 'repositories of an installation',
     sentence: 'An installation cannot ask which repositories it is installed on.',
@@ -136,7 +136,7 @@ function createInstallationRepositoriesGap({
   }
 }
 
-function createCheckRunAppGap({ appId }: EmulateGapContext): EmulateGap {
+function createCheckRunAppGap({ appId }: EmulatorGapContext): EmulatorGap {
   const makers = new Map<number, number>()
   const named = (run: JsonFields): JsonFields => {
     const app = makers.get(Number(run['id']))
@@ -160,7 +160,7 @@ function createCheckRunAppGap({ appId }: EmulateGapContext): EmulateGap {
   }
 }
 
-function createCommentAppGap({ appId }: EmulateGapContext): EmulateGap {
+function createCommentAppGap({ appId }: EmulatorGapContext): EmulatorGap {
   const own = new Set<number>()
   const named = (comment: JsonFields): JsonFields =>
     own.has(Number(comment['id'])) ? { ...comment, performed_via_github_app: { id: appId } } : comment
@@ -186,7 +186,7 @@ interface PullResponseFields {
   readonly base: { readonly ref: string; readonly repo: { readonly full_name: string } }
 }
 
-function createPullRefsGap({ git, ask, administratorToken }: EmulateGapContext): EmulateGap {
+function createPullRefsGap({ git, ask, administratorToken }: EmulatorGapContext): EmulatorGap {
   return {
     name: 'the head of a pull request from a fork',
     sentence:
@@ -217,7 +217,7 @@ function createPullRefsGap({ git, ask, administratorToken }: EmulateGapContext):
   }
 }
 
-function createMergedByPushGap({ git, ask, administratorToken }: EmulateGapContext): EmulateGap {
+function createMergedByPushGap({ git, ask, administratorToken }: EmulatorGapContext): EmulatorGap {
   const merged = new Map<string, { readonly at: string; readonly sha: string }>()
   const named = (pull: PullResponseFields & JsonFields): JsonFields => {
     const how = merged.get(`${pull.base.repo.full_name}#${pull.number}`)
@@ -271,8 +271,8 @@ function createMergedByPushGap({ git, ask, administratorToken }: EmulateGapConte
   }
 }
 
-function createOutsiderRoleGap({ ask }: EmulateGapContext): EmulateGap {
-  const isRoleRequest = ({ method, path }: EmulateRequest) =>
+function createOutsiderRoleGap({ ask }: EmulatorGapContext): EmulatorGap {
+  const isRoleRequest = ({ method, path }: EmulatorRequest) =>
     method === 'GET' && /\/collaborators\/[^/]+\/permission$/.test(path)
   return {
     name: 'the role of a stranger',
@@ -293,7 +293,7 @@ function createOutsiderRoleGap({ ask }: EmulateGapContext): EmulateGap {
   }
 }
 
-function createDeliveryIdGap(): EmulateGap {
+function createDeliveryIdGap(): EmulatorGap {
   return {
     name: 'names of deliveries',
     sentence:

@@ -5,7 +5,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { createUserToken, type SecondGitHub } from './second-github.ts'
+import { createUserToken, type SecondGitHubServer } from './second-github.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -19,7 +19,7 @@ export interface PushFilesOptions {
 }
 
 /** Resolves with the pushed commit. Rejects with git's message if the push was rejected. */
-export async function pushFiles(github: SecondGitHub, wanted: PushFilesOptions): Promise<string> {
+export async function pushFiles(github: SecondGitHubServer, wanted: PushFilesOptions): Promise<string> {
   const { repository, login, branch, from, files } = wanted
   const directory = await mkdtemp(join(tmpdir(), 'push-'))
   const git = async (...args: string[]): Promise<string> => {

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
 import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
-import { createEmulateGaps, type EmulateGap, type EmulateGapContext } from './gaps.ts'
+import { createEmulatorGaps, type EmulatorGap, type EmulatorGapContext } from './gaps.ts'
 import { createGitBackend, type AuthenticatedRequestSender, type GitBackend } from './served-git.ts'
 
 export interface RecordedGitHubRequest {
@@ -18,13 +18,13 @@ export interface RecordedGitHubRequest {
   readonly status: number
 }
 
-export interface SecondGitHub {
+export interface SecondGitHubServer {
   readonly url: string
   readonly emulate: Emulator
   readonly appId: number
   readonly privateKey: string
   readonly git: GitBackend
-  readonly gaps: readonly EmulateGap[]
+  readonly gaps: readonly EmulatorGap[]
   /** Names of the gaps that were needed. */
   readonly closedGaps: ReadonlySet<string>
   /** The REST requests and their outcomes. */
@@ -50,7 +50,7 @@ export interface SecondGitHubOptions {
 /** The token of each user is `token-of-LOGIN`. */
 export const createUserToken = (login: string): string => `token-of-${login}`
 
-export async function startSecondGitHub(options: SecondGitHubOptions): Promise<SecondGitHub> {
+export async function startSecondGitHub(options: SecondGitHubOptions): Promise<SecondGitHubServer> {
   const { directory, organization, administrator, webhookSecret } = options
   const front = createServer()
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
@@ -101,7 +101,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   const backend = await startSmartHttpServer(join(root, 'any'))
   const closedGaps = new Set<string>()
   const recordedRequests: RecordedGitHubRequest[] = []
-  const gapContext: EmulateGapContext = {
+  const gapContext: EmulatorGapContext = {
     organization,
     administratorToken: createUserToken(administrator),
     appId,
@@ -109,7 +109,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     ask,
     note: (name) => void closedGaps.add(name),
   }
-  const gaps = createEmulateGaps(gapContext)
+  const gaps = createEmulatorGaps(gapContext)
   const rest = createRestApiHandler(inner, gaps, recordedRequests, closedGaps)
   let receiver: string | undefined
   front.on('request', (request, response) => {
@@ -164,7 +164,7 @@ async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
 
 function createRestApiHandler(
   inner: string,
-  gaps: readonly EmulateGap[],
+  gaps: readonly EmulatorGap[],
   asked: RecordedGitHubRequest[],
   closedGaps: Set<string>,
 ) {
@@ -219,7 +219,7 @@ function createRestApiHandler(
 async function forwardWebhook(
   request: IncomingMessage,
   body: Buffer,
-  gaps: readonly EmulateGap[],
+  gaps: readonly EmulatorGap[],
   closedGaps: Set<string>,
   receiver: string | undefined,
   secret: string,
@@ -255,7 +255,7 @@ async function serveGitTransport(
   request: IncomingMessage,
   body: Buffer,
   git: GitBackend,
-  gaps: readonly EmulateGap[],
+  gaps: readonly EmulatorGap[],
   closedGaps: Set<string>,
   backend: SmartHttpServer,
   response: ServerResponse,

@@ -69,7 +69,7 @@ export function createGitBackend(root: string, ask: AuthenticatedRequestSender):
     for (const sha of trees.keys()) await giveTree(sha)
     // git lists parents after their children.
     for (const { type, sha, content } of [...objects].reverse())
-      if (type === 'commit') await give('commits', sha, parseCommit(content.toString()))
+      if (type === 'commit') await give('commits', sha, parseCommitObject(content.toString()))
   }
 
   const move = async (repository: string, token: string, { old, new: to, ref }: RefUpdateCommand) => {
@@ -183,7 +183,7 @@ function parseTreeEntries(tree: Buffer): { path: string; mode: string; type: str
   return entries
 }
 
-function parseCommit(text: string): unknown {
+function parseCommitObject(text: string): unknown {
   const end = text.indexOf('\n\n')
   const lines = text.slice(0, end).split('\n')
   const person = (role: string) => {

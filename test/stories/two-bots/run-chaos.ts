@@ -143,10 +143,10 @@ async function waitUntilBotsSettled(
   let quiet = 0
   let faults: readonly string[] = []
   while (performance.now() < end) {
-    const before = countWriteRequests(bots)
+    const before = countGitHubWriteRequests(bots)
     await pause(500)
     faults = await findInvariantViolations(plans, bots)
-    const wrote = countWriteRequests(bots) > before
+    const wrote = countGitHubWriteRequests(bots) > before
     quiet = faults.length === 0 && !wrote ? quiet + 1 : 0
     // A sweep or two run in between, so that their effects show.
     if (quiet >= 14) return []
@@ -154,7 +154,7 @@ async function waitUntilBotsSettled(
   return faults.length > 0 ? faults : ['it goes on writing to GitHub']
 }
 
-const countWriteRequests = ({ github }: TwoBotsEnvironment) =>
+const countGitHubWriteRequests = ({ github }: TwoBotsEnvironment) =>
   github.requests.reduce(
     (sum, { writes = 0, path }) => sum + (path.endsWith('/access_tokens') ? 0 : writes),
     0,

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pull-request/ids.ts'
 import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
-import { openCatalogFileFactsCache } from '../../../src/catalogs/facts-cache.ts'
+import { createCatalogFileFactsCache } from '../../../src/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 import { formatIsoTime } from '../../../packages/findings/src/printable.ts'
@@ -232,7 +232,7 @@ async function recordMergedPull(store: Store): Promise<void> {
 
 async function recordTestCatalog(store: Store, words: string): Promise<void> {
   const root = 'catalogs/v4.20'
-  const cache = openCatalogFileFactsCache()
+  const cache = createCatalogFileFactsCache()
   const read = readCatalogDirectory(
     join(import.meta.dirname, '../../../fixtures/demo/repository', root),
     (bytes) => cache.factsOf(bytes),

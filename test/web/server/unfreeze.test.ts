@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { createUnfreezeHandler } from '../../../src/web/server/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/policy/merge-freeze.ts'
-import type { ForgeQuestion } from '../../../src/ports/forge.ts'
+import type { ForgeCheckQuestion } from '../../../src/ports/forge.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
@@ -10,7 +10,7 @@ const listedPublicRepository = { repository, installation: 1, isPublic: true, li
 
 async function submitUnfreezeRequest(
   config: string,
-  answers: (question: ForgeQuestion) => object,
+  answers: (question: ForgeCheckQuestion) => object,
   branch = 'main',
 ) {
   const ended: UnfreezeRequest[] = []
@@ -33,7 +33,7 @@ async function submitUnfreezeRequest(
         forge: {
           repository,
           defaultBranch: () => Promise.resolve('main'),
-          answer: (question: ForgeQuestion) => Promise.resolve(answers(question)),
+          answer: (question: ForgeCheckQuestion) => Promise.resolve(answers(question)),
         },
         repository: {
           fetch: (asked: string) => Promise.resolve(void fetched.push(asked)),
@@ -56,14 +56,14 @@ async function submitUnfreezeRequest(
   return { why, ended, done, fetched }
 }
 
-const createRoleQuestionAnswerer = (role: string) => (question: ForgeQuestion) =>
+const createRoleQuestionHandler = (role: string) => (question: ForgeCheckQuestion) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
 const maintainerRolesConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
 test('lets a maintainer by role end the freeze in their name, and enqueues a sweep', async () => {
   const { why, ended, done } = await submitUnfreezeRequest(
     maintainerRolesConfig,
-    createRoleQuestionAnswerer('maintain'),
+    createRoleQuestionHandler('maintain'),
   )
   expect(why).toBeUndefined()
   expect(ended).toMatchObject([
@@ -73,18 +73,18 @@ test('lets a maintainer by role end the freeze in their name, and enqueues a swe
 })
 
 test.each([
-  ['a user with write access only', maintainerRolesConfig, createRoleQuestionAnswerer('write')],
+  ['a user with write access only', maintainerRolesConfig, createRoleQuestionHandler('write')],
   [
     'an admin if roles grant no rights',
     'owners:\n  maintainerRoles: []\n',
-    createRoleQuestionAnswerer('admin'),
+    createRoleQuestionHandler('admin'),
   ],
   [
     'any user if GitHub does not answer',
     maintainerRolesConfig,
     () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 }),
   ],
-  ['any user if the configuration is unreadable', 'owners: [', createRoleQuestionAnswerer('admin')],
+  ['any user if the configuration is unreadable', 'owners: [', createRoleQuestionHandler('admin')],
 ])('rejects %s', async (_name, config, answers) => {
   const { why, ended, done } = await submitUnfreezeRequest(config, answers)
   expect(why).toMatch(/maintainer/)
@@ -93,7 +93,7 @@ test.each([
 
 test('a listed login counts for the account that has it, and for no other', async () => {
   const config = 'owners:\n  maintainers: [ann]\n  maintainerRoles: []\n'
-  const account = (id: number) => (question: ForgeQuestion) =>
+  const account = (id: number) => (question: ForgeCheckQuestion) =>
     question.kind === 'user'
       ? { kind: 'person', person: { id, login: 'ann', kind: 'user' } }
       : { kind: 'role', role: 'none' }
@@ -106,7 +106,7 @@ test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
   async (branch) => {
     const { why, ended, fetched } = await submitUnfreezeRequest(
       maintainerRolesConfig,
-      createRoleQuestionAnswerer('maintain'),
+      createRoleQuestionHandler('maintain'),
       branch,
     )
     expect(why).toBe('This freeze has already ended.')

@@ -6,7 +6,7 @@ const csvPermissionsSchema: SchemaType = [
   { fields: { 'serviceAccountName*': ':string', 'rules*': ['rbac.v1.PolicyRule'] } },
 ]
 
-const descriptorsSchema: SchemaType = [
+const csvDescriptorsSchema: SchemaType = [
   {
     fields: {
       'path*': ':string',
@@ -25,9 +25,9 @@ const apiDescriptionSchemaFields = {
   displayName: ':string',
   description: ':string',
   resources: [{ fields: { 'name*': ':string', 'kind*': ':string', 'version*': ':string' } }],
-  statusDescriptors: descriptorsSchema,
-  specDescriptors: descriptorsSchema,
-  actionDescriptors: descriptorsSchema,
+  statusDescriptors: csvDescriptorsSchema,
+  specDescriptors: csvDescriptorsSchema,
+  actionDescriptors: csvDescriptorsSchema,
 } satisfies Record<string, SchemaType>
 
 const crdDescriptionsSchema: SchemaType = [{ fields: apiDescriptionSchemaFields }]

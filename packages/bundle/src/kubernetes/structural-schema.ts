@@ -208,7 +208,7 @@ function compileSafePattern(pattern: string, value: string): RegExp | undefined 
   if (value.length > maxPatternInputLength || pattern.length > 1000) return undefined
   if (/\[:|\\[0-9pPAzQEkCaxuU]|\(\?(?!:)/.test(pattern)) return undefined
   const bare = pattern.replace(/\\./g, 'x').replace(/\[\^?\]?[^\]]*\]/g, 'x')
-  if ((bare.match(/[*+]|\{\d+,\}/g) ?? []).length > 3 || hasNestedRepetition(bare)) return undefined
+  if ((bare.match(/[*+]|\{\d+,\}/g) ?? []).length > 3 || hasNestedQuantifiers(bare)) return undefined
   // Go expands a group for each repetition.
   if ((bare.match(/\{[^}]*\d{3,}[^}]*\}/) ?? []).length > 0 && bare.includes('(')) return undefined
   try {
@@ -219,7 +219,7 @@ function compileSafePattern(pattern: string, value: string): RegExp | undefined 
 }
 
 /** Whether a repeated group contains a repetition or an alternative. `bare` has no escapes and no classes. */
-function hasNestedRepetition(bare: string): boolean {
+function hasNestedQuantifiers(bare: string): boolean {
   for (let text = bare; ;) {
     const group = /\((?:\?:)?(?<inner>[^()]*)\)(?<repeated>[*+?{])?/.exec(text)
     if (!group) return false

@@ -37,7 +37,7 @@ const propertiesFilePath = 'metadata/properties.yaml'
 const crdOpenApiSchemaName = 'apiextensions.v1.CustomResourceDefinition'
 
 /** Reports every reason to reject the bundle. OLM reports only the first. */
-export const parseRegistryV1 = memoizePerObject((files: BundleFiles): RegistryV1ParseResult => {
+export const parseRegistryV1Bundle = memoizePerObject((files: BundleFiles): RegistryV1ParseResult => {
   const rejections: RenderRejection[] = []
   const packageName = parsePackageName(files, rejections)
   rejectManifestSubdirectories(files, rejections)

@@ -7,13 +7,13 @@ import { type BundleFiles, findHelmChartDirectory, detectBundleFormat } from '..
 import { getStringAtPath } from '../fields.ts'
 import { refusedByOlmV1 } from '../rules/reported-rules.ts'
 import { readBundleManifestObjects } from './bundle-object.ts'
-import { parseRegistryV1 } from './registry-v1.ts'
-import { findClusterExtensionRejections, renderRegistryV1 } from './render-registry.ts'
+import { parseRegistryV1Bundle } from './registry-v1.ts'
+import { findClusterExtensionRejections, renderRegistryV1Objects } from './render-registry.ts'
 import type {
   JsonObject,
   RenderedObject,
-  PlainRenderResult,
-  PlainRenderOptions,
+  PlainManifestRenderResult,
+  PlainManifestRenderOptions,
   RenderRejection,
 } from './rendering.ts'
 
@@ -21,7 +21,10 @@ import type {
  * Renders registry+v1 by OLM v1's algorithm (operator-controller v1.11) and plain+v0 unchanged. For helm+v3, returns
  * only the CRDs and reports the rest in `open`. Never throws, regardless of the files.
  */
-export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRenderResult {
+export function renderPlainManifests(
+  files: BundleFiles,
+  options: PlainManifestRenderOptions,
+): PlainManifestRenderResult {
   const format = detectBundleFormat(files)
   if (format === undefined) return { objects: [], rejections: [], findings: [], open: [] }
   const rendered =
@@ -34,24 +37,27 @@ export function renderPlainManifests(files: BundleFiles, options: PlainRenderOpt
     format,
     open: [],
     ...rendered,
-    findings: toUnreportedRejectionFindings(files, rendered.rejections),
+    findings: createRejectionFindings(files, rendered.rejections),
   }
 }
 
-type PartialPlainRenderResult = Pick<PlainRenderResult, 'objects' | 'rejections'> &
-  Partial<Pick<PlainRenderResult, 'open'>>
+type PartialManifestRenderResult = Pick<PlainManifestRenderResult, 'objects' | 'rejections'> &
+  Partial<Pick<PlainManifestRenderResult, 'open'>>
 
-function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions): PartialPlainRenderResult {
-  const loaded = parseRegistryV1(files)
+function renderRegistryV1Bundle(
+  files: BundleFiles,
+  options: PlainManifestRenderOptions,
+): PartialManifestRenderResult {
+  const loaded = parseRegistryV1Bundle(files)
   if (!loaded.bundle) return { objects: [], rejections: loaded.rejections }
   const extensionRejections = findClusterExtensionRejections(loaded.bundle, options)
-  const { objects, rejections } = renderRegistryV1(loaded.bundle, options)
+  const { objects, rejections } = renderRegistryV1Objects(loaded.bundle, options)
   const all = [...extensionRejections, ...rejections]
   return { objects: all.length > 0 ? [] : objects, rejections: all }
 }
 
 /** RukPak wraps each object in a separate chart. The result of template braces is unknown without Helm. */
-function renderPlainV0Bundle(files: BundleFiles): PartialPlainRenderResult {
+function renderPlainV0Bundle(files: BundleFiles): PartialManifestRenderResult {
   const { objects, unreadable } = readBundleManifestObjects(files)
   const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
     message: `${file}: ${reason}`,
@@ -80,7 +86,7 @@ function hasTemplateBraces({ manifest }: RenderedObject): boolean {
 }
 
 /** In a chart, only the CRDs aren't templates. */
-function renderHelmChartBundle(files: BundleFiles): PartialPlainRenderResult {
+function renderHelmChartBundle(files: BundleFiles): PartialManifestRenderResult {
   const root = findHelmChartDirectory(files) ?? ''
   const crds = new Map(
     [...files].flatMap(([path, bytes]): [string, Uint8Array][] => {
@@ -111,7 +117,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRenderResult {
   }
 }
 
-function toUnreportedRejectionFindings(
+function createRejectionFindings(
   files: BundleFiles,
   rejections: readonly RenderRejection[],
 ): readonly Finding[] {

@@ -1,7 +1,7 @@
 // Renders registry+v1 bundles to plain manifests by OLM v1's algorithm (operator-controller v1.11,
 // internal/operator-controller/rukpak).
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { RenderedObject, PlainRenderOptions, RenderRejection, JsonObject } from './rendering.ts'
+import type { RenderedObject, PlainManifestRenderOptions, RenderRejection, JsonObject } from './rendering.ts'
 import {
   generateCrds,
   generateMutatingWebhooks,
@@ -26,7 +26,7 @@ import { formatObjectNameWithHash } from './object-name.ts'
 
 const rbacApiGroup = 'rbac.authorization.k8s.io'
 
-export interface RegistryRenderResult {
+export interface RegistryV1RenderResult {
   readonly objects: readonly RenderedObject[]
   readonly rejections: readonly RenderRejection[]
 }
@@ -39,7 +39,7 @@ const resourceGenerators: readonly ResourceGenerator[] = [
   generateRoles,
   generateClusterRoles,
   generateCrds,
-  generateAdditionalObjects,
+  generatePassthroughObjects,
   generateDeployments,
   generateValidatingWebhooks,
   generateMutatingWebhooks,
@@ -48,10 +48,10 @@ const resourceGenerators: readonly ResourceGenerator[] = [
 ]
 
 /** Only the renderer. `findClusterExtensionRejections` covers what OLM v1 rejects before rendering. */
-export function renderRegistryV1(
+export function renderRegistryV1Objects(
   bundle: RegistryV1Bundle,
-  options: PlainRenderOptions,
-): RegistryRenderResult {
+  options: PlainManifestRenderOptions,
+): RegistryV1RenderResult {
   const csv = parseCsvFieldsForRendering(bundle.csv)
   const bundleRejections = findBundleRejections(csv, bundle)
   if (bundleRejections.length > 0) return { objects: [], rejections: bundleRejections }
@@ -73,7 +73,7 @@ export function renderRegistryV1(
 /** Reasons why OLM v1 rejects an extension before it renders the bundle. */
 export function findClusterExtensionRejections(
   bundle: RegistryV1Bundle,
-  options: PlainRenderOptions,
+  options: PlainManifestRenderOptions,
 ): readonly RenderRejection[] {
   const csv = parseCsvFieldsForRendering(bundle.csv)
   const specFieldLocation = (field: string) => ({ file: csv.file, path: ['spec', field] })
@@ -100,7 +100,7 @@ export function findClusterExtensionRejections(
 }
 
 /** Other objects of the bundle, unchanged; those of namespaced kinds go into the install namespace. */
-function generateAdditionalObjects({ bundle, installNamespace: namespace }: ManifestGeneratorInput) {
+function generatePassthroughObjects({ bundle, installNamespace: namespace }: ManifestGeneratorInput) {
   return bundle.others.map((object) => {
     if (isNamespacedKind(object.kind) !== true) return object
     const metadata = object.manifest['metadata']

@@ -8,7 +8,7 @@ export type JsonObject = Readonly<Record<string, Json>>
 /** The provider of webhook certificates. OLM v1 accepts bundles with webhooks only if a provider is available. */
 export type CertificateProvider = 'cert-manager' | 'openshift-service-ca'
 
-export interface PlainRenderOptions {
+export interface PlainManifestRenderOptions {
   readonly installNamespace: string
   /** The namespaces to watch; `['']` means all. Defaults to OLM v1's default. */
   readonly watchNamespaces?: readonly string[]
@@ -50,7 +50,7 @@ export interface RenderRejection {
   readonly isAboutOptions?: true
 }
 
-export interface PlainRenderResult {
+export interface PlainManifestRenderResult {
   /** Absent if the files aren't a bundle. */
   readonly format?: BundleFormat
   /** In the renderer's order. Empty if OLM rejects the bundle. */

@@ -29,7 +29,7 @@ export const installableObjectKinds: ReadonlySet<string> = new Set([
 // The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and
 // whether OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the
 // list, which says otherwise.
-const namespacedScopeByKind: ReadonlyMap<string, boolean> = new Map([
+const isNamespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['ClusterServiceVersion', true],
   ['CustomResourceDefinition', false],
   ['ClusterRole', false],
@@ -56,5 +56,5 @@ const namespacedScopeByKind: ReadonlyMap<string, boolean> = new Map([
 
 /** Whether objects of a kind go into the install namespace. Undefined if OLM v1 rejects the kind. */
 export function isNamespacedKind(kind: string): boolean | undefined {
-  return namespacedScopeByKind.get(kind)
+  return isNamespacedByKind.get(kind)
 }

@@ -32,7 +32,7 @@ export interface OlmBundleBlob {
   readonly relatedImages?: readonly RelatedImage[]
 }
 
-export interface BlobRenderOptions {
+export interface BundleRenderOptions {
   /** opm's `--migrate-level bundle-object-to-csv-metadata`: one `olm.csv.metadata` instead of the objects. */
   readonly csvMetadata?: boolean
 }
@@ -41,7 +41,7 @@ export interface BlobRenderOptions {
 export function renderBundle(
   bundle: RegistryBundle,
   image: string,
-  options: BlobRenderOptions = {},
+  options: BundleRenderOptions = {},
 ): OlmBundleBlob {
   // opm doesn't migrate a bundle without an image.
   const isMigrated = options.csvMetadata === true && image !== ''
@@ -102,7 +102,7 @@ export function compareBundleWithImage(
   const catalogProperties = groupPropertiesByType(catalog)
   const right = groupPropertiesByType(image)
   for (const type of sortByBytes(new Set([...catalogProperties.keys(), ...right.keys()])))
-    for (const [ours, theirs] of pairDifferingValues(
+    for (const [ours, theirs] of diffValueSets(
       catalogProperties.get(type) ?? new Set(),
       right.get(type) ?? new Set(),
     ))
@@ -111,7 +111,7 @@ export function compareBundleWithImage(
     new Set(
       statement.relatedImages.map((related) => related.image).filter((name) => name !== own && name !== ''),
     )
-  for (const [ours, theirs] of pairDifferingValues(toImageSet(catalog), toImageSet(image)))
+  for (const [ours, theirs] of diffValueSets(toImageSet(catalog), toImageSet(image)))
     differences.push(createBundleDifference('related image', ours, theirs, false))
   return differences
 }
@@ -141,7 +141,7 @@ function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<str
 }
 
 /** Values that only one side has. If each side has exactly one, they form a single difference. */
-function pairDifferingValues(left: ReadonlySet<string>, right: ReadonlySet<string>) {
+function diffValueSets(left: ReadonlySet<string>, right: ReadonlySet<string>) {
   const ours = sortByBytes([...left].filter((text) => !right.has(text)))
   const theirs = sortByBytes([...right].filter((text) => !left.has(text)))
   if (ours.length === 1 && theirs.length === 1) return [[ours[0], theirs[0]]]

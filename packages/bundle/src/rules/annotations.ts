@@ -1,10 +1,10 @@
 // Rules about a ClusterServiceVersion's annotations.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getObjectAtPath } from '../fields.ts'
 
 export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'properties-in-annotation',
   severity: 'info',
   title: 'Properties are defined in metadata/properties.yaml',
@@ -33,7 +33,7 @@ const openshiftFeatureNames = [
 ]
 
 export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'missing-feature-annotation',
   severity: 'info',
   suite: 'openshift',
@@ -61,7 +61,7 @@ const olmAnnotationKeys = [
   'olm.skipRange',
 ]
 export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',

@@ -1,6 +1,6 @@
 // Rules about what OperatorHub.io and consoles show.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getListAtPath, getObjectAtPath, getStringAtPath } from '../fields.ts'
 
 const standardOperatorCategories: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const standardOperatorCategories: ReadonlySet<string> = new Set([
 ])
 
 export const unknownCategory = defineRule<{ category: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unknown-category',
   severity: 'error',
   suite: 'categories',
@@ -51,7 +51,7 @@ const capabilityLevels = [
 ]
 
 export const unknownCapability = defineRule<{ capability: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unknown-capability',
   severity: 'error',
   suite: 'capabilities',
@@ -69,7 +69,7 @@ export const unknownCapability = defineRule<{ capability: string }, BundleRuleSi
 })
 
 export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'missing-csv-field',
   severity: 'error',
   title: 'A ClusterServiceVersion has all required fields',
@@ -93,7 +93,7 @@ export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature
 })
 
 export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'incomplete-maintainer',
   severity: 'error',
   suite: 'operatorhub',
@@ -113,7 +113,7 @@ export const incompleteMaintainer = defineRule<{ name: string; email: string }, 
 })
 
 export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'incomplete-link',
   severity: 'error',
   suite: 'operatorhub',
@@ -132,7 +132,7 @@ export const incompleteLink = defineRule<{ name: string; url: string }, BundleRu
 })
 
 export const noProvider = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-provider',
   severity: 'error',
   suite: 'operatorhub',
@@ -149,7 +149,7 @@ export const noProvider = defineRule<Record<never, never>, BundleRuleSignature>(
 })
 
 export const brokenIcon = defineRule<{ problem: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-icon',
   severity: 'error',
   suite: 'operatorhub',
@@ -174,7 +174,7 @@ export const brokenIcon = defineRule<{ problem: string }, BundleRuleSignature>({
 })
 
 export const noIcon = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-icon',
   severity: 'info',
   suite: 'operatorhub',

@@ -2,14 +2,14 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { findCrdProblems } from '../kubernetes/crd-problems.ts'
 import { getApisDefinedByCrds } from '../registry-bundle.ts'
 import { asStringOrEmpty, getListAtPath, getStringAtPath } from '../fields.ts'
 import { convertParsedValueToJson } from '../manifest-document.ts'
 
 export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'manages-crds',
   severity: 'warning',
   suite: 'good-practices',
@@ -32,7 +32,7 @@ export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>(
 })
 
 export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unserved-owned-crd',
   severity: 'error',
   title: 'CRDs serve the versions that the bundle owns',
@@ -63,7 +63,7 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
 })
 
 export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'undescribed-crd',
   severity: 'warning',
   suite: 'good-practices',
@@ -90,7 +90,7 @@ export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSignature>({
 })
 
 export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'group-in-owned-crd',
   severity: 'warning',
   title: "Owned CRDs don't set `group`",
@@ -113,7 +113,7 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, Bundle
 })
 
 export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'duplicate-crd',
   severity: 'error',
   title: 'A bundle defines each API once',
@@ -136,7 +136,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRul
 })
 
 export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-crd',
   severity: 'error',
   title: 'CustomResourceDefinitions are valid',

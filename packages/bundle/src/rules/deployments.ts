@@ -2,7 +2,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import {
   getJsonFieldAtPath,
   asStringOrEmpty,
@@ -13,7 +13,7 @@ import {
 } from '../fields.ts'
 
 export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'duplicate-webhook',
   severity: 'warning',
   title: 'Webhooks of the same type have unique names',
@@ -35,7 +35,7 @@ export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSignat
 })
 
 export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',
@@ -76,7 +76,7 @@ export const platformNowhereScheduled = defineRule<
   { platform: string; deployment: string },
   BundleRuleSignature
 >({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'platform-nowhere-scheduled',
   severity: 'warning',
   suite: 'multiarch',
@@ -106,7 +106,7 @@ export const platformNowhereScheduled = defineRule<
 })
 
 export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unparsable-related-image',
   severity: 'error',
   title: 'Related images are valid image references',
@@ -125,7 +125,7 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
 })
 
 export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unrelated-image',
   severity: 'warning',
   suite: 'openshift',
@@ -165,7 +165,7 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
 
 export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, BundleRuleSignature>(
   {
-    ...contentRuleDefaults,
+    ...bundleContentRuleDefaults,
     id: 'unknown-service-account',
     severity: 'warning',
     title: 'Deployments use service accounts that exist',
@@ -197,7 +197,7 @@ export const unknownServiceAccount = defineRule<{ deployment: string; account: s
 )
 
 export const noResourceRequests = defineRule<{ container: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-resource-requests',
   severity: 'warning',
   suite: 'good-practices',
@@ -226,7 +226,7 @@ export const noResourceRequests = defineRule<{ container: string }, BundleRuleSi
 })
 
 export const noDeployment = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-deployment',
   severity: 'error',
   suite: 'good-practices',
@@ -243,7 +243,7 @@ export const noDeployment = defineRule<Record<never, never>, BundleRuleSignature
 })
 
 export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-deployment',
   severity: 'error',
   title: 'Deployments have valid, unique names',

@@ -9,10 +9,10 @@ import {
   getStringAtPath,
 } from '../fields.ts'
 import type { ManifestObject } from '../registry-bundle.ts'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 
 export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'two-example-annotations',
   severity: 'warning',
   title: 'Examples are in one annotation',
@@ -29,7 +29,7 @@ export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRule
 })
 
 export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'example-of-other-api',
   severity: 'warning',
   title: 'Examples use APIs that the bundle provides',
@@ -46,7 +46,7 @@ export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSignature
 })
 
 export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'api-without-example',
   severity: 'info',
   suite: 'good-practices',

@@ -4,10 +4,10 @@ import { defineRule } from '@catalog-bot/findings/rule'
 import type { FieldPath } from '../manifest-document.ts'
 import { getListAtPath, getStringAtPath } from '../fields.ts'
 import type { RegistryBundle } from '../registry-bundle.ts'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 
 export const apiNeverThere = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'api-never-there',
   severity: 'error',
   suite: 'deprecated-apis',
@@ -23,7 +23,7 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
 })
 
 export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'removed-api',
   severity: 'warning',
   suite: 'deprecated-apis',
@@ -39,7 +39,7 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
 })
 
 export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-max-openshift-version',
   severity: 'warning',
   suite: 'community',
@@ -70,7 +70,7 @@ export const unparsableMinKubeVersion = defineRule<
   { version: string; isPrefixed: boolean },
   BundleRuleSignature
 >({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unparsable-min-kube-version',
   severity: 'error',
   title: 'minKubeVersion is a valid version',
@@ -93,7 +93,7 @@ export const unparsableMinKubeVersion = defineRule<
 })
 
 export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-min-kube-version',
   severity: 'info',
   suite: 'operatorhub',

@@ -1,7 +1,7 @@
 // Rules about the objects next to the ClusterServiceVersion.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, asStringOrEmpty, getListAtPath } from '../fields.ts'
 import { findMetadataProblems } from '../kubernetes/crd-problems.ts'
 import { convertParsedValueToJson, formatUntypedObjectAsGoJson } from '../manifest-document.ts'
@@ -14,7 +14,7 @@ export const oversizedManifest = defineRule<
   { file: string; bytes: number; limit: number },
   BundleRuleSignature
 >({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'oversized-manifest',
   severity: 'warning',
   title: 'Every manifest fits in a single request to the API server',
@@ -42,7 +42,7 @@ export const brokenObjectMetadata = defineRule<
   { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
   BundleRuleSignature
 >({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-object-metadata',
   severity: 'error',
   title: 'Manifests have valid metadata',
@@ -68,7 +68,7 @@ export const brokenObjectMetadata = defineRule<
 })
 
 export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'global-default-priority',
   severity: 'error',
   suite: 'objects',
@@ -89,7 +89,7 @@ export const blockingDisruptionBudget = defineRule<
   { name: string; field: string; value: string },
   BundleRuleSignature
 >({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'blocking-disruption-budget',
   severity: 'error',
   suite: 'objects',
@@ -130,7 +130,7 @@ const defaultSccNames = [
   'nonroot',
 ]
 export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'risky-permission',
   severity: 'warning',
   suite: 'objects',

@@ -1,11 +1,16 @@
 // Rules whose violations are found while a bundle is read, rendered, or validated.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { contentRuleDefaults } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults } from '../bundle-rule.ts'
 
-const readabilityRuleDefaults = { judges: 'bundle', check: 'images', since: '0.1.0', network: true } as const
+const nonOverridableRuleDefaults = {
+  judges: 'bundle',
+  check: 'images',
+  since: '0.1.0',
+  network: true,
+} as const
 
 export const bracesInPlainBundle = defineRule<{ file: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'braces-in-plain-bundle',
   severity: 'warning',
   title: "Plain bundles don't contain template braces",
@@ -17,7 +22,7 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
 })
 
 export const brokenChart = defineRule<{ problem: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-chart',
   severity: 'error',
   title: 'A chart in a bundle is complete',
@@ -29,7 +34,7 @@ export const brokenChart = defineRule<{ problem: string }>({
 })
 
 export const brokenExamples = defineRule<{ annotation: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'broken-examples',
   severity: 'warning',
   title: 'Examples are a JSON list of objects',
@@ -41,7 +46,7 @@ export const brokenExamples = defineRule<{ annotation: string }>({
 })
 
 export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'colliding-file-names',
   severity: 'error',
   title: 'File names in a bundle remain unique after unpacking',
@@ -53,7 +58,7 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
 })
 
 export const hiddenBundleFile = defineRule<{ file: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'hidden-bundle-file',
   severity: 'warning',
   title: 'Bundles have no hidden files',
@@ -65,7 +70,7 @@ export const hiddenBundleFile = defineRule<{ file: string }>({
 })
 
 export const invalidCsvName = defineRule<{ name: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'invalid-csv-name',
   severity: 'error',
   title: 'ClusterServiceVersion names are valid object names and label values',
@@ -77,7 +82,7 @@ export const invalidCsvName = defineRule<{ name: string }>({
 })
 
 export const invalidExample = defineRule<{ example: string; problem: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'invalid-example',
   check: 'install',
   severity: 'warning',
@@ -90,7 +95,7 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
 })
 
 export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'kind-not-bundled',
   severity: 'error',
   title: 'Bundles contain only kinds of objects that OLM can install',
@@ -102,7 +107,7 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
 })
 
 export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'labels-disagree',
   severity: 'warning',
   title: "A bundle image's labels match its annotations",
@@ -114,7 +119,7 @@ export const labelsDisagree = defineRule<{ key: string; label: string; annotatio
 })
 
 export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'large-bundle-content',
   severity: 'warning',
   title: 'A bundle stays well below the maximum size that OLM can unpack',
@@ -126,7 +131,7 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
 })
 
 export const malformedDependency = defineRule<{ type: string; problem: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'malformed-dependency',
   severity: 'error',
   title: 'Dependencies are complete and have a known type',
@@ -138,7 +143,7 @@ export const malformedDependency = defineRule<{ type: string; problem: string }>
 })
 
 export const misnamedAnnotationsFile = defineRule<{ file: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'misnamed-annotations-file',
   severity: 'error',
   title: 'Annotations are in metadata/annotations.yaml',
@@ -150,7 +155,7 @@ export const misnamedAnnotationsFile = defineRule<{ file: string }>({
 })
 
 export const missingBundleAnnotation = defineRule<{ key: string; file: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'missing-bundle-annotation',
   severity: 'error',
   title: 'A bundle has all required annotations',
@@ -162,7 +167,7 @@ export const missingBundleAnnotation = defineRule<{ key: string; file: string }>
 })
 
 export const missingManifestField = defineRule<{ object: string; field: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'missing-manifest-field',
   check: 'install',
   severity: 'warning',
@@ -180,7 +185,7 @@ export const mistypedManifestField = defineRule<{
   wanted: string
   found: string
 }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'mistyped-manifest-field',
   check: 'install',
   severity: 'error',
@@ -193,7 +198,7 @@ export const mistypedManifestField = defineRule<{
 })
 
 export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'moved-bundle-directory',
   severity: 'error',
   title: 'Annotations point to manifests/ and metadata/',
@@ -205,7 +210,7 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
 })
 
 export const nestedBundleDirectory = defineRule<{ path: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'nested-bundle-directory',
   severity: 'error',
   title: 'Bundle directories have no subdirectories',
@@ -221,7 +226,7 @@ export const oversizedBundleContent = defineRule<{
   limit: number
   largest: readonly string[]
 }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'oversized-bundle-content',
   severity: 'error',
   title: 'An unpacked bundle fits in a ConfigMap',
@@ -233,7 +238,7 @@ export const oversizedBundleContent = defineRule<{
 })
 
 export const refusedByOlmV1 = defineRule<{ reason: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'refused-by-olm-v1',
   check: 'install',
   severity: 'warning',
@@ -246,7 +251,7 @@ export const refusedByOlmV1 = defineRule<{ reason: string }>({
 })
 
 export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'service-account-bundled',
   severity: 'error',
   title: "OLM creates the Operator's service accounts",
@@ -258,7 +263,7 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
 })
 
 export const severalCsvs = defineRule<{ names: readonly string[] }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'several-csvs',
   severity: 'error',
   title: 'A bundle has one ClusterServiceVersion',
@@ -270,7 +275,7 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
 })
 
 export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'several-documents-in-manifest',
   severity: 'warning',
   title: 'A manifest file contains one document',
@@ -282,7 +287,7 @@ export const severalDocumentsInManifest = defineRule<{ file: string; documents: 
 })
 
 export const undecodableManifest = defineRule<{ file: string; reason: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'undecodable-manifest',
   severity: 'error',
   title: 'Every manifest is a Kubernetes object',
@@ -294,7 +299,7 @@ export const undecodableManifest = defineRule<{ file: string; reason: string }>(
 })
 
 export const unknownManifestField = defineRule<{ object: string; field: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unknown-manifest-field',
   check: 'install',
   severity: 'warning',
@@ -307,7 +312,7 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
 })
 
 export const unownedCrd = defineRule<{ crd: string; file: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unowned-crd',
   severity: 'error',
   title: 'The ClusterServiceVersion owns all CRDs in the bundle',
@@ -319,7 +324,7 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
 })
 
 export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
-  ...readabilityRuleDefaults,
+  ...nonOverridableRuleDefaults,
   id: 'unreadable-bundle',
   severity: 'error',
   title: 'opm can read the bundle',
@@ -335,7 +340,7 @@ export const unsafeCrdUpgrade = defineRule<{
   problem: string
   /** OLM v1 allows it. */ isSilent?: true
 }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unsafe-crd-upgrade',
   check: 'install',
   severity: 'warning',
@@ -348,7 +353,7 @@ export const unsafeCrdUpgrade = defineRule<{
 })
 
 export const unusableInstallModes = defineRule<{ problem: string }>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unusable-install-modes',
   severity: 'error',
   title: 'A ClusterServiceVersion supports at least one install mode',
@@ -360,7 +365,7 @@ export const unusableInstallModes = defineRule<{ problem: string }>({
 })
 
 export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
-  ...readabilityRuleDefaults,
+  ...nonOverridableRuleDefaults,
   id: 'wrong-bundle-format',
   severity: 'error',
   title: 'A bundle has the format that its annotations declare',

@@ -5,12 +5,12 @@ import {
   parsePrereleaseIdentifier,
   parseVersionTolerantly,
 } from '@catalog-bot/fbc/versions/version'
-import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getStringAtPath } from '../fields.ts'
 import { bundleAnnotationKeys } from '../bundle-metadata.ts'
 
 export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unconventional-channel',
   severity: 'warning',
   suite: 'good-practices',
@@ -34,7 +34,7 @@ export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleS
 })
 
 export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unknown-csv-version',
   severity: 'warning',
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
@@ -49,7 +49,7 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSi
 })
 
 export const unparsableCsvVersion = defineRule<{ field: string; text: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unparsable-csv-version',
   severity: 'error',
   title: "A bundle's version can be parsed",
@@ -69,7 +69,7 @@ export const unparsableCsvVersion = defineRule<{ field: string; text: string }, 
 })
 
 export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'no-csv-version',
   severity: 'error',
   suite: 'operatorhub',
@@ -86,7 +86,7 @@ export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSignature
 })
 
 export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'name-without-release',
   severity: 'error',
   title: 'A bundle with a release includes it in the bundle name',
@@ -107,7 +107,7 @@ export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, B
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
 export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSignature>({
-  ...contentRuleDefaults,
+  ...bundleContentRuleDefaults,
   id: 'unconventional-csv-name',
   severity: 'warning',
   suite: 'good-practices',

@@ -6,7 +6,7 @@ import type { BundleFiles } from '../bundle-files.ts'
 import { createBundleFieldLocator, type FieldPath } from '../manifest-document.ts'
 import { getJsonFieldAtPath, type JsonObject, getListAtPath, getStringAtPath } from '../fields.ts'
 import { parseCsvFieldsForRendering } from '../plain/csv-view.ts'
-import { parseRegistryV1, type RegistryV1Bundle } from '../plain/registry-v1.ts'
+import { parseRegistryV1Bundle, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/reported-rules.ts'
 import {
@@ -46,7 +46,7 @@ export type BundledCrd = Pick<RenderedObject, 'name' | 'file' | 'manifest'>
 
 /** Undefined if OLM v1 can't read the bundle. */
 export function readBundledCrds(files: BundleFiles): readonly BundledCrd[] | undefined {
-  const { bundle } = parseRegistryV1(files)
+  const { bundle } = parseRegistryV1Bundle(files)
   return bundle && getCrdsWithConversions(bundle)
 }
 
@@ -211,11 +211,12 @@ function toCrdUpgradeProblem(
 /** Served versions share the same objects, unless a webhook converts them. */
 function* findNewServedVersionProblems(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
   if (getJsonFieldAtPath(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
-  const known = new Set([...findServedVersionPairProblems(before)].map(({ key }) => key))
-  for (const { key, ...problem } of findServedVersionPairProblems(after)) if (!known.has(key)) yield problem
+  const known = new Set([...findProblemsBetweenServedVersions(before)].map(({ key }) => key))
+  for (const { key, ...problem } of findProblemsBetweenServedVersions(after))
+    if (!known.has(key)) yield problem
 }
 
-function* findServedVersionPairProblems(
+function* findProblemsBetweenServedVersions(
   crd: JsonObject,
 ): Generator<CrdUpgradeProblem & { readonly key: string }> {
   const served = [...parseCrdVersions(crd)]

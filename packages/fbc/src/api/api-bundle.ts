@@ -9,11 +9,11 @@ import {
   JsonChunkWriter,
 } from '../go/json/json.ts'
 import type { ApiBundle, ApiRelatedImage } from './api-types.ts'
-import { type ApiBundleContent, formatJsonAsEmbeddedByGo } from './bundle-content.ts'
+import { type ApiBundleFields, formatJsonAsEmbeddedByGo } from './bundle-content.ts'
 import type { IndexedBundle, IndexedPackage } from './package-index.ts'
 import { getDecodedStructList, getDecodedStringField, getDecodedStringList } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/go-type.ts'
-import { hasUniqueFieldSpellings } from '../go/decode/lazy-decoded.ts'
+import { hasOneSpellingPerField } from '../go/decode/lazy-decoded.ts'
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 import type { ParsedValue } from '../go/tree.ts'
 
@@ -28,18 +28,14 @@ export interface BundleManifests {
 /**
  * The manifests in the blob, or the ones that opm derives from `olm.csv.metadata`. They are the same in every channel.
  */
-export function buildBundleManifests(content: ApiBundleContent, of: IndexedPackage): BundleManifests {
+export function buildBundleManifests(content: ApiBundleFields, of: IndexedPackage): BundleManifests {
   const objects = content.objects.map((json): JsonChunkTree => [json])
   const csv = objects[content.csv] ?? buildStubCsv(content, of)
   if (!csv) return { objects }
   return { csv, objects: objects.length === 0 ? [csv] : objects }
 }
 
-export function buildApiBundle(
-  content: ApiBundleContent,
-  of: IndexedPackage,
-  line: IndexedBundle,
-): ApiBundle {
+export function buildApiBundle(content: ApiBundleFields, of: IndexedPackage, line: IndexedBundle): ApiBundle {
   const { csv, objects } = buildBundleManifests(content, of)
   return {
     csvName: line.name,
@@ -64,7 +60,7 @@ export function buildApiBundle(
 // displays it, because its install strategy is a stub.
 
 /** Returns undefined if the bundle has no olm.csv.metadata. */
-function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): JsonChunkTree | undefined {
+function buildStubCsv(content: ApiBundleFields, of: IndexedPackage): JsonChunkTree | undefined {
   const metadata = content.csvMetadata
   if (!metadata) return undefined
   const out = new JsonChunkWriter()
@@ -89,7 +85,7 @@ function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): JsonChunkT
 function writeCsvSpec(
   out: JsonChunkWriter,
   metadata: DecodedStruct,
-  content: ApiBundleContent,
+  content: ApiBundleFields,
   of: IndexedPackage,
 ): void {
   const text = (field: string) =>
@@ -106,16 +102,16 @@ function writeCsvSpec(
     'apiservicedefinitions',
     formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiServiceDescription),
   )
-  out.field(...formatCachedStructList(metadata, 'nativeAPIs', formatGvk))
+  out.field(...formatStructListWithCache(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
   out.field('displayName', marshalString(getDecodedStringField(metadata, 'displayName')))
   writeStringField(out, 'description', getDecodedStringField(metadata, 'description') || of.description)
   out.field('keywords', formatStringList(metadata, 'keywords'))
-  out.field(...formatCachedStructList(metadata, 'maintainers', formatMaintainer))
+  out.field(...formatStructListWithCache(metadata, 'maintainers', formatMaintainer))
   out.field('provider', formatProvider(metadata))
-  out.field(...formatCachedStructList(metadata, 'links', formatAppLink))
+  out.field(...formatStructListWithCache(metadata, 'links', formatAppLink))
   writeIcon(out, of)
-  out.field(...formatCachedStructList(metadata, 'installModes', formatInstallMode))
+  out.field(...formatStructListWithCache(metadata, 'installModes', formatInstallMode))
   out.field('cleanup', '{"enabled":false}')
   out.field('relatedImages', marshalNonEmptyList(content.relatedImages.map(formatRelatedImage)))
 }
@@ -164,14 +160,14 @@ function formatApiDefinitions(metadata: DecodedStruct, field: string, each: (ite
   if (typeof found !== 'object' || !('fields' in found)) return '{}'
   return getOrFormatCachedJson(found, found.at, each, () =>
     marshalObject([
-      formatCachedStructList(found, 'owned', each),
-      formatCachedStructList(found, 'required', each),
+      formatStructListWithCache(found, 'owned', each),
+      formatStructListWithCache(found, 'required', each),
     ]),
   )
 }
 
 /** Caches each struct and the whole list. */
-function formatCachedStructList(
+function formatStructListWithCache(
   of: DecodedStruct,
   field: string,
   each: (item: DecodedStruct) => string,
@@ -190,7 +186,7 @@ function formatCachedStructList(
 /** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
 function getOrFormatCachedJson(owner: DecodedStruct, value: ParsedValue, by: object, write: () => string) {
   const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
-  if (!hasUniqueFieldSpellings(owner)) return write()
+  if (!hasOneSpellingPerField(owner)) return write()
   if (memo?.marshalled?.by === by) return memo.marshalled.text
   const text = write()
   if (memo) memo.marshalled = { by, text }
@@ -238,11 +234,12 @@ function formatApiServiceDescription(item: DecodedStruct): string {
 }
 
 function formatApiDescriptionFields(item: DecodedStruct): CsvJsonField[] {
-  const descriptors = (field: string): CsvJsonField => formatCachedStructList(item, field, formatDescriptor)
+  const descriptors = (field: string): CsvJsonField =>
+    formatStructListWithCache(item, field, formatDescriptor)
   return [
     ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
     ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
-    formatCachedStructList(item, 'resources', formatApiResourceReference),
+    formatStructListWithCache(item, 'resources', formatApiResourceReference),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
     descriptors('actionDescriptors'),

@@ -33,8 +33,8 @@ export interface ApiBundle {
   readonly requiredApis: readonly GroupVersionKind[]
   readonly version: string
   readonly skipRange: string
-  readonly dependencies: readonly ApiTypedValue[]
-  readonly properties: readonly ApiTypedValue[]
+  readonly dependencies: readonly ApiPropertyOrDependency[]
+  readonly properties: readonly ApiPropertyOrDependency[]
   readonly replaces: string
   readonly skips: readonly string[]
   readonly deprecation?: ApiDeprecation
@@ -47,7 +47,7 @@ export interface GroupVersionKind {
 }
 
 /** `value` is JSON text. */
-export interface ApiTypedValue {
+export interface ApiPropertyOrDependency {
   readonly type: string
   readonly value: string
 }

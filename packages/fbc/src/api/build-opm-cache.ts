@@ -4,7 +4,7 @@ import type { BlobMeta } from '../load/meta.ts'
 import {
   UnservableCatalogError,
   formatPackageIndexError,
-  parseBundleContent,
+  parseApiBundleFields,
   formatJsonAsStoredByOpm,
 } from './bundle-content.ts'
 import {
@@ -180,7 +180,7 @@ function addBundleCacheFiles(
 ): void {
   const parent = index.get(of)
   if (!parent) return
-  const content = parseBundleContent(value)
+  const content = parseApiBundleFields(value)
   const inChannel = createBundleCacheEncoder(content, parent, shared)
   for (const channel of parent.channels.values()) {
     const line = channel.bundles.get(content.name)

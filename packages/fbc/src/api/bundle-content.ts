@@ -10,9 +10,9 @@ import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { bundleStructType } from '../load/blob-types.ts'
 import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
-import type { GroupVersionKind, ApiRelatedImage, ApiTypedValue } from './api-types.ts'
+import type { GroupVersionKind, ApiRelatedImage, ApiPropertyOrDependency } from './api-types.ts'
 
-export interface ApiBundleContent {
+export interface ApiBundleFields {
   readonly package: string
   readonly name: string
   readonly image: string
@@ -20,9 +20,9 @@ export interface ApiBundleContent {
   readonly version: string
   readonly providedApis: readonly GroupVersionKind[]
   readonly requiredApis: readonly GroupVersionKind[]
-  readonly dependencies: readonly ApiTypedValue[]
+  readonly dependencies: readonly ApiPropertyOrDependency[]
   /** Omits the large properties, which clients would copy into annotations. */
-  readonly properties: readonly ApiTypedValue[]
+  readonly properties: readonly ApiPropertyOrDependency[]
   /**
    * Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidByteMarker`).
    */
@@ -52,7 +52,7 @@ interface UndecodedProperty {
   readonly value: ParsedValue
 }
 
-export function parseBundleContent(blob: ParsedValue): ApiBundleContent {
+export function parseApiBundleFields(blob: ParsedValue): ApiBundleFields {
   const { decoded } = decodeGoStruct(bundleStructType, blob)
   const properties = getDecodedStructList(decoded, 'properties').map((property): UndecodedProperty => ({
     type: getDecodedStringField(property, 'type'),
@@ -103,7 +103,7 @@ function parseGroupVersionKind(property: UndecodedProperty): GroupVersionKind {
 }
 
 /** The older form of a requirement. */
-function toApiDependencies(property: UndecodedProperty): ApiTypedValue[] {
+function toApiDependencies(property: UndecodedProperty): ApiPropertyOrDependency[] {
   if (property.type === 'olm.gvk.required')
     return [{ type: 'olm.gvk', value: formatJsonAsStoredByOpm(property.value) }]
   if (property.type !== 'olm.package.required') return []
@@ -162,19 +162,19 @@ function decodeBundleObjectToJson(data: Uint8Array): string {
 /** opm parses the strings as YAML here, because some JSON isn't YAML, and some text in braces isn't JSON. */
 function isCsvJson(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
-  if (kind === csvKind && isYamlSafeJson(object)) return true
+  if (kind === csvKind && isYamlCompatibleJson(object)) return true
   const read = readYaml(decodeYaml(new TextEncoder().encode(object)))
   const found = read.ok ? getMapValue(read.value, 'kind') : undefined
   return found?.kind === 'string' && found.value === csvKind
 }
 
 /** JSON that YAML might parse differently or reject: tabs, special characters, merge keys, and keys over 1024 bytes. */
-const yamlAmbiguityPattern =
+const yamlIncompatibleJsonPattern =
   /[\t\x7f-\x9f\ufeff\ufffe\uffff]|\\u[dD][89a-fA-F]|"<<"|"\s*[\r\n]\s*:|[{,\s]"(?:[^"\\]|\\.){256,}"\s*:/
 
 /** Returns true for JSON that is also valid YAML. This is much cheaper than parsing it. */
-function isYamlSafeJson(object: string): boolean {
-  if (yamlAmbiguityPattern.test(object)) return false
+function isYamlCompatibleJson(object: string): boolean {
+  if (yamlIncompatibleJsonPattern.test(object)) return false
   try {
     JSON.parse(object)
     return true

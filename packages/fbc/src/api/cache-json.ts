@@ -10,9 +10,9 @@ import {
   type JsonChunk,
 } from '../go/json/json.ts'
 import { buildBundleManifests, type BundleManifests } from './api-bundle.ts'
-import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
+import type { ApiDeprecation, GroupVersionKind, ApiPropertyOrDependency } from './api-types.ts'
 import type { ByteChunkTree } from '../go/tar/tar-tree.ts'
-import type { ApiBundleContent } from './bundle-content.ts'
+import type { ApiBundleFields } from './bundle-content.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
 
 /** A large piece is the same object in every place where it occurs. */
@@ -61,28 +61,28 @@ export function formatPackageIndex(index: PackageIndex): string {
         [
           'Channels',
           marshalMap(
-            [...one.channels.values()].map((channel) => [channel.name, formatIndexChannel(channel)]),
+            [...one.channels.values()].map((channel) => [channel.name, formatIndexedChannel(channel)]),
           ),
         ],
-        ['deprecation', formatIndexDeprecation(one.deprecation)],
+        ['deprecation', formatApiDeprecation(one.deprecation)],
       ]),
     ]),
   )
 }
 
-function formatIndexChannel(channel: IndexedChannel): string {
+function formatIndexedChannel(channel: IndexedChannel): string {
   return marshalObject([
     ['Name', marshalString(channel.name)],
     ['Head', marshalString(channel.head)],
     [
       'Bundles',
-      marshalMap([...channel.bundles.values()].map((bundle) => [bundle.name, formatIndexEntry(bundle)])),
+      marshalMap([...channel.bundles.values()].map((bundle) => [bundle.name, formatIndexedBundle(bundle)])),
     ],
-    ['deprecation', formatIndexDeprecation(channel.deprecation)],
+    ['deprecation', formatApiDeprecation(channel.deprecation)],
   ])
 }
 
-function formatIndexEntry(bundle: IndexedBundle): string {
+function formatIndexedBundle(bundle: IndexedBundle): string {
   return marshalObject([
     ['package', marshalString(bundle.package)],
     ['channel', marshalString(bundle.channel)],
@@ -92,7 +92,7 @@ function formatIndexEntry(bundle: IndexedBundle): string {
   ])
 }
 
-function formatIndexDeprecation(deprecation: ApiDeprecation | undefined): string | undefined {
+function formatApiDeprecation(deprecation: ApiDeprecation | undefined): string | undefined {
   return deprecation && marshalObject([['message', marshalString(deprecation.message)]])
 }
 
@@ -101,7 +101,7 @@ type CacheJsonField = readonly [name: string, json: string | ByteChunkTree | und
 
 /** `PACKAGE_CHANNEL_BUNDLE.json`. The parts that are the same in all channels are formatted only once. */
 export function createBundleCacheEncoder(
-  content: ApiBundleContent,
+  content: ApiBundleFields,
   of: IndexedPackage,
   shared: EscapedJsonCache,
 ): (line: IndexedBundle) => JsonByteChunks {
@@ -116,8 +116,8 @@ export function createBundleCacheEncoder(
     ['requiredApis', marshalNonEmptyList(content.requiredApis.map(formatGroupVersionKind))],
     ['version', marshalNonEmptyString(content.version)],
   ]
-  const dependencies = marshalNonEmptyList(content.dependencies.map(formatTypedValue))
-  const properties = content.properties.map(formatTypedValue)
+  const dependencies = marshalNonEmptyList(content.dependencies.map(formatPropertyOrDependency))
+  const properties = content.properties.map(formatPropertyOrDependency)
   // A separate piece, because it is the same in all channels and longer than the other parts.
   const propertiesPiece = properties.length === 0 ? undefined : utf8Encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
@@ -187,7 +187,7 @@ function formatGroupVersionKind({ group, version, kind }: GroupVersionKind): str
   ])
 }
 
-function formatTypedValue({ type, value }: ApiTypedValue): string {
+function formatPropertyOrDependency({ type, value }: ApiPropertyOrDependency): string {
   return marshalObject([
     ['type', marshalNonEmptyString(type)],
     ['value', marshalNonEmptyString(value)],

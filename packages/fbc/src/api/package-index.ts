@@ -16,12 +16,12 @@ import type { BlobMeta } from '../load/meta.ts'
 
 /** The data that OLM's registry API needs from olm.package, olm.channel, and olm.deprecations blobs beyond their facts. */
 export interface PackageIndexBlobs {
-  readonly packages: IndexPackageBlob[]
-  readonly channels: IndexChannelBlob[]
-  readonly deprecations: IndexDeprecationBlob[]
+  readonly packages: DecodedPackageBlob[]
+  readonly channels: DecodedChannelBlob[]
+  readonly deprecations: DecodedDeprecationEntry[]
 }
 
-interface IndexPackageBlob {
+interface DecodedPackageBlob {
   readonly name: string
   readonly description: string
   readonly defaultChannel: string
@@ -34,7 +34,7 @@ interface PackageIcon {
   readonly mediaType: string
 }
 
-interface IndexChannelBlob {
+interface DecodedChannelBlob {
   readonly package: string
   readonly name: string
   readonly entries: readonly {
@@ -47,7 +47,7 @@ interface IndexChannelBlob {
   }[]
 }
 
-interface IndexDeprecationBlob {
+interface DecodedDeprecationEntry {
   readonly package: string
   readonly schema: string
   readonly name: string
@@ -100,7 +100,7 @@ export function buildPackageIndex({ packages, channels, deprecations }: PackageI
     return deprecation ? { deprecation } : {}
   }
   const ofPackage = Map.groupBy(channels, (channel) => channel.package)
-  const indexed = (channel: IndexChannelBlob): IndexedChannel => ({
+  const indexed = (channel: DecodedChannelBlob): IndexedChannel => ({
     name: channel.name,
     head: analyzeUpgradeGraph(channel.entries).heads[0] ?? '',
     bundles: toMapSortedByName(
@@ -157,14 +157,14 @@ export function addPackageIndexBlob(
   into: PackageIndexBlobs,
   { schema, value }: Pick<BlobMeta, 'schema' | 'value'>,
 ): boolean {
-  if (schema === 'olm.package') into.packages.push(toIndexPackage(value))
-  else if (schema === 'olm.channel') into.channels.push(toIndexChannel(value))
-  else if (schema === 'olm.deprecations') into.deprecations.push(...toIndexDeprecations(value))
+  if (schema === 'olm.package') into.packages.push(decodePackageBlob(value))
+  else if (schema === 'olm.channel') into.channels.push(decodeChannelBlob(value))
+  else if (schema === 'olm.deprecations') into.deprecations.push(...decodeDeprecationEntries(value))
   else return false
   return true
 }
 
-function toIndexPackage(value: ParsedValue): IndexPackageBlob {
+function decodePackageBlob(value: ParsedValue): DecodedPackageBlob {
   const { decoded } = decodeGoStruct(packageStructType, value)
   const icon = getDecodedStructField(decoded, 'icon')
   const data = icon?.fields.get('base64data')
@@ -181,7 +181,7 @@ function toIndexPackage(value: ParsedValue): IndexPackageBlob {
   }
 }
 
-function toIndexChannel(value: ParsedValue): IndexChannelBlob {
+function decodeChannelBlob(value: ParsedValue): DecodedChannelBlob {
   const { decoded } = decodeGoStruct(channelStructType, value)
   return {
     package: getDecodedStringField(decoded, 'package'),
@@ -196,7 +196,7 @@ function toIndexChannel(value: ParsedValue): IndexChannelBlob {
   }
 }
 
-function toIndexDeprecations(value: ParsedValue): readonly IndexDeprecationBlob[] {
+function decodeDeprecationEntries(value: ParsedValue): readonly DecodedDeprecationEntry[] {
   const { decoded } = decodeGoStruct(deprecationStructType, value)
   return getDecodedStructList(decoded, 'entries').map((entry) => {
     const reference = getDecodedStructField(entry, 'reference')

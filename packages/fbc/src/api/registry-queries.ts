@@ -58,7 +58,7 @@ export function getBundle(catalog: ServedCatalog, key: ServedBundleKey): Registr
     return createQueryFailure(
       `package ${quoteLikeGo(key.package)}, channel ${quoteLikeGo(key.channel)}, bundle ${quoteLikeGo(key.name)} not found`,
     )
-  return getBundleWithoutUpgradeEdges(catalog, key)
+  return getBundleOmittingUpgradeEdges(catalog, key)
 }
 
 export function getBundleForChannel(
@@ -66,7 +66,7 @@ export function getBundleForChannel(
   at: Omit<ServedBundleKey, 'name'>,
 ): RegistryQueryResult<ApiBundle> {
   const channel = findChannel(catalog.index, at)
-  return channel.ok ? getBundleWithoutUpgradeEdges(catalog, { ...at, name: channel.value.head }) : channel
+  return channel.ok ? getBundleOmittingUpgradeEdges(catalog, { ...at, name: channel.value.head }) : channel
 }
 
 export function getChannelEntriesThatReplace(
@@ -97,7 +97,7 @@ export function getBundleThatReplaces(
   if (!channel.ok) return channel
   for (const bundle of channel.value.bundles.values())
     if (bundle.replaces === key.name || bundle.skips.includes(key.name))
-      return getBundleWithoutUpgradeEdges(catalog, { ...key, name: bundle.name })
+      return getBundleOmittingUpgradeEdges(catalog, { ...key, name: bundle.name })
   return createQueryFailure(
     `no entry found for package ${quoteLikeGo(key.package)}, channel ${quoteLikeGo(key.channel)}`,
   )
@@ -141,7 +141,7 @@ export function getDefaultBundleThatProvides(
     if (!bundleProvidesApi(catalog, head, api)) continue
     isProvided = true
     if (channel.name === parent.defaultChannel)
-      return getBundleWithoutUpgradeEdges(catalog, {
+      return getBundleOmittingUpgradeEdges(catalog, {
         package: parent.name,
         channel: channel.name,
         name: head.name,
@@ -178,7 +178,7 @@ function findChannel(index: PackageIndex, at: Omit<ServedBundleKey, 'name'>) {
 }
 
 /** Queries for one bundle don't return its edges. */
-function getBundleWithoutUpgradeEdges(catalog: ServedCatalog, key: ServedBundleKey) {
+function getBundleOmittingUpgradeEdges(catalog: ServedCatalog, key: ServedBundleKey) {
   const bundle = catalog.bundle(key)
   if (!bundle) throw new Error(`${key.name} is in the index, but its blob is missing`)
   return createQuerySuccess({ ...bundle, replaces: '', skips: [] })

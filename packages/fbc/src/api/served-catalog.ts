@@ -7,8 +7,8 @@ import { buildApiBundle } from './api-bundle.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'
 import {
   formatPackageIndexError,
-  parseBundleContent,
-  type ApiBundleContent,
+  parseApiBundleFields,
+  type ApiBundleFields,
   UnservableCatalogError,
   formatJsonAsStoredByOpm,
 } from './bundle-content.ts'
@@ -158,10 +158,10 @@ class LazyServedCatalog implements ServedCatalog {
     return this.lines.get(packageName)?.get(bundle)?.providedApis ?? []
   }
 
-  private read(packageName: string, name: string): ApiBundleContent | undefined {
+  private read(packageName: string, name: string): ApiBundleFields | undefined {
     const line = this.lines.get(packageName)?.get(name)?.blob.line
     const [document] = line ? splitDocuments(line) : []
-    return document?.meta && parseBundleContent(document.meta.value)
+    return document?.meta && parseApiBundleFields(document.meta.value)
   }
 }
 
@@ -190,7 +190,7 @@ function addBlobToServedCatalogFile(meta: BlobMeta, into: MutableServedCatalogFi
     into.blobs.push(blob)
     if (addPackageIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)
-    const { package: parent, name: its, objects, providedApis } = parseBundleContent(value)
+    const { package: parent, name: its, objects, providedApis } = parseApiBundleFields(value)
     // Unlike the cache, the protocol can't contain bytes that aren't valid UTF-8.
     if (!objects.every((json) => json.isWellFormed()))
       throw new UnservableCatalogError(

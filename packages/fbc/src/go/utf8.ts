@@ -7,7 +7,7 @@ const textChunkSizeCodeUnits = 8192
 const maxCopiedStringLength = 256
 
 /** Joins pieces after this many. */
-const maxPiecesBeforeJoin = 1024
+const maxUnjoinedStringPieces = 1024
 
 /** Avoids spreading the typed array, which is ten times slower. */
 const decodeUtf16CodeUnits = (units: Uint16Array) =>
@@ -82,7 +82,7 @@ export class TextBuilder {
   }
 
   private push(piece: string): void {
-    if (this.pieces.push(piece) >= maxPiecesBeforeJoin) this.join()
+    if (this.pieces.push(piece) >= maxUnjoinedStringPieces) this.join()
   }
 
   private join(): void {

@@ -119,7 +119,7 @@ function drawChannel(
   compares: boolean,
 ): DrawnChannel {
   const edges = computeEdgeDiffStatuses(before?.edges ?? [], after?.edges ?? [], compares)
-  const rows = mergeChannelRows(before, after, edges, compares)
+  const rows = buildChannelRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
   const retained = compares ? findRowsVisibleInDiff(rows, edges, index, before, after) : new Set<number>()
   const isUniform = (at: number) => isFoldableRow(at, rows, edges, index)
@@ -158,7 +158,7 @@ function computeEdgeDiffStatuses(
   return marked
 }
 
-function mergeChannelRows(
+function buildChannelRows(
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
   edges: readonly EdgeWithDiffStatus[],

@@ -16,7 +16,7 @@ interface InstalledBundle {
 }
 
 /** The positions in a version list that no range has covered yet. Visits each once, even if ranges overlap. */
-class UncoveredVersionIndexes {
+class UnvisitedVersionIndexes {
   /** For each position, the next position that might be uncovered. */
   private readonly next: Uint32Array
 
@@ -129,7 +129,7 @@ export function findBundlesReachingChannelHead(
   const heads = analyzeUpgradeGraph(entries).heads
   const versions = new Map(installed.map(({ name, version }) => [name, version]))
   const ladder = new VersionIndex(versions.keys(), (name) => versions.get(name))
-  const steps = new UncoveredVersionIndexes(ladder.length)
+  const steps = new UnvisitedVersionIndexes(ladder.length)
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const ranges = new Map<string, VersionRange | undefined>()
   const rangeOf = (text: string): VersionRange | undefined => {

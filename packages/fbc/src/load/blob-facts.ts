@@ -33,7 +33,7 @@ import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 /** In bytes. An SVG can start with a declaration, comments, and a document type. */
 const maxMediaTypeSniffBytes = 4096
 
-const imageSignatures: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [
+const iconMagicBytes: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [
   ['image/png', 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
   ['image/jpeg', 0, [0xff, 0xd8, 0xff]],
   ['image/gif', 0, [0x47, 0x49, 0x46, 0x38]],
@@ -89,7 +89,7 @@ export interface BlobFactsResult<Blob> {
 /** Per file. */
 const maxBundleObjectProblems = 100
 
-interface BlobExtractionInput {
+interface BlobFactsInput {
   readonly value: ParsedValue
   readonly place: BlobLocation
   readonly positions: PositionLookup
@@ -101,7 +101,7 @@ export function extractPackageFacts({
   value,
   place,
   positions,
-}: BlobExtractionInput): BlobFactsResult<PackageBlob> {
+}: BlobFactsInput): BlobFactsResult<PackageBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
   const icon = decoded.fields.get('icon')
   const iconFacts =
@@ -134,7 +134,7 @@ export function extractChannelFacts({
   value,
   place,
   positions,
-}: BlobExtractionInput): BlobFactsResult<ChannelBlob> {
+}: BlobFactsInput): BlobFactsResult<ChannelBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(channelStructType, value)
   const blob: ChannelBlob = {
     place,
@@ -156,7 +156,7 @@ export function extractBundleFacts({
   place,
   positions,
   forVerdict,
-}: BlobExtractionInput): BlobFactsResult<BundleBlob> {
+}: BlobFactsInput): BlobFactsResult<BundleBlob> {
   const { decoded, problems, ...more } = decodeGoStruct(bundleStructType, value)
   let { moreProblems } = more
   const names = {
@@ -226,7 +226,7 @@ export function extractDeprecationFacts({
   value,
   place,
   positions,
-}: BlobExtractionInput): BlobFactsResult<DeprecationBlob> {
+}: BlobFactsInput): BlobFactsResult<DeprecationBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(deprecationStructType, value)
   const blob: DeprecationBlob = {
     place,
@@ -283,7 +283,7 @@ function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] 
 
 /** Can also return `text/html` and `application/gzip`, because catalogs contain both. */
 export function sniffMediaType(bytes: Uint8Array): string | undefined {
-  for (const [mediatype, at, wanted] of imageSignatures) {
+  for (const [mediatype, at, wanted] of iconMagicBytes) {
     if (wanted.every((byte, index) => bytes[at + index] === byte)) return mediatype
   }
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'application/gzip'

@@ -40,7 +40,7 @@ const maxParseProblemsPerFile = 10_000
 const maxReparsedDocumentBytes = 1024 * 1024
 
 /** In characters. This is enough to recognize the text. */
-const maxDroppedTextExcerptChars = 100
+const maxIgnoredTextExcerptChars = 100
 
 export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
   /** Omits leniencies and `olm.csv.metadata` summaries. Use such facts only for `validateCatalog`. */
@@ -55,7 +55,7 @@ export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOpt
 }
 
 /** `message` is opm's error message. */
-export function createUnreadableFileFacts(message: string): CatalogFileFacts {
+export function createFactsForUnreadableFile(message: string): CatalogFileFacts {
   return {
     bytes: 0,
     packages: [],
@@ -235,7 +235,7 @@ class CatalogFileParser {
       schema: detachStringFromParent(meta?.schema ?? ''),
       package: detachStringFromParent(meta?.package ?? ''),
       name: detachStringFromParent(meta?.name ?? ''),
-      text: detachStringFromParent(positions.textFrom(unread, maxDroppedTextExcerptChars)),
+      text: detachStringFromParent(positions.textFrom(unread, maxIgnoredTextExcerptChars)),
     })
   }
 

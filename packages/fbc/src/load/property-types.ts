@@ -22,7 +22,7 @@ import { decodeGoStruct } from '../go/decode/decode.ts'
 import { decodeSingleLineBase64 } from '../go/base64.ts'
 import { parseManifestIdentity } from '../go/fast/manifest-identity.ts'
 
-interface BundleObjectResult {
+interface ParsedBundleObject {
   readonly summary: BundleObjectSummary
   /** The next object without data repeats these bytes, as in opm. */
   readonly data: () => Uint8Array
@@ -131,7 +131,7 @@ export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map
 export function parseBundleObject(
   value: ParsedValue | undefined,
   previous: () => Uint8Array = createEmptyBytes,
-): BundleObjectResult {
+): ParsedBundleObject {
   const skimmed = tryParseBundleObjectFast(value)
   if (skimmed) return { summary: skimmed, data: () => decodeBundleObjectData(value, previous) }
   const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }

@@ -189,7 +189,7 @@ function matchesPatternFromRoot(
 }
 
 /** An invalid byte of an ignore file, as decodeIgnoreFile() represents it. */
-function isInvalidByteCodePoint(point: number): boolean {
+function isSurrogateEscapedByte(point: number): boolean {
   return point >= 0xdc80 && point <= 0xdcff
 }
 
@@ -208,7 +208,7 @@ function parseGlob(pattern: string): Glob | undefined {
     at++
     const point = character?.codePointAt(0)
     // A set must continue after each character, and must not contain invalid UTF-8.
-    return at < characters.length && point !== undefined && !isInvalidByteCodePoint(point) ? point : undefined
+    return at < characters.length && point !== undefined && !isSurrogateEscapedByte(point) ? point : undefined
   }
   while (at < characters.length) {
     const character = characters[at++] as string

@@ -27,7 +27,7 @@ import { type PositionLookup, TextPositionLookup } from '../go/position-lookup.t
 const maxJsonDetectionBytes = 4096
 
 /** After this many decoded JSON objects, an error no longer makes the decoder try YAML. */
-const maxJsonObjectsBeforeYaml = 1
+const maxJsonObjectsBeforeYamlFallback = 1
 
 export interface CatalogDocument {
   /** Byte offset in the file. */
@@ -93,7 +93,7 @@ function* splitYamlDocuments(
     return regular
   }
   for (const chunk of splitYamlChunks(bytes, from, line, decodeUtf8LikeGo, skipRegular)) {
-    if (chunk.badSeparator) yield createBadSeparatorDocument(bytes, chunk)
+    if (chunk.badSeparator) yield createDocumentForInvalidSeparator(bytes, chunk)
     if (chunk.end === chunk.start) continue
     const exactly = () => parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
     const document = regular && chunk.badSeparator === undefined && toCatalogDocumentIfValid(regular, chunk)
@@ -139,7 +139,7 @@ function toCatalogDocumentIfValid({ tree, lines }: FastParsedYamlDocument, chunk
   return { start, end, positions: lines.positions(line + 1), meta: found.meta }
 }
 
-function createBadSeparatorDocument(bytes: Uint8Array, chunk: YamlChunk): CatalogDocument {
+function createDocumentForInvalidSeparator(bytes: Uint8Array, chunk: YamlChunk): CatalogDocument {
   const { text, start, line } = chunk.badSeparator as NonNullable<YamlChunk['badSeparator']>
   const lineFeed = bytes.indexOf(0x0a, start)
   const end = lineFeed < 0 ? bytes.length : lineFeed
@@ -224,7 +224,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
-      const exactly = () => parseJsonDocumentExactly(bytes, (whole ??= decodeJsonText(bytes)), start)
+      const exactly = () => reparseJsonDocument(bytes, (whole ??= decodeJsonText(bytes)), start)
       yield { start, end, positions: lines.positions(firstLine), meta, exactly }
       at = end
       continue
@@ -237,7 +237,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
       at = end
       continue
     }
-    if (count > maxJsonObjectsBeforeYaml) {
+    if (count > maxJsonObjectsBeforeYamlFallback) {
       const problem = createJsonDocumentProblem(found.refused, bytes, text, false)
       yield { start: at, end: bytes.length, positions, problem }
       return
@@ -289,7 +289,7 @@ function toBlobMetaIfValid({ tree }: FastParsedJsonObject): BlobMeta | undefined
 }
 
 /** The fast reader has read the object, so it is well-formed. */
-function parseJsonDocumentExactly(
+function reparseJsonDocument(
   bytes: Uint8Array,
   { text, places: positions, offsets }: DecodedJsonText,
   start: number,

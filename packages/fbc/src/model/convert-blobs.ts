@@ -27,7 +27,7 @@ import * as deprecationRules from './rules/deprecation-rules.ts'
 const packagePropertyType = 'olm.package'
 
 /** A bundle while it is converted. `report` adds a problem at the blob, or at `mark` in it. */
-interface BundleConversion {
+interface BundleConversionContext {
   readonly draft: ModelConversionState
   readonly blob: BundleBlob
   readonly data: { readonly package: string; readonly bundle: string }
@@ -40,7 +40,7 @@ interface BundleConversion {
 }
 
 export function convertBundle(draft: ModelConversionState, blob: BundleBlob): void {
-  const conversion: BundleConversion = {
+  const conversion: BundleConversionContext = {
     draft,
     blob,
     data: { package: blob.package, bundle: blob.name },
@@ -57,7 +57,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
   linkChannelEntries(conversion, parent, bundle)
 }
 
-function findParentPackage({ draft, blob, report }: BundleConversion): ModelPackage | undefined {
+function findParentPackage({ draft, blob, report }: BundleConversionContext): ModelPackage | undefined {
   const name = (): string => quoteLikeGo(blob.name)
   const object = `bundle ${name()}`
   if (blob.package === '') {
@@ -73,7 +73,7 @@ function findParentPackage({ draft, blob, report }: BundleConversion): ModelPack
 }
 
 /** Returns undefined for a duplicate. */
-function addBundleToPackage({ draft, blob, data }: BundleConversion): ModelBundle | undefined {
+function addBundleToPackage({ draft, blob, data }: BundleConversionContext): ModelBundle | undefined {
   const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
   draft.bundles.set(blob.package, siblings)
   const first = siblings.get(blob.name)
@@ -89,7 +89,7 @@ function addBundleToPackage({ draft, blob, data }: BundleConversion): ModelBundl
   return bundle
 }
 
-function reportInvalidProperties({ draft, blob, data, report }: BundleConversion): void {
+function reportInvalidProperties({ draft, blob, data, report }: BundleConversionContext): void {
   for (const [index, property] of blob.properties.entries()) {
     const { type, mark } = property
     const error = findOpmPropertyError(draft, property)
@@ -101,7 +101,7 @@ function reportInvalidProperties({ draft, blob, data, report }: BundleConversion
 }
 
 /** Returns the olm.package property if there is exactly one. */
-function checkPackageProperty({ blob, data, report }: BundleConversion): Property | undefined {
+function checkPackageProperty({ blob, data, report }: BundleConversionContext): Property | undefined {
   const identities = blob.properties.filter((property) => property.type === packagePropertyType)
   const [identity] = identities
   if (identity === undefined || identities.length > 1) {
@@ -124,7 +124,7 @@ function checkPackageProperty({ blob, data, report }: BundleConversion): Propert
   return identity
 }
 
-function reportInvalidPullSpecs({ blob, data, report }: BundleConversion): void {
+function reportInvalidPullSpecs({ blob, data, report }: BundleConversionContext): void {
   for (const { field, image, mark, error } of findInvalidPullSpecs(blob)) {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} bundle ${quoteLikeGo(blob.name)} ${field}: invalid image pull spec ${quoteLikeGo(image)}: ${error}`
@@ -133,7 +133,7 @@ function reportInvalidPullSpecs({ blob, data, report }: BundleConversion): void 
 }
 
 function linkChannelEntries(
-  { blob, data, report }: BundleConversion,
+  { blob, data, report }: BundleConversionContext,
   parent: ModelPackage,
   bundle: ModelBundle,
 ): void {
@@ -176,7 +176,7 @@ function checkPullSpec(field: string, image: string, mark: TextPosition | undefi
 }
 
 function parseBundleVersion(
-  { draft, data, report }: BundleConversion,
+  { draft, data, report }: BundleConversionContext,
   bundle: ModelBundle,
   identity: Property,
 ): void {

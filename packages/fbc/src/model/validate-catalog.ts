@@ -31,7 +31,7 @@ export interface CatalogVerdict {
 }
 
 /** Rules whose findings an incompletely parsed file can cause. */
-const ruleIdsCausedByMissingBlobs: ReadonlySet<string> = new Set([
+const ruleIdsAffectedByMissingBlobs: ReadonlySet<string> = new Set([
   unknownPackage.id,
   unknownDefaultChannel.id,
   packageWithoutChannel.id,
@@ -55,7 +55,7 @@ export function validateCatalog(
   ofFiles.addAll(catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error'))
   const ofModel = whole
     ? model.findings
-    : model.findings.filter((found) => !ruleIdsCausedByMissingBlobs.has(found.rule))
+    : model.findings.filter((found) => !ruleIdsAffectedByMissingBlobs.has(found.rule))
   const message = loadError?.message ?? model.message
   return {
     passed: message === undefined,

@@ -216,7 +216,7 @@ function findNodesAtOffsets({ root, isNested }: PositionedTree, ascending: reado
   for (let value = stack.pop(); value; value = stack.pop()) {
     // Recurring parts of a file are parsed lazily (packages/fbc/src/go/fast/recurring-blocks.ts), so this does not read them unless
     // necessary.
-    if (seen.has(value) || (isNested && !hasOffsetInSpan(ascending, value))) continue
+    if (seen.has(value) || (isNested && !isAnyOffsetInSpan(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value
     if (value.kind === 'list') for (const item of value.items) stack.push(item)
@@ -232,7 +232,7 @@ function findNodesAtOffsets({ root, isNested }: PositionedTree, ascending: reado
 }
 
 /** `ascending` is sorted. The end of the span is included. */
-function hasOffsetInSpan(ascending: readonly number[], { start, end }: TextSpan): boolean {
+function isAnyOffsetInSpan(ascending: readonly number[], { start, end }: TextSpan): boolean {
   let low = 0
   let high = ascending.length
   while (low < high) {

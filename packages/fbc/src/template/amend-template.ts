@@ -24,7 +24,7 @@ export function addBundleToTemplate(
   release: BundleReleaseInput,
 ): CatalogReadResult<Uint8Array> {
   if (bytes === undefined)
-    return formatNewTemplateBytes(
+    return formatTemplateYaml(
       type === 'olm.semver'
         ? addBundleToSemverTemplate(emptySemverTemplate, release)
         : createBasicTemplateFields(release),
@@ -56,7 +56,7 @@ function parseTemplateFields(
   return { ok: true, value: { schema: read.value.schema, fields } }
 }
 
-function formatNewTemplateBytes(template: TemplateFields): CatalogReadResult<Uint8Array> {
+function formatTemplateYaml(template: TemplateFields): CatalogReadResult<Uint8Array> {
   return verifyTemplateText(
     `---\n${templateTextFormatters.pairs(template, 0, { listOffset: 0, gap: ' ' })}\n`,
     template,

@@ -16,7 +16,7 @@ import {
   parseTemplateDocument,
   type TemplateDocument,
   templateEntriesType,
-  decodeTemplateWithBlobs,
+  decodeTemplateAndBlobs,
 } from './template-document.ts'
 import { stringType, createStructType } from '../go/decode/go-type.ts'
 
@@ -105,7 +105,7 @@ function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<s
 }
 
 function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<WritableCatalog> {
-  const read = decodeTemplateWithBlobs(basicTemplateStructType, template)
+  const read = decodeTemplateAndBlobs(basicTemplateStructType, template)
   return read.ok ? toWritableCatalog(read.value.blobs) : read
 }
 

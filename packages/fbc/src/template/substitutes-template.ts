@@ -29,7 +29,7 @@ import {
   type RenderedBundle,
   hasSubstitutesForAnnotation,
 } from './bundle-source.ts'
-import { templateEntriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
+import { templateEntriesType, decodeTemplateAndBlobs, type TemplateDocument } from './template-document.ts'
 
 const substitutesTemplateStructType = createStructType('substitutes.SubstitutesTemplateData', {
   schema: stringType,
@@ -51,7 +51,7 @@ export function renderSubstitutesTemplate(
   template: TemplateDocument,
   source: RenderedBundleLookup,
 ): CatalogReadResult<WritableCatalog> {
-  const parsed = decodeTemplateWithBlobs(substitutesTemplateStructType, template)
+  const parsed = decodeTemplateAndBlobs(substitutesTemplateStructType, template)
   if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
   const read = toWritableCatalog(parsed.value.blobs)
   if (!read.ok)
@@ -87,7 +87,7 @@ export function renderSubstitutesTemplate(
 
 /** In order, without duplicates. */
 export function getSubstitutesTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
-  const parsed = decodeTemplateWithBlobs(substitutesTemplateStructType, template)
+  const parsed = decodeTemplateAndBlobs(substitutesTemplateStructType, template)
   if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
   const names = parseSubstitutions(parsed.value).map(({ name }) => name)
   return { ok: true, value: [...new Set(names)].filter((name) => name !== '') }

@@ -87,7 +87,7 @@ function decodeTemplateStruct(type: StructType, { value, json }: Pick<TemplateDo
 /**
  * Decodes a template with blobs in its `entries`. As in opm, a problem with a blob takes precedence over all others.
  */
-export function decodeTemplateWithBlobs(
+export function decodeTemplateAndBlobs(
   type: StructType,
   template: TemplateDocument,
 ): CatalogReadResult<DecodeResult['decoded'] & { readonly blobs: readonly BlobMeta[] }> {

@@ -3,7 +3,7 @@
 import { quoteLikeGo } from '../go/text.ts'
 import { compareVersions, parseVersion, type VersionParseResult, type Version } from './version.ts'
 
-interface IndexedVersionItems<Item> {
+interface VersionIndexEntry<Item> {
   readonly version: Version
   /** Items of equal precedence (ignoring build metadata), in input order. */
   readonly items: Item[]
@@ -20,7 +20,7 @@ export interface VersionIndexRange {
 // Items sorted by version, so that range queries use binary search. Untrusted catalogs can have 20,000 entries, each
 // with a range.
 export class VersionIndex<Item> {
-  private readonly steps: readonly IndexedVersionItems<Item>[]
+  private readonly steps: readonly VersionIndexEntry<Item>[]
 
   /** Excludes items without a version. */
   constructor(items: Iterable<Item>, versionOf: (item: Item) => Version | undefined) {
@@ -30,7 +30,7 @@ export class VersionIndex<Item> {
       if (version) sorted.push({ item, version })
     }
     sorted.sort((a, b) => compareVersions(a.version, b.version))
-    const steps: IndexedVersionItems<Item>[] = []
+    const steps: VersionIndexEntry<Item>[] = []
     for (const [below, { item, version }] of sorted.entries()) {
       const last = steps.at(-1)
       if (last && compareVersions(last.version, version) === 0) last.items.push(item)
@@ -100,7 +100,7 @@ export class VersionIndex<Item> {
     let high = this.steps.length
     while (low < high) {
       const middle = (low + high) >> 1
-      const order = compareVersions((this.steps[middle] as IndexedVersionItems<Item>).version, version)
+      const order = compareVersions((this.steps[middle] as VersionIndexEntry<Item>).version, version)
       if (order < 0 || (newer && order === 0)) low = middle + 1
       else high = middle
     }

@@ -179,7 +179,7 @@ function addWritableChannel(value: ParsedValue, into: MutableCatalog, budget: Js
     schema: 'olm.channel',
     name: getDecodedStringField(decoded, 'name'),
     package: getDecodedStringField(decoded, 'package'),
-    entries: convertEntries(decoded, (entry) => {
+    entries: convertBlobEntries(decoded, (entry) => {
       const skips = getDecodedStringList(entry, 'skips')
       return {
         name: getDecodedStringField(entry, 'name'),
@@ -217,7 +217,7 @@ function addWritableDeprecation(value: ParsedValue, into: MutableCatalog): strin
   into.deprecations.push({
     schema: 'olm.deprecations',
     package: getDecodedStringField(decoded, 'package'),
-    entries: convertEntries(decoded, (entry) => {
+    entries: convertBlobEntries(decoded, (entry) => {
       const reference = getDecodedStructField(entry, 'reference')
       return {
         reference: reference
@@ -234,7 +234,7 @@ function addWritableDeprecation(value: ParsedValue, into: MutableCatalog): strin
 }
 
 /** Null if the blob has no list of entries, as opm writes it. */
-function convertEntries<Entry>(decoded: DecodedStruct, convert: (entry: DecodedStruct) => Entry) {
+function convertBlobEntries<Entry>(decoded: DecodedStruct, convert: (entry: DecodedStruct) => Entry) {
   return Array.isArray(decoded.fields.get('entries'))
     ? getDecodedStructList(decoded, 'entries').map(convert)
     : null

@@ -25,9 +25,9 @@ import {
 } from '../catalog-publisher.ts'
 
 /** The directory in opm's Dockerfile. */
-const catalogImageDirectory = 'configs'
+const catalogDirectoryInImage = 'configs'
 
-export const cacheImageDirectory = 'tmp/cache'
+export const opmCacheDirectoryInImage = 'tmp/cache'
 
 /** The modes that `ADD` sets for a checkout with the usual umask, regardless of the local modes. */
 export const catalogFileModes = { directory: 0o755, file: 0o644 }
@@ -72,7 +72,7 @@ const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
 const finalDeflateBlock = Uint8Array.of(0x03, 0x00)
 
-type PendingDeflatedBlocks = readonly Promise<Uint8Array>[]
+type DeflateBlockPromises = readonly Promise<Uint8Array>[]
 
 export interface PackLayerRequest {
   readonly files: readonly CatalogImageFile[]
@@ -138,8 +138,8 @@ function countByteChunkOccurrences(piece: ByteChunkTree, counts: Map<ByteChunkTr
 function deflateByteChunks(
   pieces: readonly ByteChunkTree[],
   counts: ReadonlyMap<ByteChunkTree, number>,
-  shared: Map<ByteChunkTree, PendingDeflatedBlocks>,
-): PendingDeflatedBlocks {
+  shared: Map<ByteChunkTree, DeflateBlockPromises>,
+): DeflateBlockPromises {
   const parts: Promise<Uint8Array>[] = []
   let run: Uint8Array[] = []
   let length = 0
@@ -190,13 +190,13 @@ function createCatalogLayerContent(
 ): CatalogLayerContent {
   validateArchivePaths(files)
   const catalog: TarTreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
-  const { documents, listed } = parseValidCatalog(files)
+  const { documents, listed } = parseAndValidateCatalogFiles(files)
   const cache = buildOpmCache(documents)
   // Without a cache in the image, opm would build the cache at startup and fail at that point.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
   const archive = [
     ...packTarTree(catalog, catalogFileModes, (path, kind) =>
-      formatArchivePath(catalogImageDirectory, path, kind),
+      formatArchivePath(catalogDirectoryInImage, path, kind),
     ),
   ]
   const counted = { packages: cache.packages, bundles: cache.bundles, listed }
@@ -210,7 +210,7 @@ function createCatalogLayerContent(
       ...archive,
       ...packTarTree([], temporary, () => 'tmp/'),
       ...packTarTree(all, opmCacheFileModes, (path, kind) =>
-        formatArchivePath(cacheImageDirectory, path, kind),
+        formatArchivePath(opmCacheDirectoryInImage, path, kind),
       ),
       getTarEndMarker(),
     ],
@@ -228,10 +228,10 @@ function formatArchivePath(folder: string, path: string, kind: 'file' | 'directo
 export function listBundlesInCatalogFiles(
   files: readonly CatalogImageFile[],
 ): readonly CatalogBundleSummary[] {
-  return parseValidCatalog(files).listed
+  return parseAndValidateCatalogFiles(files).listed
 }
 
-function parseValidCatalog(files: readonly CatalogImageFile[]): {
+function parseAndValidateCatalogFiles(files: readonly CatalogImageFile[]): {
   readonly documents: readonly BlobMeta[]
   readonly listed: readonly CatalogBundleSummary[]
 } {

@@ -35,7 +35,7 @@ import {
 } from './signature-formats.ts'
 import type { SigningKey } from './signing-key.ts'
 import { type ImageBuildRecord, createProvenanceStatement } from './provenance-statement.ts'
-import { fetchAttestation, fetchSignedLayers } from './verify-image.ts'
+import { fetchAttestation, fetchCosignLayers } from './verify-image.ts'
 
 interface ProvenanceOptions {
   readonly image: ArtifactSubject
@@ -163,7 +163,7 @@ export async function createProvenanceAttachments(
   const bill = createSbomAttachment(image, createImageSbom(signed, listed, build.version))
   const statement = createProvenanceStatement(signed, build)
   if (!key) return [bill, createProvenanceAttachment(image, statement)]
-  const attestations = await fetchSignedLayers(registry, image, 'att')
+  const attestations = await fetchCosignLayers(registry, image, 'att')
   const isAttested = await isImageAttestedByKey(registry, image, attestations, key)
   return [
     bill,
@@ -179,8 +179,8 @@ async function isImageSignedAndAttested(
   image: ArtifactSubject,
   key: SigningKey,
 ): Promise<boolean> {
-  if ((await createMissingImageSignature(registry, image, key)) !== undefined) return false
-  return isImageAttestedByKey(registry, image, await fetchSignedLayers(registry, image, 'att'), key)
+  if ((await createImageSignatureIfMissing(registry, image, key)) !== undefined) return false
+  return isImageAttestedByKey(registry, image, await fetchCosignLayers(registry, image, 'att'), key)
 }
 
 /** One attestation by the key is enough, because an image is built once even if it is published several times. */
@@ -209,20 +209,20 @@ export async function createMissingSignatureAttachments(
   const platforms = signPlatforms ? await fetchPlatformManifests(registry, image) : []
   const missing: ImageAttachment[] = []
   for (const one of [...platforms, image]) {
-    const attachment = await createMissingImageSignature(registry, one, key)
+    const attachment = await createImageSignatureIfMissing(registry, one, key)
     if (attachment) missing.push(attachment)
   }
   return missing
 }
 
 /** Adds the image's signature to the existing ones. Undefined if this key has already signed. */
-export async function createMissingImageSignature(
+export async function createImageSignatureIfMissing(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ArtifactSubject,
   key: SigningKey,
 ): Promise<ImageAttachment | undefined> {
   const payload = createSigningPayload({ repository: formatRepositoryName(image), digest: image.digest })
-  const present = await fetchSignedLayers(registry, image, 'sig')
+  const present = await fetchCosignLayers(registry, image, 'sig')
   const digest = computeSha256Digest(payload)
   const isSigned = present.some((layer) => {
     const signature = decodeBase64(layer.annotations?.[cosignSignatureAnnotation] ?? '')

@@ -23,12 +23,12 @@ import { RegistryError } from '../../registry/registry-error.ts'
 import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
 
 /** cosign's own limit. */
-const maxSignedLayers = 1000
+const maxCosignLayers = 1000
 
 /** The total size of all payloads. A hundred signatures and attestations take about a megabyte. */
-const maxTotalSignedPayloadBytes = 64 * 1024 * 1024
+const maxTotalCosignPayloadBytes = 64 * 1024 * 1024
 
-const signedLayersJsonShape: JsonShape = {
+const cosignLayersJsonShape: JsonShape = {
   fields: {
     layers: {
       list: {
@@ -44,7 +44,7 @@ const signedLayersJsonShape: JsonShape = {
 }
 
 /** Failures that concern one layer only. */
-const layerSpecificErrorCodes: ReadonlySet<string> = new Set([
+const cosignLayerErrorCodes: ReadonlySet<string> = new Set([
   'missing',
   'digest-mismatch',
   'too-large',
@@ -105,7 +105,7 @@ export async function verifyImage(
   }
   const provenance: ImageProvenance[] = []
   const rejectedAttestations: string[] = []
-  for (const layer of await fetchSignedLayers(registry, at, 'att')) {
+  for (const layer of await fetchCosignLayers(registry, at, 'att')) {
     const read = await fetchAttestation(registry, at, layer, image, key)
     if ('provenance' in read) provenance.push(read.provenance)
     else rejectedAttestations.push(read.problem)
@@ -119,7 +119,7 @@ async function verifySignatures(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<Pick<ImageVerification, 'signatures' | 'refused'>> {
-  const layers = await fetchSignedLayers(registry, at, 'sig')
+  const layers = await fetchCosignLayers(registry, at, 'sig')
   const problems: (string | undefined)[] = []
   for (const layer of layers) problems.push(await findSignatureProblem(registry, at, layer, image, key))
   const rejected = problems.filter((problem) => problem !== undefined)
@@ -129,7 +129,7 @@ async function verifySignatures(
 /** cosign rejects invalid certificates even with a key, so signatures with certificates are not accepted. */
 const cosignCertificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
 
-function findSignedLayerProblem(
+function findCosignLayerProblem(
   layer: ArtifactLayer,
   mediaType: string,
   maxBytes: number,
@@ -148,11 +148,11 @@ async function findSignatureProblem(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<string | undefined> {
-  const problem = findSignedLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
+  const problem = findCosignLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
   if (problem !== undefined) return problem
   const signature = decodeBase64(layer.annotations?.[cosignSignatureAnnotation] ?? '')
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
-  const payload = await fetchSignedLayerPayload(registry, at, layer)
+  const payload = await fetchCosignLayerPayload(registry, at, layer)
   if ('problem' in payload) return payload.problem
   if (!key.verifies(payload, signature)) return 'it was not made with this key'
   return findSigningPayloadProblem(payload, image)
@@ -166,16 +166,16 @@ export async function fetchAttestation(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<{ readonly provenance: ImageProvenance } | { readonly problem: string }> {
-  const problem = findSignedLayerProblem(layer, dsseEnvelopeMediaType, maxDsseEnvelopeBytes)
+  const problem = findCosignLayerProblem(layer, dsseEnvelopeMediaType, maxDsseEnvelopeBytes)
   if (problem !== undefined) return { problem }
-  const envelope = await fetchSignedLayerPayload(registry, at, layer)
+  const envelope = await fetchCosignLayerPayload(registry, at, layer)
   if ('problem' in envelope) return envelope
   const opened = verifyEnvelope(envelope, key)
   return 'problem' in opened ? opened : parseProvenance(opened.statement, image)
 }
 
 /** Reads the layers of an image's cosign tags, within limits. Callers verify the content. */
-export async function fetchSignedLayers(
+export async function fetchCosignLayers(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
   kind: 'sig' | 'att',
@@ -195,21 +195,21 @@ export async function fetchSignedLayers(
       `the tag ${reference.tag} points to an index instead of signatures`,
     )
   // The manifest already passed the strict parser. Only the annotations are parsed here.
-  const { layers = [] } = parseStrictJson(found.bytes, signedLayersJsonShape) as {
+  const { layers = [] } = parseStrictJson(found.bytes, cosignLayersJsonShape) as {
     layers?: readonly ArtifactLayer[]
   }
-  if (layers.length > maxSignedLayers)
-    throw new RegistryError('unsupported', `the tag ${reference.tag} has more than ${maxSignedLayers} layers`)
-  if (layers.reduce((sum, { size }) => sum + size, 0) > maxTotalSignedPayloadBytes)
+  if (layers.length > maxCosignLayers)
+    throw new RegistryError('unsupported', `the tag ${reference.tag} has more than ${maxCosignLayers} layers`)
+  if (layers.reduce((sum, { size }) => sum + size, 0) > maxTotalCosignPayloadBytes)
     throw new RegistryError(
       'unsupported',
-      `the layers of the tag ${reference.tag} total more than ${maxTotalSignedPayloadBytes} bytes`,
+      `the layers of the tag ${reference.tag} total more than ${maxTotalCosignPayloadBytes} bytes`,
     )
   return layers
 }
 
 /** A layer's payload, or the reason why it is unavailable. A manifest may list a layer that does not exist. */
-async function fetchSignedLayerPayload(
+async function fetchCosignLayerPayload(
   registry: Pick<RegistryClient, 'fetchBlob'>,
   at: ImageReference,
   layer: ArtifactLayer,
@@ -217,7 +217,7 @@ async function fetchSignedLayerPayload(
   try {
     return await registry.fetchBlob(at, layer)
   } catch (error) {
-    if (!(error instanceof RegistryError) || !layerSpecificErrorCodes.has(error.code)) throw error
+    if (!(error instanceof RegistryError) || !cosignLayerErrorCodes.has(error.code)) throw error
     return { problem: `its payload is unavailable: ${error.message}` }
   }
 }

@@ -47,7 +47,7 @@ export interface RegistryHttpRequest {
   readonly signal?: AbortSignalLike | undefined
 }
 
-export type AuthorizedRegistryExchange = (request: RegistryHttpRequest) => Promise<TransportReply>
+export type AuthorizedRequestSender = (request: RegistryHttpRequest) => Promise<TransportReply>
 
 type RegistryAuthScheme =
   | { readonly scheme: 'basic' }
@@ -56,12 +56,12 @@ type RegistryAuthScheme =
 /** The maximum rights of a token, even if the registry's challenge asks for more. */
 export type RegistryTokenActions = 'pull' | 'pull,push' | 'delete'
 
-export function createAuthorizedRegistryExchange(
+export function createAuthorizedRequestSender(
   transport: RegistryTransport,
   tokens: RegistryTokenService,
   sources: readonly CredentialSource[],
   rights: RegistryTokenActions = 'pull',
-): AuthorizedRegistryExchange {
+): AuthorizedRequestSender {
   // The challenge of each host, so that a token is ready before the first request to the next repository.
   const knownSchemes = new Map<string, RegistryAuthScheme>()
   const originOf = createRegistryOriginResolver(transport)
@@ -94,7 +94,7 @@ export function createAuthorizedRegistryExchange(
     for (let round = 0; round < 3 && reply.status === 401; round += 1) {
       // After a redirect, the challenge is not the registry's.
       if (reply.url.origin !== url.origin) return reply
-      const challenge = await findChallenge(transport, reply, origin, signal)
+      const challenge = await resolveAuthChallenge(transport, reply, origin, signal)
       const scheme = challenge && authorization.answer(challenge)
       if (!scheme) return reply
       knownSchemes.set(memory, scheme)
@@ -192,7 +192,7 @@ class RequestAuthorization {
   }
 }
 
-async function findChallenge(
+async function resolveAuthChallenge(
   transport: RegistryTransport,
   reply: TransportReply,
   origin: string,

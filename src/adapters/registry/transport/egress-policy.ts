@@ -106,19 +106,19 @@ class ConfiguredEgressPolicy implements EgressPolicy {
 
   constructor(options: EgressOptions = {}) {
     this.#options = options
-    this.#plainHttp = new Set((options.plainHttp ?? []).map(lowercaseText))
-    this.#only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseText))
+    this.#plainHttp = new Set((options.plainHttp ?? []).map(lowercaseHost))
+    this.#only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseHost))
     this.#ports = new Set(options.ports ?? defaultAllowedPorts)
     this.#denied = [...alwaysDeniedCidrRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
     this.#internal = new Map(
       Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
-        lowercaseText(host),
+        lowercaseHost(host),
         cidrs.map(parseCidr),
       ]),
     )
     this.#tokenHosts = new Map(
       [...Object.entries(tokenHostsByRegistryHost), ...Object.entries(options.tokenHosts ?? {})].map(
-        ([host, realms]) => [lowercaseText(host), realms.map(lowercaseText)] as const,
+        ([host, realms]) => [lowercaseHost(host), realms.map(lowercaseHost)] as const,
       ),
     )
     this.#listedPorts = new Set(
@@ -152,12 +152,12 @@ class ConfiguredEgressPolicy implements EgressPolicy {
   }
 
   readonly schemeOf: EgressPolicy['schemeOf'] = (host) => {
-    const name = lowercaseText(host)
+    const name = lowercaseHost(host)
     return this.#plainHttp.has(name) || this.#plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
   }
 
   readonly mayShareCredentials: EgressPolicy['mayShareCredentials'] = (host, realm) => {
-    const name = lowercaseText(host)
+    const name = lowercaseHost(host)
     const realmHost = realm.host.toLowerCase()
     if (realmHost === name) return true
     if (this.#tokenHosts.get(name)?.includes(realmHost)) return true
@@ -168,7 +168,7 @@ class ConfiguredEgressPolicy implements EgressPolicy {
   }
 
   readonly certificateOf: EgressPolicy['certificateOf'] = (hostname) =>
-    this.#options.certificates?.[lowercaseText(hostname)]
+    this.#options.certificates?.[lowercaseHost(hostname)]
 
   readonly proxyTo: EgressPolicy['proxyTo'] = (hostname, port) => {
     const { proxy: egressProxy } = this.#options
@@ -240,7 +240,7 @@ function createBlockedHostError(message: string): RegistryError {
   return new RegistryError('blocked', message)
 }
 
-function lowercaseText(text: string): string {
+function lowercaseHost(text: string): string {
   return text.toLowerCase()
 }
 

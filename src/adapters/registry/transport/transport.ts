@@ -95,7 +95,7 @@ class UndiciTransport implements RegistryTransport {
   }
 
   readonly exchange: RegistryTransport['exchange'] = async (exchange) => {
-    const run: ExchangeAbortHandle = { stop: undefined, stopped: undefined }
+    const run: RequestAbortHandle = { stop: undefined, stopped: undefined }
     const abortExchange = (error: RegistryError) => {
       run.stopped ??= error
       run.stop?.(run.stopped)
@@ -127,7 +127,7 @@ class UndiciTransport implements RegistryTransport {
     exchange: TransportRequest,
     url: URL,
     headers: TransportRequest['headers'],
-    run: ExchangeAbortHandle,
+    run: RequestAbortHandle,
   ): Promise<TransportReply> {
     this.policy.checkUrl(url)
     return new Promise((resolve, reject) => {
@@ -180,7 +180,7 @@ class UndiciTransport implements RegistryTransport {
     })
   }
 
-  async #followRedirects(exchange: TransportRequest, run: ExchangeAbortHandle): Promise<TransportReply> {
+  async #followRedirects(exchange: TransportRequest, run: RequestAbortHandle): Promise<TransportReply> {
     let url = exchange.url
     let headers = exchange.headers
     for (let hop = 0; ; hop += 1) {
@@ -202,7 +202,7 @@ class UndiciTransport implements RegistryTransport {
 }
 
 /** Lets the caller abort an exchange. */
-interface ExchangeAbortHandle {
+interface RequestAbortHandle {
   stop: ((error: RegistryError) => void) | undefined
   stopped: RegistryError | undefined
 }

@@ -185,7 +185,7 @@ class StreamingTarReader implements TarReader {
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   #readBodiless(type: string, path: string, size: number, target: () => string): void {
     if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
-    const kind = bodilessTarEntryKindByTypeflag[type]
+    const kind = headerOnlyEntryKindByTypeflag[type]
     if (kind === undefined)
       throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
     if (size !== 0)
@@ -217,7 +217,7 @@ class StreamingTarReader implements TarReader {
   }
 }
 
-const bodilessTarEntryKindByTypeflag: Readonly<
+const headerOnlyEntryKindByTypeflag: Readonly<
   Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>
 > = {
   '1': 'hardlink',

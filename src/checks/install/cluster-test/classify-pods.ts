@@ -148,7 +148,7 @@ function listContainerStatuses(pod: KubeObject): readonly unknown[] {
  * Blames the Operator for Deployments that are unavailable at their deadline if a container has run since `lastStart`;
  * otherwise the cluster was too slow.
  */
-export function classifyOverdueDeployments(
+export function classifyTimedOutDeployments(
   deployments: readonly KubeObject[],
   pods: readonly KubeObject[],
   label: string,

@@ -141,7 +141,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'CRDs',
     queries: ({ crds }) => crds.map((name) => ({ ...crdApiVersionAndKind, name })),
-    isOurs: isInstalledByTest,
+    isOurs: isCrdInstalledByTest,
     timeoutMs: computeLongCleanUpTimeoutMs,
   },
   {
@@ -185,7 +185,7 @@ export function advanceCleanUp(
   if (!group) return { state: known, actions: [], waitsFor: 'nothing', isDone: true }
   const isOverdue = now - known.started > deadlines.cleanUp + deadlines.namespace
   const queries = group.queries(known)
-  const blind = findFailedQueries(queries, observation)
+  const blind = findFailedKubeQueries(queries, observation)
   const isBlind = blind.some(({ code }) => code !== 'forbidden')
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
     return { state: known, actions: [], waitsFor: `the Kubernetes API to list ${group.label}`, isDone: false }
@@ -240,7 +240,7 @@ function removeFinalizers(
   }
 }
 
-function findFailedQueries(queries: readonly KubeQuery[], { queryResults }: ClusterObservation) {
+function findFailedKubeQueries(queries: readonly KubeQuery[], { queryResults }: ClusterObservation) {
   return queries.flatMap((query): { look: KubeQuery; code: string; says: string }[] => {
     const sighting = queryResults.get(toKubeQueryKey(query))
     // The next round queries newly found namespaces.
@@ -276,7 +276,7 @@ function addTestObjectsToCleanUpState(state: CleanUpState, observation: ClusterO
 }
 
 /** OLM v0 records on each CRD the ClusterServiceVersions that installed it. OLM v1 and RukPak record the extension. */
-function isInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUpState): boolean {
+function isCrdInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUpState): boolean {
   const alongside = Object.entries(metadata.annotations ?? {})
     .filter(([key]) => key.startsWith('operatorframework.io/installed-alongside-'))
     .map(([, value]) => value.split('/')[0] ?? '')

@@ -1,7 +1,7 @@
 // The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
 // namespaces, so that clean-up can find them.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { olmBundleUnpackTimeout } from './cluster-test-state.ts'
+import { bundleUnpackTimeoutGoDuration } from './cluster-test-state.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
   toClusterScopedObjectName,
@@ -148,7 +148,7 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
     'group',
     targetNamespaces === undefined ? {} : { targetNamespaces },
     {
-      'operatorframework.io/bundle-unpack-timeout': olmBundleUnpackTimeout,
+      'operatorframework.io/bundle-unpack-timeout': bundleUnpackTimeoutGoDuration,
       // Otherwise a global catalog with the same package could replace the one under test.
       'olm.operatorframework.io/exclude-global-namespace-resolution': 'true',
     },
@@ -280,7 +280,7 @@ export function createRukPakBundleDeployment(
   { apiVersion, step }: { readonly apiVersion: string; readonly step: ClusterTestStep },
 ): KubeObject {
   const [deploying, unpacking] = provisionerClassesByRukPakTarget[target]
-  const source = createBundleImageSource(plan, step)
+  const source = createRukPakImageSource(plan, step)
   return createClusterScopedObjectFactory(plan, namespace)(
     apiVersion,
     'BundleDeployment',
@@ -302,7 +302,7 @@ export function createRukPakBundleDeployment(
   )
 }
 
-export function createBundleImageSource(
+export function createRukPakImageSource(
   { pullSecret }: ClusterTestPlan,
   { image = '' }: ClusterTestStep,
 ): KubeObjectSpec {

@@ -3,7 +3,7 @@
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallTarget } from '../install-targets.ts'
 import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
-import type { InstallBundleContent } from '../install-facts.ts'
+import type { BundleContentForInstall } from '../install-facts.ts'
 import type { CatalogUnderTest, ChannelInstallResolution } from '../resolutions.ts'
 
 /** The cluster adapter adds the remaining values, such as the expiry and a random id. */
@@ -24,7 +24,7 @@ interface ClusterTestRequest {
   readonly targets: readonly InstallTarget[]
   readonly test: CatalogUnderTest
   /** Returns undefined for a bundle that was not opened. */
-  readonly contentOf: (blob: BundleBlob) => InstallBundleContent | undefined
+  readonly contentOf: (blob: BundleBlob) => BundleContentForInstall | undefined
   readonly blobNamed: (name: string) => BundleBlob | undefined
 }
 

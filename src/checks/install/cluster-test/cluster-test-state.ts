@@ -15,7 +15,7 @@ export interface ClusterTestDeadlines {
   readonly catalog: number
   /** From the time when the catalog is ready until the Subscription is resolved. */
   readonly resolution: number
-  /** OLM gives the unpacking Job five minutes (`olmBundleUnpackTimeout`). */
+  /** OLM gives the unpacking Job five minutes (`bundleUnpackTimeoutGoDuration`). */
   readonly unpacking: number
   readonly plan: number
   /** OLM gives a ClusterServiceVersion five minutes from the start of its installation. */
@@ -49,7 +49,7 @@ export const defaultClusterTestDeadlines: ClusterTestDeadlines = {
 }
 
 /** In the format of the OperatorGroup annotation. */
-export const olmBundleUnpackTimeout = '5m'
+export const bundleUnpackTimeoutGoDuration = '5m'
 
 export interface ClusterTestEvent {
   /** Milliseconds since the epoch. */

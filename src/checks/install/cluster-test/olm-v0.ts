@@ -17,7 +17,7 @@ import {
 } from './cluster-test-state.ts'
 import {
   catalogPodFailureCodes,
-  classifyOverdueDeployments,
+  classifyTimedOutDeployments,
   findPodFailure,
   isPermanentFailure,
   bundleUnpackPodFailureCodes,
@@ -51,7 +51,7 @@ import {
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import { TestStages, type ObservedWorkloads } from './test-stages.ts'
+import { ClusterTestStageRunner, type ObservedWorkloads } from './test-stages.ts'
 
 type OlmV0Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type OlmV0State = ClusterTestState<OlmV0Stage>
@@ -71,7 +71,7 @@ export function createOlmV0TestDriver(
           ? [...queries.running, ...parseJsonNameList(memory['crds']).map(createCrdQuery)]
           : queries.running,
     next: (state, observation, now) =>
-      new OlmV0Stages({ plan, deadlines, queries }, state, observation, now).run(),
+      new OlmV0StageRunner({ plan, deadlines, queries }, state, observation, now).run(),
   }
 }
 
@@ -89,7 +89,7 @@ interface ObservedOperator extends ObservedWorkloads {
   readonly isReplaced: boolean
 }
 
-class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Queries>> {
+class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typeof createOlmV0Queries>> {
   run(): OlmV0Progress {
     switch (this.state.stage) {
       case 'preflight':
@@ -215,7 +215,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     const wanted = this.wantedStep
     const names = listInstallPlanCsvNames(installPlan)
     if (names.length === 0) return this.wait(`InstallPlan ${name} to list its bundles`)
-    if (!wanted || !hasSameUniqueStrings(names, wanted.names))
+    if (!wanted || !haveSameUniqueStrings(names, wanted.names))
       return this.fail({
         code: 'resolver-mismatch',
         says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
@@ -363,7 +363,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     if (isPermanentFailure(why)) return this.fail(why, known)
     if (open < 0 && operator.isInstalled && operator.isReplaced && operator.unavailable.length === 0)
       return this.#completeStep(known)
-    const what = describeOpenWork(operator)
+    const what = describeOlmV0WaitReason(operator)
     const goesOn = open < 0 ? updateClusterTestStateValues(known, { failing: 0, words: '' }) : known
     if (this.waited < this.deadlines.operator) return this.wait(what, [], goesOn)
     return this.fail(this.#explainOverdueOperator(operator, what), known)
@@ -405,7 +405,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     }
     if ((open >= 0 && !csv) || (open < 0 && (!isInstalled || !isReplaced)))
       return { code: 'olm-silent', says: `timed out while waiting for ${what}` }
-    return classifyOverdueDeployments(deployments, pods, what, this.retriesBegan)
+    return classifyTimedOutDeployments(deployments, pods, what, this.retriesBegan)
   }
 
   /** OLM leaves Failed and retries, so a failure counts if OLM cannot recover or repeats it for `retryWindow`. */
@@ -465,7 +465,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
 }
 
 /** What the operator stage waits for. */
-function describeOpenWork(operator: ObservedOperator): string {
+function describeOlmV0WaitReason(operator: ObservedOperator): string {
   const { names, root, own, open, isInstalled, before, isReplaced, unavailable } = operator
   const csv = own[open]
   if (open >= 0)
@@ -546,7 +546,7 @@ function listInstallPlanCsvNames(plan: KubeObject): readonly string[] {
   )
 }
 
-function hasSameUniqueStrings(a: readonly string[], b: readonly string[]): boolean {
+function haveSameUniqueStrings(a: readonly string[], b: readonly string[]): boolean {
   return new Set(a).size === new Set(b).size && a.every((one) => b.includes(one))
 }
 

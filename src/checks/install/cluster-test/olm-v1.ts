@@ -6,7 +6,7 @@ import {
   type ClusterTestDriver,
   type ClusterTestDeadlines,
 } from './cluster-test-state.ts'
-import { classifyOverdueDeployments, isPermanentFailure } from './classify-pods.ts'
+import { classifyTimedOutDeployments, isPermanentFailure } from './classify-pods.ts'
 import {
   getValueAtPath,
   getConditionOfCurrentGeneration,
@@ -36,7 +36,7 @@ import {
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
 import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
-import { TestStages } from './test-stages.ts'
+import { ClusterTestStageRunner } from './test-stages.ts'
 
 type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
 type OlmV1Progress = ClusterTestProgress<OlmV1Stage>
@@ -51,11 +51,11 @@ export function createOlmV1TestDriver(
     queries: ({ stage }) =>
       stage === 'preflight' ? [queries.namespace, queries.api, ...queries.crds] : queries.running,
     next: (state, observation, now) =>
-      new OlmV1Stages({ plan, deadlines, queries }, state, observation, now).run(),
+      new OlmV1StageRunner({ plan, deadlines, queries }, state, observation, now).run(),
   }
 }
 
-class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Queries>> {
+class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typeof createOlmV1Queries>> {
   run(): OlmV1Progress {
     switch (this.state.stage) {
       case 'preflight':
@@ -176,7 +176,7 @@ class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Qu
     if (this.waited < (isThere ? deadlines.operator : deadlines.extension)) return this.wait(what, [], known)
     if (failure) return this.fail(failure, known)
     if (isThere)
-      return this.fail(classifyOverdueDeployments(deployments, pods, what, this.retriesBegan), known)
+      return this.fail(classifyTimedOutDeployments(deployments, pods, what, this.retriesBegan), known)
     if (state.step > 0 && progressing?.reason === 'Succeeded')
       return this.fail(
         { code: 'no-upgrade-edge', says: `OLM v1 remains at ${name} and does not upgrade to ${wanted}` },

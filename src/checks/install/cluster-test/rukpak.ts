@@ -9,7 +9,7 @@ import {
   type ClusterTestDeadlines,
 } from './cluster-test-state.ts'
 import {
-  classifyOverdueDeployments,
+  classifyTimedOutDeployments,
   findPodFailure,
   classifyImagePullFailure,
   isPermanentFailure,
@@ -27,7 +27,7 @@ import {
   createRukPakBundleDeployment,
   listPrerequisiteQueries,
   createPrerequisiteObjects,
-  createBundleImageSource,
+  createRukPakImageSource,
   type RukPakTarget,
 } from './cluster-test-objects.ts'
 import {
@@ -41,7 +41,7 @@ import {
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import { TestStages, type ObservedWorkloads } from './test-stages.ts'
+import { ClusterTestStageRunner, type ObservedWorkloads } from './test-stages.ts'
 
 type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type RukPakState = ClusterTestState<RukPakStage>
@@ -64,12 +64,12 @@ export function createRukPakTestDriver(
         ? [queries.namespace, ...queries.crds]
         : [...queries.running, ...parseJsonNameList(memory['elsewhere']).map(createPodQuery)],
     next: (state, observation, now) =>
-      new RukPakStages({ plan, deadlines, queries }, state, observation, now).run(),
+      new RukPakStageRunner({ plan, deadlines, queries }, state, observation, now).run(),
   }
 }
 
 /** What RukPak reports about the bundle of a step. */
-interface ObservedBundle {
+interface ObservedRukPakBundle {
   readonly root: string
   readonly bundles: readonly KubeObject[]
   /** Undefined in `v1alpha2`. */
@@ -89,7 +89,7 @@ interface ObservedBundle {
   readonly failure: ClusterTestFailure | undefined
 }
 
-class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPakQueries>> {
+class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<typeof createRukPakQueries>> {
   run(): RukPakProgress {
     switch (this.state.stage) {
       case 'preflight':
@@ -151,7 +151,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
         ? this.#tryChangeInPlace(bundle.bundle, wanted.root)
         : this.#completeStep()
     if (isPermanentFailure(workloads.failure)) return this.fail(workloads.failure)
-    const what = describeOpenWork(bundle)
+    const what = describeRukPakWaitReason(bundle)
     if (this.waited < (isInstalled ? this.deadlines.operator : this.deadlines.extension))
       return this.wait(
         what,
@@ -161,7 +161,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     return this.fail(this.#explainOverdueBundle(bundle, workloads, what))
   }
 
-  #observeBundle(found: KubeObject, { root, image }: ClusterTestPlan['steps'][number]): ObservedBundle {
+  #observeBundle(found: KubeObject, { root, image }: ClusterTestPlan['steps'][number]): ObservedRukPakBundle {
     const { hasBundles } = this.queries
     const bundles = this.list(this.queries.bundles)
     const bundle = bundles.find((one) => getStringAtPath(one.spec, 'source', 'image', 'ref') === image)
@@ -197,7 +197,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
       isInstalled,
       old: hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : [],
       unpackFailure,
-      failure: findBundleFailure(isTakenUp ? [unpacked, valid, installed] : [], unpackFailure),
+      failure: findRukPakBundleFailure(isTakenUp ? [unpacked, valid, installed] : [], unpackFailure),
     }
   }
 
@@ -216,7 +216,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
   }
 
   #explainOverdueBundle(
-    bundle: ObservedBundle,
+    bundle: ObservedRukPakBundle,
     workloads: ObservedWorkloads,
     what: string,
   ): ClusterTestFailure {
@@ -233,7 +233,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     if (this.state.step > 0 && bundle.isTakenUp && !bundle.isActive)
       return { code: 'no-pivot', says: `RukPak did not replace the active Bundle ${active} with ${root}` }
     if (bundle.isInstalled)
-      return classifyOverdueDeployments(workloads.deployments, workloads.pods, what, this.retriesBegan)
+      return classifyTimedOutDeployments(workloads.deployments, workloads.pods, what, this.retriesBegan)
     return {
       code: (this.queries.hasBundles ? bundle.valid : bundle.unpacked) ? 'too-slow' : 'olm-silent',
       says: `timed out while waiting for ${what}`,
@@ -277,7 +277,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     const { plan, queries, state } = this
     const next = plan.steps[state.step + 1]
     if (!next) return this.finish({ verdict: 'installs' })
-    const source = createBundleImageSource(plan, next)
+    const source = createRukPakImageSource(plan, next)
     const spec = queries.hasBundles ? { template: { spec: { source } } } : { source }
     const following: RukPakState = { ...state, step: state.step + 1, memory: {} }
     return this.moveTo(
@@ -291,7 +291,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
 }
 
 /** What the deployment stage waits for. */
-function describeOpenWork({
+function describeRukPakWaitReason({
   root,
   isTakenUp,
   isInstalled,
@@ -300,7 +300,7 @@ function describeOpenWork({
   valid,
   installed,
   old,
-}: ObservedBundle): string {
+}: ObservedRukPakBundle): string {
   if (!isTakenUp) return 'RukPak to process the BundleDeployment'
   if (!isInstalled)
     return (
@@ -312,7 +312,7 @@ function describeOpenWork({
     : `the workloads of ${root} to become available`
 }
 
-function findBundleFailure(
+function findRukPakBundleFailure(
   conditions: readonly (KubeCondition | undefined)[],
   unpackFailure: ClusterTestFailure | undefined,
 ): ClusterTestFailure | undefined {

@@ -43,7 +43,7 @@ export interface ObservedWorkloads {
 }
 
 /** The stages of one kind of install test, at one observation. */
-export class TestStages<
+export class ClusterTestStageRunner<
   Stage extends string,
   Queries extends { readonly namespace: KubeQuery; readonly crds: readonly KubeQuery[] },
 > {

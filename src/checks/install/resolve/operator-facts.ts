@@ -73,7 +73,7 @@ export function createInstalledOperatorFromCsv({
 }
 
 /** A catalog entry after installation. OLM keeps its properties and discards its edges. */
-export const getInstalledOperatorEntry = memoizePerObject(
+export const toInstalledOperatorEntry = memoizePerObject(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
     createInstalledOperatorEntry(name, packageName, version, facts),
 )

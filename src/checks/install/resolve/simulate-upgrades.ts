@@ -1,7 +1,7 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
 import { type CatalogOperatorEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
-import { getInstalledOperatorEntry } from './operator-facts.ts'
+import { toInstalledOperatorEntry } from './operator-facts.ts'
 import {
   resolveNamespace,
   type CatalogSource,
@@ -88,7 +88,7 @@ export class UpgradeSimulation {
       if ('kind' in next) return { from: start, hops, plans, end: next }
       if (getRequestedOperatorName(next) !== getRequestedOperatorName(state))
         hops.push(getRequestedOperatorName(next))
-      plans.push(listNewOperatorNames(next, state))
+      plans.push(listAddedOperatorNames(next, state))
       state = next
     }
   }
@@ -104,7 +104,7 @@ export class UpgradeSimulation {
   }: SimulatedNamespaceState): SimulatedNamespaceState | FailedNamespaceResolution | undefined {
     const subscriptions = operators.map(({ subscription }) => subscription)
     const installed = operators.map(({ entry }): InstalledOperator => ({
-      entry: getInstalledOperatorEntry(entry),
+      entry: toInstalledOperatorEntry(entry),
       isSubscribed: true,
     }))
     const resolution = resolveNamespace({ catalogs: this.catalogs, installed, subscriptions })
@@ -124,7 +124,7 @@ export class UpgradeSimulation {
   }
 }
 
-function listNewOperatorNames(next: SimulatedNamespaceState, before: SimulatedNamespaceState): string[] {
+function listAddedOperatorNames(next: SimulatedNamespaceState, before: SimulatedNamespaceState): string[] {
   const known = new Set(before.operators.map(({ entry }) => entry.name))
   return next.operators.map(({ entry }) => entry.name).filter((name) => !known.has(name))
 }

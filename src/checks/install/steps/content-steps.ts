@@ -13,16 +13,16 @@ import {
   createInstallStep,
 } from '../install-report.ts'
 import {
-  type InstallBundleContent,
-  type InstallSimulationPorts,
+  type BundleContentForInstall,
+  type InstallSimulationDependencies,
   computeUnpackConfigMapName,
 } from '../install-facts.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
 
-export interface InstallTargetBundle {
+export interface BundleWithInstallTargets {
   readonly blob: BundleBlob
   readonly targets: readonly InstallTarget[]
-  readonly content: InstallBundleContent
+  readonly content: BundleContentForInstall
 }
 
 /**
@@ -34,8 +34,8 @@ export type InstallFindingClassifier = (
   blob: BundleBlob,
 ) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
 
-interface ReadableInstallTargetBundle extends InstallTargetBundle {
-  readonly content: Extract<InstallBundleContent, { readonly kind: 'bundle' }>
+interface ReadableBundleWithTargets extends BundleWithInstallTargets {
+  readonly content: Extract<BundleContentForInstall, { readonly kind: 'bundle' }>
 }
 
 const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => ({
@@ -45,22 +45,20 @@ const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => 
 
 /** `format` is undefined if no bundle could be opened. In this case, any target can apply. */
 export function createBundleContentSteps(
-  opened: readonly InstallTargetBundle[],
-  before: Omit<InstallTargetBundle, 'targets'> | undefined,
+  opened: readonly BundleWithInstallTargets[],
+  before: Omit<BundleWithInstallTargets, 'targets'> | undefined,
   format: BundleFormat | undefined,
   {
     sha256,
     classify = keepOriginalFindingSeverity,
-  }: InstallSimulationPorts & { readonly classify?: InstallFindingClassifier },
+  }: InstallSimulationDependencies & { readonly classify?: InstallFindingClassifier },
 ): readonly InstallStep[] {
   const mine = format === undefined ? installTargets : listInstallTargetsForFormat(format)
-  const concerned = opened.map((one): InstallTargetBundle => ({
+  const concerned = opened.map((one): BundleWithInstallTargets => ({
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
-  const readable = concerned.filter(
-    (one): one is ReadableInstallTargetBundle => one.content.kind === 'bundle',
-  )
+  const readable = concerned.filter((one): one is ReadableBundleWithTargets => one.content.kind === 'bundle')
   const content = createContentAvailabilityStep(concerned)
   const [root] = concerned
   const steps = [
@@ -80,7 +78,7 @@ export function createBundleContentSteps(
   return [content, ...rest]
 }
 
-function createContentAvailabilityStep(opened: readonly InstallTargetBundle[]): InstallStep {
+function createContentAvailabilityStep(opened: readonly BundleWithInstallTargets[]): InstallStep {
   const remarks = opened.flatMap(({ blob, content, targets: own }): readonly InstallNote[] => {
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
@@ -97,7 +95,7 @@ function createContentAvailabilityStep(opened: readonly InstallTargetBundle[]): 
 /** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
 function createInlineBundleNotes(
   { name, image }: BundleBlob,
-  from: ReadableInstallTargetBundle['content']['from'],
+  from: ReadableBundleWithTargets['content']['from'],
   own: readonly InstallTarget[],
 ): readonly InstallNote[] {
   if (from !== 'catalog') return []
@@ -123,7 +121,7 @@ function createCatalogMismatchNotes({
   blob,
   content: { facts },
   targets: own,
-}: ReadableInstallTargetBundle): readonly InstallNote[] {
+}: ReadableBundleWithTargets): readonly InstallNote[] {
   if (!facts.statement) return []
   return compareBundleWithImage(blob, facts.statement, blob.image).map(
     ({ field, catalog, image, isIdentity }) => ({
@@ -135,8 +133,8 @@ function createCatalogMismatchNotes({
 }
 
 function createBundleUnpackingStep(
-  readable: readonly ReadableInstallTargetBundle[],
-  sha256: InstallSimulationPorts['sha256'],
+  readable: readonly ReadableBundleWithTargets[],
+  sha256: InstallSimulationDependencies['sha256'],
 ): InstallStep {
   const title = 'OLM v0 can unpack the bundles'
   const v0: readonly InstallTarget[] = ['OLM v0']
@@ -199,7 +197,7 @@ const unpackingStepRuleIds: ReadonlySet<string> = new Set([
   'oversized-bundle-content',
 ])
 
-function createBundleValidationStep(readable: readonly ReadableInstallTargetBundle[]): InstallStep {
+function createBundleValidationStep(readable: readonly ReadableBundleWithTargets[]): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // The unpacking step reports the size.
     facts.invalid
@@ -217,7 +215,7 @@ function createBundleValidationStep(readable: readonly ReadableInstallTargetBund
 }
 
 function createManifestRenderStep(
-  readable: readonly ReadableInstallTargetBundle[],
+  readable: readonly ReadableBundleWithTargets[],
   classify: InstallFindingClassifier,
 ): InstallStep {
   const facts: string[] = []
@@ -253,7 +251,7 @@ function formatKubeObjectKindCounts(kinds: readonly (readonly [kind: string, cou
 }
 
 function createKubeObjectSchemaStep(
-  readable: readonly ReadableInstallTargetBundle[],
+  readable: readonly ReadableBundleWithTargets[],
   classify: InstallFindingClassifier,
 ): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
@@ -267,8 +265,8 @@ function createKubeObjectSchemaStep(
 }
 
 function createCrdUpgradeStep(
-  root: InstallTargetBundle | undefined,
-  before: Omit<InstallTargetBundle, 'targets'> | undefined,
+  root: BundleWithInstallTargets | undefined,
+  before: Omit<BundleWithInstallTargets, 'targets'> | undefined,
   classify: InstallFindingClassifier,
 ): InstallStep {
   const title = 'Existing custom resources survive the upgrade'

@@ -12,8 +12,8 @@ import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listInstallTargetsForFormat } from '../install-targets.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
-const olmV0InstallTargets = ['OLM v0'] as const
-const olmV1InstallTargets = ['OLM v1'] as const
+const olmV0OnlyInstallTargets = ['OLM v0'] as const
+const olmV1OnlyInstallTargets = ['OLM v1'] as const
 const registryV1InstallTargets = listInstallTargetsForFormat('registry+v1')
 
 /** Larger groups list only the first few versions. */
@@ -26,14 +26,14 @@ export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelIns
     remarks.push({
       kind: 'refused',
       says: `Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`,
-      targets: olmV0InstallTargets,
+      targets: olmV0OnlyInstallTargets,
     })
   const best = newest.bundle?.name
   if (head !== undefined && best !== undefined && best !== head)
     remarks.push({
       kind: 'warning',
       says: `OLM v0 installs the head, ${head}, but OLM v1 installs the highest version, ${best}.`,
-      targets: olmV1InstallTargets,
+      targets: olmV1OnlyInstallTargets,
     })
   return createInstallStep(
     'graph',
@@ -80,7 +80,7 @@ export function createChannelHeadInstallStep({
       {
         kind: 'refused',
         says: `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
-        targets: olmV0InstallTargets,
+        targets: olmV0OnlyInstallTargets,
       },
     ],
   )
@@ -117,13 +117,13 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
     remarks.push({
       kind: 'unknown',
       says: `Upgrades from the ${skippedVersions} oldest versions were not simulated.`,
-      targets: olmV0InstallTargets,
+      targets: olmV0OnlyInstallTargets,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({
       kind: 'refused',
       says: `OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`,
-      targets: olmV1InstallTargets,
+      targets: olmV1OnlyInstallTargets,
     })
   const title = 'Every installable version can be upgraded to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
@@ -145,11 +145,13 @@ function createStuckUpgradeNotes(
       {
         kind: 'refused',
         says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from it to ${resolution.head ?? 'a head'}.`,
-        targets: olmV0InstallTargets,
+        targets: olmV0OnlyInstallTargets,
       },
     ]
   if (end.kind === 'circle')
-    return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: olmV0InstallTargets }]
+    return [
+      { kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: olmV0OnlyInstallTargets },
+    ]
   return createResolutionFailureNotes(end, resolution, from)
 }
 
@@ -169,13 +171,17 @@ function createResolutionFailureNotes(
           ...(failure.cause.kind === 'unmet' && {
             hint: 'Add the catalog that contains it with --beside DIR.',
           }),
-          targets: olmV0InstallTargets,
+          targets: olmV0OnlyInstallTargets,
         },
       ]
     case 'error': {
       const failed = from === undefined ? 'resolve the channel' : `upgrade from ${from}`
       return [
-        { kind: 'refused', says: `OLM v0 can't ${failed}: ${failure.message}`, targets: olmV0InstallTargets },
+        {
+          kind: 'refused',
+          says: `OLM v0 can't ${failed}: ${failure.message}`,
+          targets: olmV0OnlyInstallTargets,
+        },
       ]
     }
     case 'unknown': {
@@ -241,13 +247,13 @@ function createOlmV1RejectionNote({
     return {
       kind: 'refused',
       says: `OLM v1 finds nothing to install: ${message}`,
-      targets: olmV1InstallTargets,
+      targets: olmV1OnlyInstallTargets,
     }
   return {
     kind: 'refused',
     says: `OLM v1 doesn't install ${bundle.name}, because OLM v1 doesn't support dependencies (${dependency}).`,
     detail: message,
-    targets: olmV1InstallTargets,
+    targets: olmV1OnlyInstallTargets,
   }
 }
 

@@ -46,7 +46,7 @@ export function parseCodeownersFile(
 export function findCodeowners(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
   let last = -1
-  for (const at of findPossibleMatchLineNumbers(lines, parts))
+  for (const at of findCandidateCodeownersLines(lines, parts))
     if (at > last && matchesCodeownersPathPattern(lines[at]?.segments ?? [], parts)) last = at
   return lines[last]?.owners ?? []
 }
@@ -57,7 +57,7 @@ interface CodeownersIndex {
   readonly others: readonly number[]
 }
 
-function* findPossibleMatchLineNumbers(
+function* findCandidateCodeownersLines(
   lines: readonly CodeownersLine[],
   parts: readonly string[],
 ): Generator<number> {

@@ -64,7 +64,7 @@ const maxOwnerFileBytes = 256 * 1024
  */
 export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
   const start: Location = { file, line: 1, column: 1 }
-  const unreadable = findOwnerTextProblem(file, text)
+  const unreadable = findOwnerFileTextProblem(file, text)
   if (unreadable !== undefined) return unreadable
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
@@ -100,7 +100,7 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
-  const problem = findAmbiguousNode(document)
+  const problem = findAmbiguousYamlNode(document)
   if (problem !== undefined) return createBrokenOwnerSourceResult(locate(problem.node), problem.says)
   if (!isMap(root)) return createBrokenOwnerSourceResult(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
@@ -123,7 +123,7 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
   }
 }
 
-function findOwnerTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
+function findOwnerFileTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
   const start: Location = { file, line: 1, column: 1 }
   if (text.length > maxOwnerFileBytes)
     return createBrokenOwnerSourceResult(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
@@ -137,7 +137,7 @@ function findOwnerTextProblem(file: string, text: string): OwnerSourceReadResult
 }
 
 /** Aliases are easy to misread, and tags change a value's type. */
-function findAmbiguousNode(
+function findAmbiguousYamlNode(
   document: Document.Parsed,
 ): { readonly node: unknown; readonly says: string } | undefined {
   let odd: unknown

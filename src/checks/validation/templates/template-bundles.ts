@@ -28,10 +28,10 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Templa
   }
   const question = { kind: 'bundle', reference: formatImageReference({ host, repository, digest }) } as const
   const answer = answers.get(question)
-  return { question, answer: answer.kind === 'bundle' ? toTemplateBundleAnswer(image, answer) : answer }
+  return { question, answer: answer.kind === 'bundle' ? toTemplateBundleLookupAnswer(image, answer) : answer }
 }
 
-function toTemplateBundleAnswer(
+function toTemplateBundleLookupAnswer(
   image: string,
   { content, csv, findings, isRestricted = false }: Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
 ): TemplateBundleLookupResult['answer'] {

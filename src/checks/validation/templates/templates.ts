@@ -156,8 +156,8 @@ function evaluateTemplate(
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
-  const drifts = computeTemplateDrift(rendered.value, removeTemplateBlobs(checkedIn, state), {
-    comparesDescriptions: hasDefaultChannelHeadCsvs(rendered.value, bundles),
+  const drifts = computeTemplateDrift(rendered.value, excludeTemplateFileBlobs(checkedIn, state), {
+    comparesDescriptions: hasCsvsOfDefaultChannelHeads(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = suggestTemplatePatch(state)
@@ -193,7 +193,7 @@ function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>
  * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
-function hasDefaultChannelHeadCsvs(
+function hasCsvsOfDefaultChannelHeads(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -206,7 +206,7 @@ function hasDefaultChannelHeadCsvs(
 }
 
 /** Excludes a template that is among its rendered files. */
-function removeTemplateBlobs(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
+function excludeTemplateFileBlobs(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 

@@ -76,7 +76,7 @@ function parseNestedConstraint(
   const map = asJsonObject(value)
   if (map === undefined) return addProblem('is not a mapping')
   if (level > maxConstraintDepth) return addProblem(`is nested more than ${maxConstraintDepth} levels deep`)
-  const present = listPresentKinds(map, addProblem)
+  const present = findConstraintKindsInMap(map, addProblem)
   const [kind, ...more] = present
   if (kind === undefined) return addProblem(`has none of ${constraintKinds.join(', ')}`)
   if (more.length > 0)
@@ -123,7 +123,10 @@ function parseNestedConstraint(
 }
 
 /** Reports unknown fields. */
-function listPresentKinds(map: Readonly<Record<string, Json>>, addProblem: (problem: string) => void) {
+function findConstraintKindsInMap(
+  map: Readonly<Record<string, Json>>,
+  addProblem: (problem: string) => void,
+) {
   const present: ConstraintKind[] = []
   for (const key of Object.keys(map)) {
     const kind = constraintKinds.find((known) => known === key.toLowerCase())

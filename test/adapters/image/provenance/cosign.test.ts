@@ -26,7 +26,7 @@ import { createManualClock } from '../../registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
 import { createImage, createImageIndex } from '../create-images.ts'
 
-const missingProgram = findMissingProgram('docker-registry', 'cosign')
+const missingTestProgram = findMissingProgram('docker-registry', 'cosign')
 const signingKeyPassword = 'a password'
 const sampleProvenance = {
   source: {
@@ -83,7 +83,7 @@ async function pushTestImage(repository: string) {
 }
 
 beforeAll(async () => {
-  if (missingProgram !== undefined) return
+  if (missingTestProgram !== undefined) return
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
   registryServer = await startRealRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
@@ -92,7 +92,7 @@ beforeAll(async () => {
   await runCosign('generate-key-pair')
 })
 afterAll(async () => {
-  if (missingProgram !== undefined) return
+  if (missingTestProgram !== undefined) return
   await Promise.all([registryClient.close(), imagePusher.close()])
   await registryServer.close()
   await rm(temporaryDirectory, { recursive: true, force: true })
@@ -100,7 +100,7 @@ afterAll(async () => {
 
 describe('compared with cosign', () => {
   test('cosign accepts what we sign and attest with its key file', async () => {
-    if (missingProgram !== undefined) return
+    if (missingTestProgram !== undefined) return
     const image = await pushTestImage('org/ours')
     const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), signingKeyPassword)
     for (const attachment of await createProvenanceAttachments(registryClient, {
@@ -136,7 +136,7 @@ describe('compared with cosign', () => {
   })
 
   test('cosign accepts each platform of an index that we sign, by its digest', async () => {
-    if (missingProgram !== undefined) return
+    if (missingTestProgram !== undefined) return
     const index = createImageIndex(['amd64', 'arm64'])
     const pushed = await imagePusher.push({
       host: registryServer.host,
@@ -168,7 +168,7 @@ describe('compared with cosign', () => {
   })
 
   test('we accept what cosign signs, and both reject another key and another digest', async () => {
-    if (missingProgram !== undefined) return
+    if (missingTestProgram !== undefined) return
     const image = await pushTestImage('org/theirs')
     const name = `${registryServer.host}/org/theirs@${image.digest}`
     const signArguments = [

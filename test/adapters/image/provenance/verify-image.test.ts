@@ -11,7 +11,7 @@ import {
 } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
   createProvenanceAttachments,
-  createMissingImageSignature,
+  createImageSignatureIfMissing,
   createMissingSignatureAttachments,
 } from '../../../../src/adapters/image/provenance/attest-image.ts'
 import {
@@ -59,7 +59,7 @@ class InMemoryRegistry {
     return { digest: computeSha256Digest(bytes), size: bytes.length }
   }
 
-  async attach(attachment: Awaited<ReturnType<typeof createMissingImageSignature>>): Promise<void> {
+  async attach(attachment: Awaited<ReturnType<typeof createImageSignatureIfMissing>>): Promise<void> {
     if (!attachment) return
     for (const blob of attachment.blobs) this.putBlob(await blob.read())
     for (const tag of attachment.tags ?? []) this.tags.set(tag, attachment.manifest.bytes)
@@ -302,7 +302,7 @@ describe('a signature does not count', () => {
       },
       'v1',
     )
-    const signature = await createMissingImageSignature(registry, child, trustedKey)
+    const signature = await createImageSignatureIfMissing(registry, child, trustedKey)
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(index.digest, 'sig')] })
     expect(
       await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
@@ -310,7 +310,7 @@ describe('a signature does not count', () => {
       signatures: 0,
       refused: [`it signs ${child.digest}`],
     })
-    await registry.attach(await createMissingImageSignature(registry, index, trustedKey))
+    await registry.attach(await createImageSignatureIfMissing(registry, index, trustedKey))
     expect(
       await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
     ).toMatchObject({
@@ -338,7 +338,7 @@ describe('a signature does not count', () => {
     const verify = (options = {}) =>
       verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier, options)
 
-    await registry.attach(await createMissingImageSignature(registry, top, trustedKey))
+    await registry.attach(await createImageSignatureIfMissing(registry, top, trustedKey))
     expect(await verify()).toMatchObject({
       signatures: 1,
       platforms: [

@@ -47,7 +47,10 @@ function requireBearerTokens(
   }
 }
 
-function openTestRegistryClient(credential?: RegistryCredential, egress: EgressOptions = {}): RegistryClient {
+function createTestRegistryClient(
+  credential?: RegistryCredential,
+  egress: EgressOptions = {},
+): RegistryClient {
   registryClient = createRegistryClient({
     clock,
     egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
@@ -73,7 +76,7 @@ afterEach(async () => {
 describe('tokens', () => {
   test('concurrent requests for one repository share one token', async () => {
     requireBearerTokens()
-    openTestRegistryClient()
+    createTestRegistryClient()
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, n) => resolveTestImage(`org/a:${(n % 3) + 1}`)),
     )
@@ -83,7 +86,7 @@ describe('tokens', () => {
   })
   test('the token for another repository is fetched before its first request', async () => {
     requireBearerTokens()
-    openTestRegistryClient()
+    createTestRegistryClient()
     await resolveTestImage('org/a:1')
     registryServer.requests.length = 0
     expect(await resolveTestImage('org/b:1')).toMatchObject({ kind: 'ok' })
@@ -91,7 +94,7 @@ describe('tokens', () => {
   })
   test('a token with a short lifetime is cached for thirty seconds', async () => {
     requireBearerTokens(undefined, { expires_in: 1 })
-    openTestRegistryClient()
+    createTestRegistryClient()
     await resolveTestImage('org/a:1')
     clock.advance(29_000)
     await resolveTestImage('org/a:2')
@@ -105,12 +108,12 @@ describe('tokens', () => {
       token: undefined,
       access_token: Buffer.from('repository:org/a:pull').toString('hex'),
     })
-    openTestRegistryClient()
+    createTestRegistryClient()
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
   })
   test('a rejected token is fetched again once', async () => {
     requireBearerTokens()
-    openTestRegistryClient()
+    createTestRegistryClient()
     await resolveTestImage('org/a:1')
     const script = registryServer.script
     let rejectedCount = 0
@@ -140,14 +143,14 @@ describe('tokens', () => {
       void response.end(
         JSON.stringify({ token: query.get('scope')?.includes('real/name') ? 'special' : 'plain' }),
       )
-    openTestRegistryClient()
+    createTestRegistryClient()
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(2)
   })
   test('Docker Hub: a token without the scope means missing or private, with few retries', async () => {
     requireBearerTokens()
     tokenService.script = (_, response) => void response.end(JSON.stringify({ token: 'empty' }))
-    openTestRegistryClient()
+    createTestRegistryClient()
     expect(await resolveTestImage('org/none:1')).toMatchObject({ kind: 'missing-or-private' })
     expect(registryServer.requests.length).toBeLessThan(8)
   })
@@ -155,12 +158,12 @@ describe('tokens', () => {
     requireBearerTokens()
     tokenService.script = (_, response) =>
       sendRegistryError(response, 403, 'DENIED', 'requested access to the resource is denied')
-    openTestRegistryClient()
+    createTestRegistryClient()
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'missing-or-private' })
   })
   test('quay.io: a missing tag is missing with a robot account', async () => {
     requireBearerTokens()
-    openTestRegistryClient(robotAccountCredential, {
+    createTestRegistryClient(robotAccountCredential, {
       tokenHosts: { [registryServer.host]: [tokenService.host] },
     })
     expect(await resolveTestImage('org/a:gone')).toMatchObject({ kind: 'missing' })
@@ -170,7 +173,7 @@ describe('tokens', () => {
   })
   test('a failing token service is inconclusive', async () => {
     requireBearerTokens()
-    openTestRegistryClient()
+    createTestRegistryClient()
     for (const [status, reason] of [
       [500, /500/],
       [429, /is rate limiting/],
@@ -196,7 +199,7 @@ describe('tokens', () => {
       else if (request.headers.authorization === undefined) response.writeHead(401).end()
       else return script?.(request, response, earlier)
     }
-    openTestRegistryClient()
+    createTestRegistryClient()
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
   })
   test('ACR: an identity token is exchanged by POST, or by GET if POST is not supported', async () => {
@@ -207,7 +210,7 @@ describe('tokens', () => {
       if (request.method === 'POST') response.writeHead(404).end()
       else response.end(JSON.stringify({ token: Buffer.from('repository:org/a:pull').toString('hex') }))
     }
-    openTestRegistryClient(
+    createTestRegistryClient(
       { kind: 'identity', token: 'refresh' },
       { tokenHosts: { [registryServer.host]: [tokenService.host] } },
     )
@@ -216,7 +219,7 @@ describe('tokens', () => {
   })
   test('a configured bearer token is sent unchanged', async () => {
     requireBearerTokens()
-    openTestRegistryClient({ kind: 'bearer', token: Buffer.from('repository:org/a:pull').toString('hex') })
+    createTestRegistryClient({ kind: 'bearer', token: Buffer.from('repository:org/a:pull').toString('hex') })
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(0)
   })
@@ -225,7 +228,7 @@ describe('tokens', () => {
 describe('credentials are not sent to other hosts', () => {
   test('a realm on another host receives no password', async () => {
     requireBearerTokens()
-    openTestRegistryClient(robotAccountCredential)
+    createTestRegistryClient(robotAccountCredential)
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(countBasicAuthRequests(tokenService.requests)).toBe(0)
     expect(tokenService.requests[0]?.query.get('account')).toBeNull()
@@ -242,13 +245,13 @@ describe('credentials are not sent to other hosts', () => {
     'http://quay.io/token',
   ])('no request is sent to the realm %j', async (realm) => {
     requireBearerTokens(realm)
-    openTestRegistryClient(robotAccountCredential)
+    createTestRegistryClient(robotAccountCredential)
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'blocked' })
     expect(tokenService.requests).toHaveLength(0)
   })
   test('no token request is sent to another realm that the registry names later', async () => {
     requireBearerTokens()
-    openTestRegistryClient(robotAccountCredential, {
+    createTestRegistryClient(robotAccountCredential, {
       tokenHosts: { [registryServer.host]: [tokenService.host] },
     })
     await resolveTestImage('org/a:1')

@@ -40,14 +40,17 @@ const basicTemplate = (entries: readonly CatalogBlob[], images: readonly string[
     entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
   })
 
-const channelBlobsBefore = [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', ['foo.v1.0.0'])]
-const catalogBlobsBefore = [...channelBlobsBefore, createBundleBlob('1.0.0', createPinnedImageReference('a'))]
-const channelBlobsAfter = [
+const channelBlobsBeforeChange = [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', ['foo.v1.0.0'])]
+const catalogBlobsBeforeChange = [
+  ...channelBlobsBeforeChange,
+  createBundleBlob('1.0.0', createPinnedImageReference('a')),
+]
+const channelBlobsAfterChange = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0']),
 ]
-const createCatalogBlobsAfter = (image: string) => [
-  ...channelBlobsAfter,
+const createCatalogBlobsAfterChange = (image: string) => [
+  ...channelBlobsAfterChange,
   createBundleBlob('1.0.0', createPinnedImageReference('a')),
   createBundleBlob('2.0.0', image),
 ]
@@ -65,7 +68,7 @@ interface TemplateScenario {
 function evaluateTemplate({
   source,
   result,
-  known = catalogBlobsBefore,
+  known = catalogBlobsBeforeChange,
   isStated = false,
   config = '',
   answers = {},
@@ -134,9 +137,9 @@ describe('a template and its catalog', () => {
     for (const image of [createPinnedImageReference('b'), taggedImageReference])
       expect(
         evaluateTemplate({
-          source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a'), image]),
-          result: createCatalogBlobsAfter(image),
-          known: createCatalogBlobsAfter(image),
+          source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a'), image]),
+          result: createCatalogBlobsAfterChange(image),
+          known: createCatalogBlobsAfterChange(image),
         }),
       ).toMatchObject({
         asked: [],
@@ -147,8 +150,8 @@ describe('a template and its catalog', () => {
   })
   test('that differ after a template-only change get a finding with names, location, and command', () => {
     const { asked, said, what, fix, at } = evaluateTemplate({
-      source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
-      result: catalogBlobsBefore,
+      source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      result: catalogBlobsBeforeChange,
     })
     expect(asked).toEqual([])
     expect(said).toEqual(['catalog-differs-from-template warning'])
@@ -160,22 +163,22 @@ describe('a template and its catalog', () => {
   })
   test('that differ after a catalog-only change get a finding, too', () => {
     const edited = [
-      ...channelBlobsBefore,
+      ...channelBlobsBeforeChange,
       createBundleBlob('1.0.0', createPinnedImageReference('a'), {
         relatedImages: [{ name: '', image: 'x.io/y' }],
       }),
     ]
     expect(
       evaluateTemplate({
-        source: basicTemplate(channelBlobsBefore, [createPinnedImageReference('a')]),
+        source: basicTemplate(channelBlobsBeforeChange, [createPinnedImageReference('a')]),
         result: edited,
       }).what,
     ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
   test('that differ are an error if the configuration declares them, and its rules can turn that off', () => {
     const scenario = {
-      source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
-      result: catalogBlobsBefore,
+      source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      result: catalogBlobsBeforeChange,
       isStated: true,
     }
     expect(evaluateTemplate(scenario).said).toEqual(['catalog-differs-from-template error'])
@@ -190,19 +193,19 @@ describe('a template and its catalog', () => {
         [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', entries)],
         [createPinnedImageReference('a')],
       ),
-      result: catalogBlobsBefore,
+      result: catalogBlobsBeforeChange,
     })
     expect(what).toMatch(/; and 5 more$/)
   })
   test('get a render command that keeps the metadata kind and format of the catalog', () => {
     const metadata = { type: 'olm.csv.metadata', value: {} }
     const migrated = [
-      ...channelBlobsBefore,
+      ...channelBlobsBeforeChange,
       createBundleBlob('1.0.0', createPinnedImageReference('a'), { properties: [metadata] }),
     ]
     expect(
       evaluateTemplate({
-        source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
+        source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
         result: migrated,
         known: migrated,
       }).fix,
@@ -212,11 +215,11 @@ describe('a template and its catalog', () => {
 
 describe('a bundle that the base does not have', () => {
   const scenario = {
-    source: basicTemplate(channelBlobsAfter, [
+    source: basicTemplate(channelBlobsAfterChange, [
       createPinnedImageReference('a'),
       createPinnedImageReference('b'),
     ]),
-    result: createCatalogBlobsAfter(createPinnedImageReference('b')),
+    result: createCatalogBlobsAfterChange(createPinnedImageReference('b')),
   }
   test('is requested, and compared with the bundle rendered from its image', () => {
     expect(evaluateTemplate(scenario).asked).toEqual([createPinnedImageReference('b')])
@@ -277,16 +280,20 @@ describe('a bundle that the base does not have', () => {
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
     expect(
-      evaluateTemplate({ ...scenario, source: basicTemplate(channelBlobsAfter, ['Not An Image']) }).what,
+      evaluateTemplate({ ...scenario, source: basicTemplate(channelBlobsAfterChange, ['Not An Image']) })
+        .what,
     ).toContain('is not a valid image reference')
   })
   test('by tag is requested again if the change edits its blob', () => {
-    const known = createCatalogBlobsAfter(taggedImageReference)
+    const known = createCatalogBlobsAfterChange(taggedImageReference)
     const edited = [
-      ...createCatalogBlobsAfter(taggedImageReference).slice(0, 3),
+      ...createCatalogBlobsAfterChange(taggedImageReference).slice(0, 3),
       createBundleBlob('2.0.0', taggedImageReference, { relatedImages: [], properties: [] }),
     ]
-    const source = basicTemplate(channelBlobsAfter, [createPinnedImageReference('a'), taggedImageReference])
+    const source = basicTemplate(channelBlobsAfterChange, [
+      createPinnedImageReference('a'),
+      taggedImageReference,
+    ])
     expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
     expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
     // The digest of the tag first, then the bundle behind that digest.
@@ -303,8 +310,8 @@ describe('a bundle that the base does not have', () => {
     expect(
       evaluateTemplate({
         source,
-        result: createCatalogBlobsAfter(taggedImageReference),
-        known: catalogBlobsBefore,
+        result: createCatalogBlobsAfterChange(taggedImageReference),
+        known: catalogBlobsBeforeChange,
         answers,
       }).said,
     ).toEqual([])
@@ -323,20 +330,20 @@ describe('a template that opm rejects', () => {
       schema: 'olm.template.basic',
       entries: [{ schema: 'olm.bundle', image: createPinnedImageReference('a'), package: 'foo' }],
     })
-    const { said, what, at } = evaluateTemplate({ source, result: catalogBlobsBefore, isStated: true })
+    const { said, what, at } = evaluateTemplate({ source, result: catalogBlobsBeforeChange, isStated: true })
     expect(said).toEqual(['unrenderable-template error'])
     expect(what).toContain('unexpected fields present in basic template bundle')
     expect(at).toEqual({ file: templatePath, line: 1, column: 1 })
-    expect(evaluateTemplate({ source: 'schema: [', result: catalogBlobsBefore }).said).toEqual([
+    expect(evaluateTemplate({ source: 'schema: [', result: catalogBlobsBeforeChange }).said).toEqual([
       'unrenderable-template warning',
     ])
-    expect(evaluateTemplate({ source: 'too-large', result: catalogBlobsBefore }).said).toEqual([
+    expect(evaluateTemplate({ source: 'too-large', result: catalogBlobsBeforeChange }).said).toEqual([
       'unrenderable-template warning',
     ])
   })
   test('is ignored if only its file name suggests a template, unless the configuration declares it', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
-      const scenario = { ...(source !== undefined && { source }), result: catalogBlobsBefore }
+      const scenario = { ...(source !== undefined && { source }), result: catalogBlobsBeforeChange }
       expect(evaluateTemplate(scenario).said).toEqual([])
       expect(evaluateTemplate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
     }
@@ -352,13 +359,13 @@ describe('a patch', () => {
     if (!read.ok) throw new Error(read.error)
     return encodeText(formatCatalogYaml(read.value))
   }
-  const present = rendered(catalogBlobsBefore)
+  const present = rendered(catalogBlobsBeforeChange)
   const same = { base: present, result: present }
 
   test('is offered if the difference is small and the base has every bundle', () => {
     const scenario = {
-      source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
-      result: catalogBlobsBefore,
+      source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      result: catalogBlobsBeforeChange,
     }
     expect(evaluateTemplate(scenario).offers).toBeUndefined()
     const [offer] = evaluateTemplate({ ...scenario, file: same }).offers ?? []
@@ -367,11 +374,11 @@ describe('a patch', () => {
   })
   test('is not offered if it would show data that only a registry returned', () => {
     const scenario = {
-      source: basicTemplate(channelBlobsAfter, [
+      source: basicTemplate(channelBlobsAfterChange, [
         createPinnedImageReference('a'),
         createPinnedImageReference('b'),
       ]),
-      result: catalogBlobsBefore,
+      result: catalogBlobsBeforeChange,
       file: same,
     }
     const answers = { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.0') }
@@ -385,12 +392,14 @@ describe('a patch', () => {
       [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', many)],
       [createPinnedImageReference('a')],
     )
-    expect(evaluateTemplate({ source: large, result: catalogBlobsBefore, file: same }).offers).toBeUndefined()
+    expect(
+      evaluateTemplate({ source: large, result: catalogBlobsBeforeChange, file: same }).offers,
+    ).toBeUndefined()
     const hidden = basicTemplate(
-      [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBlobsBefore.slice(1)],
+      [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBlobsBeforeChange.slice(1)],
       [createPinnedImageReference('a')],
     )
-    expect(evaluateTemplate({ source: hidden, result: catalogBlobsBefore, file: same })).toMatchObject({
+    expect(evaluateTemplate({ source: hidden, result: catalogBlobsBeforeChange, file: same })).toMatchObject({
       said: ['catalog-differs-from-template warning'],
       offers: undefined,
     })
@@ -439,8 +448,8 @@ test('a path in the suggested command is quoted for the shell', () => {
     templates: [
       {
         ...state,
-        source: encodeText(basicTemplate(channelBlobsAfter, [])),
-        result: buildCatalogFromBlobs(catalogBlobsBefore),
+        source: encodeText(basicTemplate(channelBlobsAfterChange, [])),
+        result: buildCatalogFromBlobs(catalogBlobsBeforeChange),
       },
     ],
   } as unknown as CheckInput
@@ -465,11 +474,11 @@ describe('a template with bundles that only the credentials of catalog-bot can r
     } as BundleImageAnswer,
   })
   const scenario = {
-    source: basicTemplate(channelBlobsAfter, [
+    source: basicTemplate(channelBlobsAfterChange, [
       createPinnedImageReference('a'),
       createPinnedImageReference('c'),
     ]),
-    result: catalogBlobsBefore,
+    result: catalogBlobsBeforeChange,
   }
   test('is reported as different from its catalog without data that only the images contain', () => {
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
@@ -496,7 +505,7 @@ describe('a template with bundles that only the credentials of catalog-bot can r
     }
     const unrendered = evaluateTemplate({
       source: semver,
-      result: catalogBlobsBefore,
+      result: catalogBlobsBeforeChange,
       answers: secret({ content }),
     })
     expect(unrendered.said).toEqual(['unrenderable-template warning'])

@@ -22,7 +22,7 @@ export function createClusterTestBundles(): readonly ClusterTestBundle[] {
   return [
     createClusterTestBundle('foo.v1.0.0', needs),
     createClusterTestBundle('foo.v1.1.0', { ...needs, replaces: 'foo.v1.0.0' }),
-    createClusterTestBundle('red.v1.0.0', owns, [redsCrd]),
+    createClusterTestBundle('red.v1.0.0', owns, [exampleRedsCrd]),
     createClusterTestBundle('broken.v1.0.0', {}),
     createClusterTestBundle('lonely.v1.0.0', {}),
     createClusterTestBundle('solo.v1.0.0', {}),
@@ -142,7 +142,7 @@ function createDeployment(name: string, packageName: string, metadata: object): 
   }
 }
 
-const redsCrd: Json = {
+const exampleRedsCrd: Json = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'reds.example.com' },

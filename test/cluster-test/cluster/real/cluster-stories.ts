@@ -13,7 +13,7 @@ import {
   buildClusterTestPlan,
   type ClusterTestEnvironment,
 } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { openKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
+import { createKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { describeClusterTests } from '../../../../src/report/cluster-test-check.ts'
@@ -101,7 +101,7 @@ export async function runStoriesOnControlPlane(
       bundles: new Map([...testImages.images].map(([name, image]) => [image, testImages.folderOf(name)])),
     })
     closing.push(() => kubelet.close())
-    const cluster = await openKubeClusterClient({ file: plane.clusterTestKubeconfig, clock: systemClock })
+    const cluster = await createKubeClusterClient({ file: plane.clusterTestKubeconfig, clock: systemClock })
     closing.push(() => cluster.close())
     await stories({
       ...claims,

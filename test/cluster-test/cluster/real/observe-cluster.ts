@@ -97,7 +97,7 @@ export const csvObservation: ClusterObservation = {
 }
 
 /** Which of the wanted facts were not seen. */
-export function findUnobservedClusterFacts(
+export function findMissingClusterObservations(
   facts: readonly string[],
   wanted: readonly string[],
 ): readonly string[] {

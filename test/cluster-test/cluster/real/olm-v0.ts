@@ -13,7 +13,7 @@ import {
   crdObservation,
   csvObservation,
   deploymentObservation,
-  findUnobservedClusterFacts,
+  findMissingClusterObservations,
   observeCluster,
 } from './observe-cluster.ts'
 import { findLeftoverClusterObjects, type ClusterStoryContext } from './cluster-stories.ts'
@@ -57,7 +57,7 @@ export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void>
   ])
   claim(
     'the API server has every ClusterServiceVersion succeeded, its Deployment available, and the CRD of the dependency',
-    findUnobservedClusterFacts(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
+    findMissingClusterObservations(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
     facts.join('\n'),
   )
   claim(

@@ -5,7 +5,7 @@ import {
   crdObservation,
   deploymentObservation,
   clusterExtensionObservation,
-  findUnobservedClusterFacts,
+  findMissingClusterObservations,
   observeCluster,
 } from './observe-cluster.ts'
 import { getClusterTestFailureCode } from './olm-v0.ts'
@@ -41,7 +41,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   ])
   claim(
     'the API server has each of both bundles installed, and the Deployment of each available',
-    findUnobservedClusterFacts(facts, wanted).length === 0,
+    findMissingClusterObservations(facts, wanted).length === 0,
     facts.join('\n'),
   )
   claim(
@@ -54,7 +54,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   claim(
     'the API server has the CRD of a bundle that owns one, established, and the bundle installed',
     owning.result.code === 0 &&
-      findUnobservedClusterFacts(owning.facts, [
+      findMissingClusterObservations(owning.facts, [
         'CRD reds.example.com is established',
         'ClusterExtension has red.v1.0.0 1.0.0',
       ]).length === 0,

@@ -2,7 +2,7 @@
 // pivot of an upgrade; an immutable Bundle; an Operator that does not run; a missing image; and a clean cluster
 // afterward.
 import { startRukPak } from '../control-plane/start-controllers.ts'
-import { deploymentObservation, findUnobservedClusterFacts, observeCluster } from './observe-cluster.ts'
+import { deploymentObservation, findMissingClusterObservations, observeCluster } from './observe-cluster.ts'
 import { getClusterTestFailureCode } from './olm-v0.ts'
 import type { ClusterStoryContext } from './cluster-stories.ts'
 
@@ -39,7 +39,7 @@ export async function runRukPakStories(
     )
     claim(
       `the API server has the Deployments of both bundles of ${name} available`,
-      findUnobservedClusterFacts(facts, wanted).length === 0,
+      findMissingClusterObservations(facts, wanted).length === 0,
       facts.join('\n'),
     )
     const isThere = new RegExp(`upgrade ${name}.v1.0.0 → ${name}.v1.1.0: installs`).test(tried.out)

@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
-import { parseRegistryV1 } from '../../../../packages/bundle/src/plain/registry-v1.ts'
-import { renderRegistryV1 } from '../../../../packages/bundle/src/plain/render-registry.ts'
-import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
+import { parseRegistryV1Bundle } from '../../../../packages/bundle/src/plain/registry-v1.ts'
+import { renderRegistryV1Objects } from '../../../../packages/bundle/src/plain/render-registry.ts'
+import type { PlainManifestRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { compareCrds } from '../../../../packages/bundle/src/upgrade/check-crd-upgrade.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { findSharedPath } from '../../../shared-data.ts'
@@ -43,7 +43,7 @@ const deploymentConfig = {
 }
 
 /** Every install mode, every provider, and a configuration for all deployments. */
-const plainRenderOptionSets: readonly PlainRenderOptions[] = [
+const plainRenderOptionSets: readonly PlainManifestRenderOptions[] = [
   { installNamespace: 'operators', certificates: 'cert-manager' },
   { installNamespace: 'operators', certificates: 'openshift-service-ca', watchNamespaces: ['operators'] },
   { installNamespace: 'operators', certificates: 'none', watchNamespaces: ['a'], deploymentConfig },
@@ -52,16 +52,16 @@ const plainRenderOptionSets: readonly PlainRenderOptions[] = [
 
 interface BundleRenderCase {
   readonly directory: string
-  readonly options: PlainRenderOptions
+  readonly options: PlainManifestRenderOptions
 }
 
 function compareRenderingWithOlmV1(
   { directory, options }: BundleRenderCase,
   theirs: OlmV1Response,
 ): string | undefined {
-  const loaded = parseRegistryV1(readBundleFiles(directory))
+  const loaded = parseRegistryV1Bundle(readBundleFiles(directory))
   const ours = loaded.bundle
-    ? renderRegistryV1(loaded.bundle, options)
+    ? renderRegistryV1Objects(loaded.bundle, options)
     : { objects: [], rejections: loaded.rejections }
   const message = ours.rejections.map((rejection) => rejection.message).join('\n')
   // If OLM v1 cannot read a bundle, only that fact is compared, because the message is Go's.
@@ -110,7 +110,7 @@ describeIfOlmV1Installed('compared with OLM v1', () => {
       }
       return {
         directory,
-        options: plainRenderOptionSets[index % plainRenderOptionSets.length] as PlainRenderOptions,
+        options: plainRenderOptionSets[index % plainRenderOptionSets.length] as PlainManifestRenderOptions,
       }
     })
     expect(findRenderDifferences(cases)).toEqual([])

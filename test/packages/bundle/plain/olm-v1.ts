@@ -2,13 +2,13 @@
 // done. And what "equal" means between its objects and ours.
 import { spawnSync } from 'node:child_process'
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
-import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
+import type { PlainManifestRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 
 /** How to build it: `go build -o DIRECTORY/olm-v1-answers .` in the module's folder. */
 export const olmV1Program = 'olm-v1-answers'
 
 export type OlmV1Request =
-  | ({ readonly directory: string } & PlainRenderOptions)
+  | ({ readonly directory: string } & PlainManifestRenderOptions)
   | { readonly old: readonly Json[]; readonly new: readonly Json[] }
 
 export interface OlmV1Response {

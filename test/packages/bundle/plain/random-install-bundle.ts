@@ -2,7 +2,7 @@
 import fc from '../../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../../packages/bundle/src/bundle-metadata.ts'
 
-type BundleContents = Readonly<Record<string, unknown>>
+type RandomBundleContents = Readonly<Record<string, unknown>>
 type UnknownArbitrary = fc.Arbitrary<unknown>
 
 /** Each field is optional. */
@@ -289,7 +289,7 @@ function makeWebhooksValid(
 }
 
 /** Files of a bundle, path to text or data. */
-export const installBundleArbitrary: fc.Arbitrary<BundleContents> = fc
+export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
   .record({
     permissions: createShortArrayArbitrary(permissionArbitrary),
     clusterPermissions: createShortArrayArbitrary(permissionArbitrary),

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { renderPlainManifests } from '../../../../packages/bundle/src/plain/render-plain.ts'
 import { computeSha224 } from '../../../../packages/bundle/src/plain/object-name.ts'
-import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
+import type { PlainManifestRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../../seeded.ts'
 import { installBundleArbitrary } from './random-install-bundle.ts'
@@ -36,7 +36,7 @@ function createSampleBundle(
   }
 }
 
-function renderSampleBundle(shape: SampleBundle, options: Partial<PlainRenderOptions> = {}) {
+function renderSampleBundle(shape: SampleBundle, options: Partial<PlainManifestRenderOptions> = {}) {
   return renderPlainManifests(createBundleFiles('foo', shape), { installNamespace: 'operators', ...options })
 }
 

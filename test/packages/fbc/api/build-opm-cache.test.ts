@@ -17,13 +17,13 @@ import { findMissingProgram } from '../../../left-out.ts'
 import { cachedCatalogCases } from './sample-cached-catalogs.ts'
 
 type CatalogFiles = Readonly<Record<string, string>>
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 
 function readCatalogBlobs(files: CatalogFiles): readonly BlobMeta[] {
   const ignores = new Map(Object.entries(files).filter(([path]) => isIgnoreFile(path)))
   const documents: BlobMeta[] = []
   for (const path of selectCatalogFiles(Object.keys(files), ignores).files) {
-    const facts = parseCatalogFile(encoder.encode(files[path]), {
+    const facts = parseCatalogFile(textEncoder.encode(files[path]), {
       onMeta: (meta) => void documents.push(meta),
     })
     if (facts.loadError !== undefined) throw new Error(facts.loadError)
@@ -37,7 +37,7 @@ function buildOpmCacheAndDigest(files: CatalogFiles): {
 } {
   const result = buildOpmCache(readCatalogBlobs(files))
   if (!result.ok) throw new Error(result.error)
-  const catalog = Object.entries(files).map(([path, text]) => ({ path, pieces: [encoder.encode(text)] }))
+  const catalog = Object.entries(files).map(([path, text]) => ({ path, pieces: [textEncoder.encode(text)] }))
   return {
     digest: computeCacheDigest(catalog, { directory: 0o755, file: 0o644 }, result.files),
     cache: result.files,

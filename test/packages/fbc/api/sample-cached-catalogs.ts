@@ -28,7 +28,7 @@ function createCatalogJson(of: object, channels: readonly object[], ...others: r
   ].join('\n')
 }
 const createStableChannel = (...entries: readonly object[]) => ({ name: 'stable', entries })
-const oneEntryChannel = createStableChannel({ name: 'foo.v1.0.0' })
+const singleEntryChannel = createStableChannel({ name: 'foo.v1.0.0' })
 const fooCsv = {
   kind: 'ClusterServiceVersion',
   apiVersion: 'operators.coreos.com/v1alpha1',
@@ -46,7 +46,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
     files: {
       'catalog.json': createCatalogJson(
         { description: 'the seed is 263' },
-        [oneEntryChannel],
+        [singleEntryChannel],
         createBundleJson('1.0.0'),
       ),
     },
@@ -82,7 +82,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
           description: 'From the package',
           icon: { base64data: toBase64('<svg/>'), mediatype: 'image/svg+xml' },
         },
-        [oneEntryChannel],
+        [singleEntryChannel],
         createBundleJson(
           '1.0.0',
           [
@@ -127,7 +127,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
     files: {
       'catalog.json': createCatalogJson(
         {},
-        [oneEntryChannel],
+        [singleEntryChannel],
         createBundleJson('1.0.0', [
           createBundleObjectProperty(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
           createBundleObjectProperty(
@@ -144,7 +144,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
     files: {
       'catalog.json': createCatalogJson(
         {},
-        [oneEntryChannel],
+        [singleEntryChannel],
         createBundleJson('1.0.0', [
           createBundleObjectProperty('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
           createBundleObjectProperty(toJson({ ...fooCsv, a: '\u007f' })),
@@ -159,7 +159,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
     files: {
       'catalog.json': createCatalogJson(
         {},
-        [oneEntryChannel],
+        [singleEntryChannel],
         createBundleJson('1.0.0', [
           createBundleObjectProperty(
             Uint8Array.of(...Buffer.from('{"kind":"Secret","a":"'), 0xff, 0xc3, ...Buffer.from('\ufffd"}')),

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { selectCatalogFiles, decodeIgnoreFile } from '../../../../packages/fbc/src/load/select-files.ts'
 
 /** Whether `path` is left out under the ignore files given by path. */
-function isIgnored(path: string, ignoreFiles: Record<string, string>): boolean {
+function isPathIgnored(path: string, ignoreFiles: Record<string, string>): boolean {
   const paths = [path, ...Object.keys(ignoreFiles)]
   return selectCatalogFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
 }
@@ -36,23 +36,23 @@ describe('a pattern', () => {
     ['\ufeffx', 'x', false],
     ['X', 'x', false],
   ])('%j on %s: %s', (pattern, path, expected) => {
-    expect(isIgnored(path, { '.indexignore': pattern })).toBe(expected)
+    expect(isPathIgnored(path, { '.indexignore': pattern })).toBe(expected)
   })
 })
 
 describe('among several patterns', () => {
   test('the last that matches decides, and directories are never pruned', () => {
-    expect(isIgnored('docs/keep.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(false)
-    expect(isIgnored('docs/x.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(true)
+    expect(isPathIgnored('docs/keep.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(false)
+    expect(isPathIgnored('docs/x.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(true)
   })
 
   test('a deeper file comes later, unless its directory sorts before .indexignore', () => {
-    expect(isIgnored('a/x', { '.indexignore': 'x', 'a/.indexignore': '!x' })).toBe(false)
-    expect(isIgnored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
+    expect(isPathIgnored('a/x', { '.indexignore': 'x', 'a/.indexignore': '!x' })).toBe(false)
+    expect(isPathIgnored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
   })
 
   test('a file reaches only what lies below its own directory', () => {
-    expect(isIgnored('b/x', { 'a/.indexignore': 'x' })).toBe(false)
+    expect(isPathIgnored('b/x', { 'a/.indexignore': 'x' })).toBe(false)
   })
 })
 
@@ -74,9 +74,9 @@ test('files come in the order of a walk, by bytes in each directory', () => {
 test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () => {
   const text = (bytes: number[]) => decodeIgnoreFile(Uint8Array.from(bytes))
   const set = (byte: number) => text([0x5b, byte, 0x30, 0x2d, 0x39, 0x5d])
-  expect(isIgnored('5', { '.indexignore': set(0x2d) })).toBe(false)
-  expect(isIgnored('5', { '.indexignore': set(0x61) })).toBe(true)
-  expect(isIgnored('5', { '.indexignore': set(0xf8) })).toBe(false)
-  expect(isIgnored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
+  expect(isPathIgnored('5', { '.indexignore': set(0x2d) })).toBe(false)
+  expect(isPathIgnored('5', { '.indexignore': set(0x61) })).toBe(true)
+  expect(isPathIgnored('5', { '.indexignore': set(0xf8) })).toBe(false)
+  expect(isPathIgnored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
   expect(text([0xef, 0xbb, 0xbf, 0x78])).toBe('\ufeffx')
 })

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { type CatalogFileFacts, assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import {
   parseCatalogFile,
-  createUnreadableFileFacts,
+  createFactsForUnreadableFile,
 } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
 import { listCatalogDirectoryFiles } from '../../../../src/catalogs/catalog-directory.ts'
@@ -68,7 +68,7 @@ function validateCatalogDirectory(dir: string): { passed: boolean; message?: str
     const content = file.read()
     return {
       path: file.path,
-      facts: 'error' in content ? createUnreadableFileFacts(content.error) : parseCatalogFile(content),
+      facts: 'error' in content ? createFactsForUnreadableFile(content.error) : parseCatalogFile(content),
     }
   })
   return validateCatalog(assembleCatalog(files), { profile: 'opm' })

@@ -19,7 +19,7 @@ import {
 } from '../go/fast/mutated-documents.ts'
 import { fuzzSeed } from '../../../seeded.ts'
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 
 /** As regular as what opm renders, but with wide characters at the ends of lines, lists in lists, long texts, comments. */
 const wideCharacterYaml = [
@@ -171,13 +171,13 @@ describe('the ends of all values and keys are the same by the fast reader and th
       ...wideCharacterJson,
     ])
       for (const whole of [text, text + text, `# à\n${text}`, text.replaceAll('\n', '\r\n')])
-        compareEndPositions(encoder.encode(whole), 'not damaged')
+        compareEndPositions(textEncoder.encode(whole), 'not damaged')
   })
 
   test('behind an object of JSON, on its line or on the next', () => {
     for (const between of ['', ' ', '\n', '\n---\n', '\n\n  '])
       for (const text of ['b:\n- c: à\n  d: 1\n', '{"b": [{"c": "à"}]}\n'])
-        compareEndPositions(encoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
+        compareEndPositions(textEncoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
   })
 
   test('and what is as regular as what opm renders is read fast', () => {
@@ -187,14 +187,14 @@ describe('the ends of all values and keys are the same by the fast reader and th
       ...renderedJsonObjects,
       ...wideCharacterJson,
     ])
-      expect(compareEndPositions(encoder.encode(text + text), 'not damaged')).toBe(2)
+      expect(compareEndPositions(textEncoder.encode(text + text), 'not damaged')).toBe(2)
   })
 })
 
 test('a text of many lines ends with its first line, whatever its last character', () => {
   for (const text of ['voilà', 'Å', 'a\u00a0', '漢', '😀', 'b  '])
     for (const [open, close] of ['""', "''"]) {
-      const bytes = encoder.encode(`p: ${open}${text}\n${'  à\n'.repeat(30)}  c${close}\n`)
+      const bytes = textEncoder.encode(`p: ${open}${text}\n${'  à\n'.repeat(30)}  c${close}\n`)
       const document = { start: 0, end: bytes.length }
       const foundLocation = { at: { file: '', line: 1, column: 4 }, byte: 3 }
       for (const tree of [
@@ -208,7 +208,7 @@ test('a text of many lines ends with its first line, whatever its last character
 })
 
 test('ten thousand findings about one text of half a megabyte count its columns once', () => {
-  const bytes = encoder.encode(`schema: x\nname: ${'à'.repeat(250_000)}\n`)
+  const bytes = textEncoder.encode(`schema: x\nname: ${'à'.repeat(250_000)}\n`)
   const tree = new PositionedTreeReader(bytes).read({ start: 0, end: bytes.length }, { line: 1, column: 1 })
   expect(tree?.isNested).toBe(true)
   const foundLocations = Array.from({ length: 10_000 }, () => ({

@@ -7,7 +7,7 @@ import { formatCatalogJson } from '../../../../packages/fbc/src/write/format-jso
 import { startMockRegistry, type MockRegistry } from '../../../../sandbox/registry/registry.ts'
 import { runOpm } from '../../../run-opm.ts'
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 let mockRegistry: MockRegistry
 const renderedBundleByImage = new Map<string, RenderedBundle>()
 
@@ -82,7 +82,7 @@ beforeAll(async () => {
   ]
   for (const tag of tags) {
     const { out, err } = await runOpmCommand(['render', tag, '--use-http', '-o', 'json'])
-    const read = parseWritableCatalog([encoder.encode(out)])
+    const read = parseWritableCatalog([textEncoder.encode(out)])
     const blob = read.ok ? read.value.bundles[0] : undefined
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
     renderedBundleByImage.set(tag, { blob })
@@ -91,7 +91,7 @@ beforeAll(async () => {
 afterAll(async () => mockRegistry.stop())
 
 const renderTestTemplate = (template: string): string => {
-  const result = renderTemplate(encoder.encode(template), (image) => {
+  const result = renderTemplate(textEncoder.encode(template), (image) => {
     const bundle = renderedBundleByImage.get(image)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${image}` }
   })
@@ -349,7 +349,7 @@ describe('a substitutes template is rendered as opm renders it', () => {
 })
 
 test('the image references of a template are listed before any image is rendered', () => {
-  const images = (template: string) => getTemplateImages(encoder.encode(template))
+  const images = (template: string) => getTemplateImages(textEncoder.encode(template))
   expect(
     images(
       'schema: olm.semver\nstable: {bundles: [{image: a}, {image: b}]}\ncandidate: {bundles: [{image: b}]}',
@@ -376,7 +376,7 @@ describe('the package of a semver template is described by the head of its defau
       { type: 'olm.bundle.object', value: { data: Buffer.from(manifest).toString('base64') } },
     ]
     const blob = { schema: 'olm.bundle', name: 'foo.v1', package: 'foo', image: 'a', properties }
-    const result = renderTemplate(encoder.encode(`schema: olm.semver\n${template}`), () => ({
+    const result = renderTemplate(textEncoder.encode(`schema: olm.semver\n${template}`), () => ({
       ok: true,
       value: [{ blob }],
     }))
@@ -413,6 +413,6 @@ describe('the package of a semver template is described by the head of its defau
 
 test('a semver template with more bundles than a call accepts arguments is read completely', () => {
   const bundles = Array.from({ length: 200_000 }, (_, at) => `  - image: r${at}\n`).join('')
-  const images = getTemplateImages(encoder.encode(`schema: olm.semver\nstable:\n  bundles:\n${bundles}`))
+  const images = getTemplateImages(textEncoder.encode(`schema: olm.semver\nstable:\n  bundles:\n${bundles}`))
   expect(images).toMatchObject({ ok: true, value: { length: 200_000 } })
 })

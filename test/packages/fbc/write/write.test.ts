@@ -10,9 +10,9 @@ import { formatCatalogYaml } from '../../../../packages/fbc/src/write/format-yam
 import { runOpm } from '../../../run-opm.ts'
 import { findSharedPath } from '../../../shared-data.ts'
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 const renderCatalog = (text: string, write: typeof formatCatalogJson) => {
-  const read = parseWritableCatalog([encoder.encode(text)])
+  const read = parseWritableCatalog([textEncoder.encode(text)])
   return read.ok ? write(read.value) : `error: ${read.error}`
 }
 

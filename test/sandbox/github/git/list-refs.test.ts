@@ -16,19 +16,19 @@ const createLsRefsRequest = (...rest: string[]) =>
   )
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let origin: OriginRepository
+let originRepository: OriginRepository
 beforeAll(() => {
   temporaryDirectory = createTemporaryDirectory('list-refs')
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  const first = origin.commit({ x: '1' })
-  for (const name of ['main', 'main-2', 'maintenance/a', 'other']) origin.branch(name, first)
-  origin.pull(7, first)
-  origin.pull(70, first)
-  origin.git(['pack-refs', '--all'])
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  const first = originRepository.commit({ x: '1' })
+  for (const name of ['main', 'main-2', 'maintenance/a', 'other']) originRepository.branch(name, first)
+  originRepository.pull(7, first)
+  originRepository.pull(70, first)
+  originRepository.git(['pack-refs', '--all'])
   // One that stands elsewhere than where it was packed, one that is not packed, one that is gone.
-  origin.branch('main', origin.commit({ x: '2' }, [first]))
-  origin.branch('main-3', first)
-  origin.git(['update-ref', '-d', 'refs/heads/main-2'])
+  originRepository.branch('main', originRepository.commit({ x: '2' }, [first]))
+  originRepository.branch('main-3', first)
+  originRepository.git(['update-ref', '-d', 'refs/heads/main-2'])
 })
 afterAll(() => temporaryDirectory.remove())
 
@@ -41,11 +41,11 @@ test.each([
 ])('the answer to %j is git’s', async (asked) => {
   const request = createLsRefsRequest(...asked)
   const git = spawnSync('git', ['upload-pack', '--stateless-rpc', '.'], {
-    cwd: origin.directory,
+    cwd: originRepository.directory,
     env: { PATH: process.env['PATH'], GIT_PROTOCOL: 'version=2' },
     input: request,
   })
-  expect((await respondToLsRefs(origin.directory, request))?.toString()).toBe(git.stdout.toString())
+  expect((await respondToLsRefs(originRepository.directory, request))?.toString()).toBe(git.stdout.toString())
 })
 
 test.each([
@@ -57,5 +57,5 @@ test.each([
   [Buffer.from('')],
   [createLsRefsRequest('ref-prefix refs/heads/main').subarray(0, -4)],
 ])('%# is left to git', async (request) => {
-  expect(await respondToLsRefs(origin.directory, request)).toBeUndefined()
+  expect(await respondToLsRefs(originRepository.directory, request)).toBeUndefined()
 })

@@ -22,9 +22,9 @@ import {
 import { findMergeCommitWithParent } from '../../../../sandbox/github/git/loose-history.ts'
 import { NotLooseObjectError } from '../../../../sandbox/github/git/loose-objects.ts'
 import {
-  countFilesInLooseTree,
-  diffLooseTrees,
-  mergeLooseTrees,
+  countFilesInLooseTreeObject,
+  diffLooseTreeObjects,
+  mergeLooseTreeObjects,
 } from '../../../../sandbox/github/git/loose-trees.ts'
 import { toCommitSha, type CommitSha } from '../../../../src/pull-request/ids.ts'
 import {
@@ -36,7 +36,7 @@ import { fuzzSeed } from '../../../seeded.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let repositoryDirectory: string
-let origin: OriginRepository
+let originRepository: OriginRepository
 const randomCommitShas: CommitSha[] = []
 let prngState = fuzzSeed
 /** A random integer below `limit`. */
@@ -45,7 +45,7 @@ const randomIntegerBelow = (limit: number): number => {
   return Math.floor((prngState / 2 ** 31) * limit)
 }
 const pickRandomElement = <T>(from: readonly T[]): T => from[randomIntegerBelow(from.length)] as T
-const filePaths = ['a', 'b', 'd/a', 'd/b', 'd/e/a', 'd-e', 'f/a', 'f/b', 'd.e']
+const sampleFilePaths = ['a', 'b', 'd/a', 'd/b', 'd/e/a', 'd-e', 'f/a', 'f/b', 'd.e']
 const createRandomText = (): string =>
   Array.from({ length: randomIntegerBelow(6) }, () => pickRandomElement(['x', 'y', 'z', 'w'])).join('\n')
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   temporaryDirectory = createTemporaryDirectory('loose-git')
   repositoryDirectory = join(temporaryDirectory.path, 'one.git')
   await createBareRepository(repositoryDirectory, 'main')
-  origin = openOriginRepository(repositoryDirectory)
+  originRepository = openOriginRepository(repositoryDirectory)
   const trees = new Map<CommitSha, Readonly<Record<string, string>>>()
   for (let count = 0; count < 40; count++) {
     const parents = [
@@ -62,12 +62,12 @@ beforeAll(async () => {
     ].filter((it) => it !== undefined)
     const files: Record<string, string> = {
       ...(parents[0] && trees.get(parents[0])),
-      [pickRandomElement(filePaths)]: createRandomText(),
+      [pickRandomElement(sampleFilePaths)]: createRandomText(),
     }
     if (randomIntegerBelow(4) === 0) delete files[pickRandomElement(Object.keys(files))]
     if (Object.keys(files).length === 0) files['a'] = ''
     // Two consecutive commits share a second.
-    const commit = origin.commit(files, [...new Set(parents)], {
+    const commit = originRepository.commit(files, [...new Set(parents)], {
       time: 1_700_000_000 + Math.floor(count / 2),
     })
     randomCommitShas.push(commit)
@@ -87,7 +87,7 @@ describe('a history', () => {
   test('has the same commits, merge bases, and introducing merges as in Git', async () => {
     for (const [one, other] of pickRandomCommitPairs(15)) {
       expect(await listCommitsNotReachableFrom(repositoryDirectory, [one], other)).toEqual(
-        splitLines(origin.git(['rev-list', other, `^${one}`])),
+        splitLines(originRepository.git(['rev-list', other, `^${one}`])),
       )
       const bases = splitLines(
         spawnSync('git', ['merge-base', '--all', one, other], { cwd: repositoryDirectory, encoding: 'utf8' })
@@ -100,7 +100,7 @@ describe('a history', () => {
       expect(await isAncestor(repositoryDirectory, one, other)).toBe(isIn)
       if (!isIn || one === other) continue
       const line = splitLines(
-        origin.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
+        originRepository.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
       )
       expect(findMergeCommitWithParent(repositoryDirectory, one, other)).toBe(line.at(-1))
     }
@@ -110,23 +110,30 @@ describe('a history', () => {
 describe('trees', () => {
   test('differ in the same files and by the same number of lines as in Git', async () => {
     for (const [one, other] of pickRandomCommitPairs(25)) {
-      const [before, after] = [origin.tree(one), origin.tree(other)]
+      const [before, after] = [originRepository.tree(one), originRepository.tree(other)]
       const letter = (before: unknown, after: unknown) =>
         before === undefined ? 'A' : after === undefined ? 'D' : 'M'
-      const found = diffLooseTrees(repositoryDirectory, before, after)
-      const gitOutput = origin.git(['diff-tree', '-r', '--no-renames', '--name-status', before, after])
+      const found = diffLooseTreeObjects(repositoryDirectory, before, after)
+      const gitOutput = originRepository.git([
+        'diff-tree',
+        '-r',
+        '--no-renames',
+        '--name-status',
+        before,
+        after,
+      ])
       expect(found.map((it) => `${letter(it.before, it.after)}\t${it.path}`).sort()).toEqual(
         splitLines(gitOutput).sort(),
       )
-      const numbers = splitLines(origin.git(['diff', '-M', '--numstat', one, other]))
+      const numbers = splitLines(originRepository.git(['diff', '-M', '--numstat', one, other]))
       const sum = (at: number) => numbers.reduce((total, line) => total + Number(line.split('\t')[at]), 0)
       expect(await countChangedLines(repositoryDirectory, one, other)).toEqual({
         files: numbers.length,
         additions: sum(0),
         deletions: sum(1),
       })
-      expect(countFilesInLooseTree(repositoryDirectory, after)).toBe(
-        splitLines(origin.git(['ls-tree', '-r', '--name-only', after])).length,
+      expect(countFilesInLooseTreeObject(repositoryDirectory, after)).toBe(
+        splitLines(originRepository.git(['ls-tree', '-r', '--name-only', after])).length,
       )
     }
   })
@@ -143,11 +150,11 @@ describe('trees', () => {
       if (base === undefined) continue
       expect(await mergeTrees(repositoryDirectory, one, other)).toBe(tree)
       try {
-        const found = mergeLooseTrees(
+        const found = mergeLooseTreeObjects(
           repositoryDirectory,
-          origin.tree(toCommitSha(base)),
-          origin.tree(one),
-          origin.tree(other),
+          originRepository.tree(toCommitSha(base)),
+          originRepository.tree(one),
+          originRepository.tree(other),
         )
         if (
           (await isAncestor(repositoryDirectory, one, other)) ||
@@ -186,12 +193,12 @@ describe('trees', () => {
         'A message\n\nwith a body',
         by,
       )
-      expect(origin.tree(toCommitSha(made))).toBe(origin.tree(toCommitSha(without)))
-      expect(origin.git(['log', '-1', '--format=%P %an %ae %at %cn %B', made])).toBe(
+      expect(originRepository.tree(toCommitSha(made))).toBe(originRepository.tree(toCommitSha(without)))
+      expect(originRepository.git(['log', '-1', '--format=%P %an %ae %at %cn %B', made])).toBe(
         `${parent} A B a@example.invalid 1700000000 A B A message\n\nwith a body`,
       )
     }
-    expect(origin.git(['fsck', '--strict', '--no-dangling'])).toBe('')
+    expect(originRepository.git(['fsck', '--strict', '--no-dangling'])).toBe('')
   })
 })
 

@@ -12,7 +12,7 @@ import {
   type DecodedStruct,
   type DecodedValue,
   type DecodedFieldValues,
-  type DecodedFieldSourceValues,
+  type UndecodedFieldValues,
   getJsonTypeName,
 } from './go-type.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
@@ -207,7 +207,7 @@ class EagerDecodedStruct implements DecodedStruct, DecodedFieldValues {
     return this
   }
 
-  get sources(): DecodedFieldSourceValues {
+  get sources(): UndecodedFieldValues {
     return { get: (field) => this.find(field)?.source }
   }
 

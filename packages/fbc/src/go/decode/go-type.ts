@@ -20,13 +20,13 @@ export interface DecodedFieldValues {
   has(field: string): boolean
 }
 
-export interface DecodedFieldSourceValues {
+export interface UndecodedFieldValues {
   get(field: string): ParsedValue | undefined
 }
 
 export interface DecodedStruct {
   readonly fields: DecodedFieldValues
-  readonly sources: DecodedFieldSourceValues
+  readonly sources: UndecodedFieldValues
   readonly at: ParsedValue
 }
 

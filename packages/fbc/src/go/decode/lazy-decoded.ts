@@ -7,11 +7,11 @@ import type {
   DecodedStruct,
   DecodedValue,
   DecodedFieldValues,
-  DecodedFieldSourceValues,
+  UndecodedFieldValues,
 } from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
-export function hasUniqueFieldSpellings(decoded: DecodedStruct): boolean {
+export function hasOneSpellingPerField(decoded: DecodedStruct): boolean {
   return decoded instanceof LazyDecodedStruct
 }
 
@@ -73,12 +73,12 @@ function hasFieldIgnoringCase(type: StructType, key: string): boolean {
 export class LazyDecodedStruct implements DecodedStruct {
   readonly at: ParsedValue
   readonly fields: DecodedFieldValues
-  readonly sources: DecodedFieldSourceValues
+  readonly sources: UndecodedFieldValues
 
   constructor(type: StructType, at: ParsedValue) {
     this.at = at
     this.fields = new LazyDecodedFields(type, at)
-    this.sources = new LazyDecodedFieldSourceValues(at)
+    this.sources = new LazyUndecodedFieldValues(at)
   }
 }
 
@@ -101,7 +101,7 @@ class LazyDecodedFields implements DecodedFieldValues {
   }
 }
 
-class LazyDecodedFieldSourceValues implements DecodedFieldSourceValues {
+class LazyUndecodedFieldValues implements UndecodedFieldValues {
   private readonly value: ParsedValue
 
   constructor(value: ParsedValue) {

@@ -1,6 +1,6 @@
 // Records line starts while documents are read, to find the line and column of any byte.
 import type { PositionLookup, TextPosition } from '../position-lookup.ts'
-import { exactReaderRequiredError } from './byte-classes.ts'
+import { fastReaderUnsupportedError } from './byte-classes.ts'
 import { decodeUtf8 } from './lazy-string.ts'
 
 /** Limits memory. No real file has more lines. */
@@ -21,7 +21,7 @@ export class LineStarts {
     this.starts[this.count++] = start
   }
 
-  /** Adds a line start unless it equals the last one. Throws `exactReaderRequiredError` if the file has too many lines. */
+  /** Adds a line start unless it equals the last one. Throws `fastReaderUnsupportedError` if the file has too many lines. */
   add(start: number): void {
     if (this.starts[this.count - 1] === start) return
     if (this.count === this.starts.length) this.grow(this.count + 1)
@@ -46,7 +46,7 @@ export class LineStarts {
   }
 
   private grow(wanted: number): void {
-    if (wanted > maxDocumentLines) throw exactReaderRequiredError
+    if (wanted > maxDocumentLines) throw fastReaderUnsupportedError
     const longer = new Int32Array(Math.max(this.starts.length * 4, wanted))
     longer.set(this.starts)
     this.starts = longer

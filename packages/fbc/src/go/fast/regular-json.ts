@@ -22,7 +22,7 @@ import {
   TAB,
   jsonStringStopBytes,
   getMultibyteCharacterLength,
-  exactReaderRequiredError,
+  fastReaderUnsupportedError,
 } from './byte-classes.ts'
 import {
   RecurringBlockTable,
@@ -78,7 +78,7 @@ export class FastJsonReader {
       this.at = tree.end
       return { tree, end: tree.end, lines: new DocumentLines(bytes, lines, first), firstLine }
     } catch (error) {
-      if (error === exactReaderRequiredError) return undefined
+      if (error === fastReaderUnsupportedError) return undefined
       throw error
     }
   }
@@ -109,7 +109,7 @@ class FastJsonParser {
   }
 
   document(): MapValue {
-    if (this.bytes[this.at] !== OPEN_BRACE) throw exactReaderRequiredError
+    if (this.bytes[this.at] !== OPEN_BRACE) throw fastReaderUnsupportedError
     return this.map()
   }
 
@@ -168,17 +168,17 @@ class FastJsonParser {
 
   private map(memo?: TextBlockCache): MapValue {
     const { bytes, at: start } = this
-    if (++this.depth > maxFastJsonDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastJsonDepth) throw fastReaderUnsupportedError
     const entries: MapEntry[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACE) {
       const keyStart = this.at
       if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > maxFastJsonLineLength)
-        throw exactReaderRequiredError
-      if (this.skipString()) throw exactReaderRequiredError
+        throw fastReaderUnsupportedError
+      if (this.skipString()) throw fastReaderUnsupportedError
       const keyEnd = this.at
-      if (this.skipSpace() !== COLON) throw exactReaderRequiredError
+      if (this.skipSpace() !== COLON) throw fastReaderUnsupportedError
       this.at++
       this.skipSpace()
       const value = this.value()
@@ -191,7 +191,7 @@ class FastJsonParser {
       next = this.afterComma(CLOSE_BRACE)
     }
     this.at++
-    if (hasDuplicateKeys(entries)) throw exactReaderRequiredError
+    if (hasDuplicateKeys(entries)) throw fastReaderUnsupportedError
     this.depth--
     const end = this.at
     return memo ? { kind: 'map', start, end, entries, memo } : { kind: 'map', start, end, entries }
@@ -199,12 +199,12 @@ class FastJsonParser {
 
   private list(memo?: TextBlockCache): ListValue {
     const { at: start } = this
-    if (++this.depth > maxFastJsonDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastJsonDepth) throw fastReaderUnsupportedError
     const items: ParsedValue[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACKET) {
-      if (this.at - this.lines.last > maxFastJsonLineLength) throw exactReaderRequiredError
+      if (this.at - this.lines.last > maxFastJsonLineLength) throw fastReaderUnsupportedError
       items.push(this.value())
       next = this.afterComma(CLOSE_BRACKET)
     }
@@ -218,10 +218,10 @@ class FastJsonParser {
   private afterComma(closing: number): number {
     const next = this.skipSpace()
     if (next === closing) return next
-    if (next !== COMMA) throw exactReaderRequiredError
+    if (next !== COMMA) throw fastReaderUnsupportedError
     this.at++
     const first = this.skipSpace()
-    if (first === closing) throw exactReaderRequiredError
+    if (first === closing) throw fastReaderUnsupportedError
     return first
   }
 
@@ -246,9 +246,9 @@ class FastJsonParser {
         at += this.escapeLength(at + 1)
       } else if (stop === StopByteClass.wide) {
         const width = getMultibyteCharacterLength(bytes, at)
-        if (width === 0) throw exactReaderRequiredError
+        if (width === 0) throw fastReaderUnsupportedError
         at += width
-      } else throw exactReaderRequiredError
+      } else throw fastReaderUnsupportedError
     }
     this.at = at + 1
     return hasEscapes
@@ -258,18 +258,18 @@ class FastJsonParser {
   private escapeLength(letter: number): number {
     const { bytes } = this
     if (bytes[letter] !== 0x75) {
-      if (!jsonSimpleEscapeCharCodes.has(bytes[letter] as number)) throw exactReaderRequiredError
+      if (!jsonSimpleEscapeCharCodes.has(bytes[letter] as number)) throw fastReaderUnsupportedError
       return 2
     }
     for (let at = letter + 1; at <= letter + 4; at++)
-      if (!isHexDigit(bytes[at] as number)) throw exactReaderRequiredError
+      if (!isHexDigit(bytes[at] as number)) throw fastReaderUnsupportedError
     return 6
   }
 
   private word(word: string): void {
     const { bytes, at } = this
     for (let index = 0; index < word.length; index++)
-      if (bytes[at + index] !== word.charCodeAt(index)) throw exactReaderRequiredError
+      if (bytes[at + index] !== word.charCodeAt(index)) throw fastReaderUnsupportedError
     this.at = at + word.length
   }
 
@@ -279,7 +279,7 @@ class FastJsonParser {
     while (isJsonNumberCharacter(bytes[end] as number)) end++
     const text = sharedInternTable.intern(bytes, start, end)
     const value = Number(text)
-    if (!jsonNumberPattern.test(text) || !Number.isFinite(value)) throw exactReaderRequiredError
+    if (!jsonNumberPattern.test(text) || !Number.isFinite(value)) throw fastReaderUnsupportedError
     this.at = end
     return { kind: 'number', start, end, value, text }
   }
@@ -290,7 +290,7 @@ class FastJsonParser {
       const next = bytes[this.at]
       if (next === NEWLINE) this.lines.add(this.at + 1)
       else if (next !== SPACE && next !== TAB && next !== CARRIAGE_RETURN) {
-        if (next === undefined) throw exactReaderRequiredError
+        if (next === undefined) throw fastReaderUnsupportedError
         return next
       }
       this.at++

@@ -18,7 +18,7 @@ import {
   singleQuotedStopBytes,
   blockScalarStopBytes,
   getMultibyteCharacterLength,
-  exactReaderRequiredError,
+  fastReaderUnsupportedError,
 } from './byte-classes.ts'
 import {
   RecurringBlockTable,
@@ -66,7 +66,7 @@ export class FastYamlReader {
       const { tree, end } = new FastYamlParser(bytes, start, lines, blocks).document()
       return { tree, end, lines: new DocumentLines(bytes, lines, first) }
     } catch (error) {
-      if (error === exactReaderRequiredError) return undefined
+      if (error === fastReaderUnsupportedError) return undefined
       throw error
     }
   }
@@ -103,14 +103,14 @@ class FastYamlParser {
     const { bytes, at } = this
     // The separator line belongs to the document if nothing precedes it.
     if (bytes[at] === byte.DASH && bytes[at + 1] === byte.DASH && bytes[at + 2] === byte.DASH) {
-      if (bytes[at + 3] !== byte.NEWLINE) throw exactReaderRequiredError
+      if (bytes[at + 3] !== byte.NEWLINE) throw fastReaderUnsupportedError
       this.startLine(at + 3)
     } else {
       this.startLine(at)
     }
-    if (this.indent !== 0) throw exactReaderRequiredError
+    if (this.indent !== 0) throw fastReaderUnsupportedError
     const tree = this.mapping(0)
-    if (this.at !== this.end) throw exactReaderRequiredError
+    if (this.at !== this.end) throw fastReaderUnsupportedError
     return { tree, end: this.end }
   }
 
@@ -183,7 +183,7 @@ class FastYamlParser {
   }
 
   private mapping(column: number, memo?: TextBlockCache): MapValue {
-    if (++this.depth > maxFastYamlDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastYamlDepth) throw fastReaderUnsupportedError
     const { bytes } = this
     const start = this.at
     const { entries } = this
@@ -193,10 +193,10 @@ class FastYamlParser {
     do {
       const keyStart = this.at
       const keyEnd = this.keyEnd(keyStart)
-      if (keyEnd < 0) throw exactReaderRequiredError
+      if (keyEnd < 0) throw fastReaderUnsupportedError
       const key = sharedInternTable.intern(bytes, keyStart, keyEnd)
       if (keyEnd - keyStart <= 5 && byte.ambiguousScalarStartBytes[bytes[keyStart] as number] === 1) {
-        if (resolvePlainScalar(key).type !== 'str') throw exactReaderRequiredError
+        if (resolvePlainScalar(key).type !== 'str') throw fastReaderUnsupportedError
       }
       if (key <= lastKey) isAscending = false
       lastKey = key
@@ -204,10 +204,10 @@ class FastYamlParser {
       const value = this.mapped(column)
       entries[this.entryCount++] = { key, keyStart, keyEnd, value }
     } while (this.indent === column && !this.isAtDash())
-    if (this.indent >= column) throw exactReaderRequiredError
+    if (this.indent >= column) throw fastReaderUnsupportedError
     const own = entries.slice(bottom, this.entryCount)
     this.entryCount = bottom
-    if (!isAscending && hasDuplicateKeys(own)) throw exactReaderRequiredError
+    if (!isAscending && hasDuplicateKeys(own)) throw fastReaderUnsupportedError
     this.depth--
     const { end } = (own[own.length - 1] as MapEntry).value
     return memo ? { kind: 'map', start, end, entries: own, memo } : { kind: 'map', start, end, entries: own }
@@ -234,7 +234,7 @@ class FastYamlParser {
     this.startLine(colon)
     if (this.indent > column) {
       if (this.isAtDash()) return this.block('list', this.indent)
-      if (this.keyEnd(this.at) < 0) throw exactReaderRequiredError
+      if (this.keyEnd(this.at) < 0) throw fastReaderUnsupportedError
       return this.block('map', this.indent)
     }
     if (this.indent === column && this.isAtDash()) return this.block('compact-list', column)
@@ -242,13 +242,13 @@ class FastYamlParser {
   }
 
   private sequence(column: number, isCompact: boolean, memo?: TextBlockCache): ListValue {
-    if (++this.depth > maxFastYamlDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastYamlDepth) throw fastReaderUnsupportedError
     const { bytes } = this
     const start = this.at
     const { items } = this
     const bottom = this.itemCount
     do {
-      if (bytes[this.at + 1] !== byte.SPACE) throw exactReaderRequiredError
+      if (bytes[this.at + 1] !== byte.SPACE) throw fastReaderUnsupportedError
       this.at += 2
       const first = this.at
       const item = this.isAtDash()
@@ -258,7 +258,7 @@ class FastYamlParser {
           : this.inline(column)
       items[this.itemCount++] = item
     } while (this.indent === column && this.isAtDash())
-    if (this.indent > column || (this.indent === column && !isCompact)) throw exactReaderRequiredError
+    if (this.indent > column || (this.indent === column && !isCompact)) throw fastReaderUnsupportedError
     const own = items.slice(bottom, this.itemCount)
     this.itemCount = bottom
     this.depth--
@@ -278,13 +278,13 @@ class FastYamlParser {
       case byte.PIPE:
         return this.literal(column)
       case byte.DASH:
-        if (this.isAtDash()) throw exactReaderRequiredError
+        if (this.isAtDash()) throw fastReaderUnsupportedError
         return this.plain(column, true)
       case byte.OPEN_BRACE:
       case byte.OPEN_BRACKET:
         return this.emptyCollection(first)
       default:
-        throw exactReaderRequiredError
+        throw fastReaderUnsupportedError
     }
   }
 
@@ -295,7 +295,7 @@ class FastYamlParser {
     let isWide = this.sawWide
     this.startLine(end)
     while (this.indent > column) {
-      if (this.skippedLines) throw exactReaderRequiredError
+      if (this.skippedLines) throw fastReaderUnsupportedError
       lineStart = this.at
       end = this.plainLine(lineStart)
       isWide ||= this.sawWide
@@ -305,7 +305,7 @@ class FastYamlParser {
     if (mayHaveType && !isWide && isPossiblyNonStringScalar(this.bytes, start, end)) {
       const text = sharedInternTable.intern(this.bytes, start, end)
       const resolved = resolvePlainScalar(text)
-      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequiredError
+      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw fastReaderUnsupportedError
       if (resolved.type !== 'str') return toScalarValue(resolved, createPlainScalarNode(text, start, end))
     }
     return new LazyString(this.bytes, start, end, ScalarStyle.plain)
@@ -324,10 +324,11 @@ class FastYamlParser {
       if (stop === StopByteClass.newline) break
       if (stop === StopByteClass.colon) {
         const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
-        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw exactReaderRequiredError
+        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB)
+          throw fastReaderUnsupportedError
         at++
       } else if (stop === StopByteClass.hash) {
-        if (bytes[at - 1] === byte.SPACE) throw exactReaderRequiredError
+        if (bytes[at - 1] === byte.SPACE) throw fastReaderUnsupportedError
         at++
       } else {
         at += this.wide(at)
@@ -335,7 +336,7 @@ class FastYamlParser {
       }
     }
     // Trailing spaces do not belong to the scalar, and are rare.
-    if (bytes[at - 1] === byte.SPACE) throw exactReaderRequiredError
+    if (bytes[at - 1] === byte.SPACE) throw fastReaderUnsupportedError
     return at
   }
 
@@ -346,7 +347,7 @@ class FastYamlParser {
     let isSimple = true
     for (;;) {
       while (at < end && doubleQuotedStopBytes[bytes[at] as number] === 0) at++
-      if (at >= end) throw exactReaderRequiredError
+      if (at >= end) throw fastReaderUnsupportedError
       const stop = doubleQuotedStopBytes[bytes[at] as number]
       if (stop === StopByteClass.quote) break
       if (stop === StopByteClass.newline) {
@@ -369,7 +370,7 @@ class FastYamlParser {
     let isSimple = true
     for (;;) {
       while (at < end && singleQuotedStopBytes[bytes[at] as number] === 0) at++
-      if (at >= end) throw exactReaderRequiredError
+      if (at >= end) throw fastReaderUnsupportedError
       const stop = singleQuotedStopBytes[bytes[at] as number]
       if (stop === StopByteClass.quote) {
         if (bytes[at + 1] !== byte.SINGLE_QUOTE) break
@@ -388,7 +389,7 @@ class FastYamlParser {
   /** The closing quote must be the last thing on its line. */
   private quoted(start: number, closing: number, style: number): ParsedValue {
     const next = closing + 1
-    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw exactReaderRequiredError
+    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw fastReaderUnsupportedError
     this.startLine(next)
     return new LazyString(this.bytes, start, next, style)
   }
@@ -396,7 +397,7 @@ class FastYamlParser {
   /** Skips line ends inside quotes; the next line with content must be indented. */
   private quotedLineEnd(newline: number): number {
     const { bytes } = this
-    if (bytes[newline - 1] === byte.SPACE) throw exactReaderRequiredError
+    if (bytes[newline - 1] === byte.SPACE) throw fastReaderUnsupportedError
     return this.nextQuotedLine(newline)
   }
 
@@ -404,24 +405,24 @@ class FastYamlParser {
     const { bytes } = this
     let at = newline
     while (bytes[at] === byte.NEWLINE) this.lines.add(++at)
-    if (bytes[at] !== byte.SPACE) throw exactReaderRequiredError
+    if (bytes[at] !== byte.SPACE) throw fastReaderUnsupportedError
     while (bytes[at] === byte.SPACE) at++
-    if (bytes[at] === byte.NEWLINE) throw exactReaderRequiredError
+    if (bytes[at] === byte.NEWLINE) throw fastReaderUnsupportedError
     return at
   }
 
   private escape(backslash: number): number {
     const code = this.bytes[backslash + 1]
-    if (code === undefined) throw exactReaderRequiredError
+    if (code === undefined) throw fastReaderUnsupportedError
     if (code === byte.NEWLINE) return this.nextQuotedLine(backslash + 1)
     if (byte.singleLetterEscapeBytes[code] === 1) return backslash + 2
     const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : code === 0x55 ? 8 : 0
     const after = backslash + 2 + digits
-    if (digits === 0 || after > this.end) throw exactReaderRequiredError
+    if (digits === 0 || after > this.end) throw fastReaderUnsupportedError
     const hex = sharedInternTable.intern(this.bytes, backslash + 2, after)
-    if (!/^[0-9a-fA-F]+$/.test(hex)) throw exactReaderRequiredError
+    if (!/^[0-9a-fA-F]+$/.test(hex)) throw fastReaderUnsupportedError
     const point = parseInt(hex, 16)
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw exactReaderRequiredError
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw fastReaderUnsupportedError
     return after
   }
 
@@ -446,9 +447,9 @@ class FastYamlParser {
     for (; bytes[at] !== byte.NEWLINE; at++) {
       const sign = bytes[at]
       if (sign !== undefined && sign > 0x30 && sign <= 0x39 && explicit === 0) explicit = sign - 0x30
-      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw exactReaderRequiredError
+      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw fastReaderUnsupportedError
     }
-    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw exactReaderRequiredError
+    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw fastReaderUnsupportedError
     lines.add(++at)
     while (bytes[at] === byte.NEWLINE) lines.add(++at)
     const firstLine = at
@@ -456,15 +457,15 @@ class FastYamlParser {
     const indent = explicit === 0 ? at - firstLine : column + explicit
     const first = bytes[at]
     // The rules for literals that are empty or have only spaces are complicated.
-    if (at - firstLine < indent || indent <= column || first === undefined) throw exactReaderRequiredError
-    if (indent > maxYamlIndent) throw exactReaderRequiredError
-    if (first === byte.NEWLINE || first === byte.TAB) throw exactReaderRequiredError
+    if (at - firstLine < indent || indent <= column || first === undefined) throw fastReaderUnsupportedError
+    if (indent > maxYamlIndent) throw fastReaderUnsupportedError
+    if (first === byte.NEWLINE || first === byte.TAB) throw fastReaderUnsupportedError
     let lineStart: number
     do {
       // Here `at` is after the indentation of a content line.
       for (;;) {
         while (at < end && blockScalarStopBytes[bytes[at] as number] === 0) at++
-        if (at >= end) throw exactReaderRequiredError
+        if (at >= end) throw fastReaderUnsupportedError
         if (bytes[at] === byte.NEWLINE) break
         at += this.wide(at)
       }
@@ -478,7 +479,7 @@ class FastYamlParser {
         lineStart = at
       }
     } while (at === lineStart + indent && at < end)
-    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw exactReaderRequiredError
+    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw fastReaderUnsupportedError
     this.startLine(lineStart)
     return new LazyString(bytes, start, lineStart, ScalarStyle.literal, indent)
   }
@@ -488,8 +489,8 @@ class FastYamlParser {
     const start = this.at
     const closing = opening === byte.OPEN_BRACE ? byte.CLOSE_BRACE : byte.CLOSE_BRACKET
     const end = start + 2
-    if (this.bytes[start + 1] !== closing) throw exactReaderRequiredError
-    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw exactReaderRequiredError
+    if (this.bytes[start + 1] !== closing) throw fastReaderUnsupportedError
+    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw fastReaderUnsupportedError
     this.startLine(end)
     return closing === byte.CLOSE_BRACE
       ? { kind: 'map', start, end, entries: [] }
@@ -551,7 +552,7 @@ class FastYamlParser {
   /** Hands over at Unicode line ends and other characters special to YAML. */
   private wide(at: number): number {
     const width = getMultibyteCharacterLength(this.bytes, at)
-    if (width === 0) throw exactReaderRequiredError
+    if (width === 0) throw fastReaderUnsupportedError
     return width
   }
 }

@@ -11,7 +11,7 @@ const maxPlainJsonDepth = 200
 const maxPlainJsonValues = 100_000
 const maxPlainJsonLength = 4_000_000
 
-interface PlainJsonBudget {
+interface JsonSizeBudget {
   values: number
   length: number
 }
@@ -176,7 +176,7 @@ export function toPlainJson(value: ParsedValue, needed?: (key: string) => boolea
   return { ...others, ...Object.fromEntries(found) }
 }
 
-function convertValueToPlainJson(value: ParsedValue, depth: number, budget: PlainJsonBudget): Json {
+function convertValueToPlainJson(value: ParsedValue, depth: number, budget: JsonSizeBudget): Json {
   if (depth > maxPlainJsonDepth || budget.values-- <= 0) return null
   switch (value.kind) {
     case 'null':
@@ -188,12 +188,12 @@ function convertValueToPlainJson(value: ParsedValue, depth: number, budget: Plai
       budget.length -= value.value.length
       return budget.length < 0 ? null : detachStringFromParent(value.value)
     case 'list':
-      return takeItemsWithinBudget(value.items, budget).map((item) =>
+      return takeItemsWithinJsonBudget(value.items, budget).map((item) =>
         convertValueToPlainJson(item, depth + 1, budget),
       )
     case 'map':
       return Object.fromEntries(
-        takeItemsWithinBudget(value.entries, budget).map((entry) => [
+        takeItemsWithinJsonBudget(value.entries, budget).map((entry) => [
           detachStringFromParent(entry.key),
           convertValueToPlainJson(entry.value, depth + 1, budget),
         ]),
@@ -201,6 +201,6 @@ function convertValueToPlainJson(value: ParsedValue, depth: number, budget: Plai
   }
 }
 
-function takeItemsWithinBudget<Item>(items: readonly Item[], budget: PlainJsonBudget): readonly Item[] {
+function takeItemsWithinJsonBudget<Item>(items: readonly Item[], budget: JsonSizeBudget): readonly Item[] {
   return items.length > budget.values ? items.slice(0, budget.values + 1) : items
 }

@@ -188,7 +188,7 @@ export function findPullSpecError(text: string): string | undefined {
 export function parsePullSpec(text: string): PullSpecResult {
   if (/^[a-f0-9]{64}$/.test(text))
     return { error: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` }
-  const [host, rest] = splitNormalizedHost(text)
+  const [host, rest] = splitDockerDomain(text)
   const beforeColon = rest.split(':', 1)[0] ?? ''
   if (toLowerLikeGo(beforeColon) !== beforeColon)
     return { error: `${invalidReferenceFormatMessage}: ${uppercaseRepositoryMessage}` }
@@ -215,7 +215,7 @@ export function parsePullSpec(text: string): PullSpecResult {
 }
 
 /** Docker's defaults: without a host docker.io, and there a single name means library/name. */
-function splitNormalizedHost(text: string): [host: string, rest: string] {
+function splitDockerDomain(text: string): [host: string, rest: string] {
   const slash = text.indexOf('/')
   const first = text.slice(0, Math.max(slash, 0))
   const hasHost = slash >= 0 && (/[.:]/.test(first) || first === 'localhost')

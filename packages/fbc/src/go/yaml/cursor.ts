@@ -55,7 +55,7 @@ const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
 /** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */
-export interface RejectedYamlText {
+export interface YamlReaderProblem {
   readonly message: string
   /** Start of the block with the rejected character: reading it is the error. */
   readonly from: number
@@ -68,7 +68,7 @@ export class YamlCursor implements YamlMark {
   index = 0
   line = 0
   private lineStart = 0
-  private readonly unreadable: RejectedYamlText | undefined
+  private readonly unreadable: YamlReaderProblem | undefined
   /**
    * A go-yaml bug: it looks for a byte order mark at the start of its buffer instead of the line. After a second mark
    * at the start it skips one character per line, until the buffer moves on.
@@ -77,7 +77,7 @@ export class YamlCursor implements YamlMark {
   /** need() has nothing to check before this index. */
   watched: number
 
-  constructor(text: string, unreadable?: RejectedYamlText) {
+  constructor(text: string, unreadable?: YamlReaderProblem) {
     this.text = text
     this.size = text.length
     this.unreadable = unreadable

@@ -1,7 +1,7 @@
 // Decodes UTF-8, or UTF-16 with a byte order mark, like go-yaml's reader. Returns rejected bytes instead of throwing,
 // because they only matter if the scanner reads that far.
 import { decodeUtf8Strictly } from '../utf8.ts'
-import type { RejectedYamlText } from './cursor.ts'
+import type { YamlReaderProblem } from './cursor.ts'
 import { trimSpaceLikeGo } from '../text.ts'
 
 export interface YamlChunk {
@@ -25,7 +25,7 @@ interface LineCounter {
 
 export interface DecodedYamlText {
   readonly text: string
-  readonly unreadable: RejectedYamlText | undefined
+  readonly unreadable: YamlReaderProblem | undefined
 }
 
 /** go-yaml decodes blocks of this many bytes before the scanner continues. */
@@ -40,14 +40,14 @@ function hasDisallowedYamlCharacter(text: string): boolean {
 
 export function decodeYaml(bytes: Uint8Array): DecodedYamlText {
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
-    return decodeYamlInBlocks(bytes, 2, createUtf16Decoder(bytes, true))
+    return decodeYamlCharacters(bytes, 2, createUtf16Decoder(bytes, true))
   if (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return decodeYamlInBlocks(bytes, 2, createUtf16Decoder(bytes, false))
+    return decodeYamlCharacters(bytes, 2, createUtf16Decoder(bytes, false))
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   const body = hasMark ? bytes.subarray(3) : bytes
   const text = decodeUtf8Strictly(body)
   if (text !== undefined && !disallowedYamlCharacterPattern.test(text)) return { text, unreadable: undefined }
-  return decodeYamlInBlocks(bytes, hasMark ? 3 : 0, createUtf8Decoder(bytes))
+  return decodeYamlCharacters(bytes, hasMark ? 3 : 0, createUtf8Decoder(bytes))
 }
 
 /** Decodes one character at a byte offset; `end` is the end of the available bytes. */
@@ -57,7 +57,7 @@ type CharacterDecoder = (
 ) => { point: number; width: number } | 'incomplete' | { problem: string }
 
 /** Reads like go-yaml's reader, block by block, up to the first rejected character. */
-function decodeYamlInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecoder): DecodedYamlText {
+function decodeYamlCharacters(bytes: Uint8Array, start: number, decode: CharacterDecoder): DecodedYamlText {
   let text = ''
   let at = start
   let end = Math.min(yamlReadBlockBytes, bytes.length)

@@ -162,7 +162,7 @@ function* tokenizeGoSyntaxForFormatting(
   } else {
     const typed = typedKeys.get(value)
     const entries = value.entries.map((entry) => ({
-      key: typed?.get(entry.key) ?? createResolvedStringKey(entry.key),
+      key: typed?.get(entry.key) ?? createStringMapKey(entry.key),
       inner: entry.value,
     }))
     yield 'map[interface {}]interface {}{'
@@ -175,7 +175,7 @@ function* tokenizeGoSyntaxForFormatting(
   yield '}'
 }
 
-function createResolvedStringKey(key: string): ResolvedScalar {
+function createStringMapKey(key: string): ResolvedScalar {
   return { type: 'str', value: key }
 }
 

@@ -14,12 +14,12 @@ import {
 } from './mutated-documents.ts'
 import { fuzzSeed } from '../../../../seeded.ts'
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 
 describe('the fast JSON reader', () => {
   test('reads the output of opm without the exact reader', () => {
     const text = renderedJsonObjects.join('')
-    const { documents, fast, difference } = compareJsonReaders(encoder.encode(text))
+    const { documents, fast, difference } = compareJsonReaders(textEncoder.encode(text))
     expect({ documents, fast, difference }).toEqual({ documents: 5, fast: 5, difference: undefined })
   })
 
@@ -53,9 +53,9 @@ describe('the fast JSON reader', () => {
     ['a list at the root', '[]'],
     ['a long line', `{"a": [${'"b", '.repeat(1000)}1]}`],
     ['deep nesting', `${'{"a":'.repeat(80)}1${'}'.repeat(80)}`],
-    ['invalid UTF-8', Uint8Array.of(...encoder.encode('{"a": "'), 0xff, ...encoder.encode('"}'))],
+    ['invalid UTF-8', Uint8Array.of(...textEncoder.encode('{"a": "'), 0xff, ...textEncoder.encode('"}'))],
   ])('leaves %s to the exact reader', (_name, text) => {
-    const bytes = typeof text === 'string' ? encoder.encode(text) : text
+    const bytes = typeof text === 'string' ? textEncoder.encode(text) : text
     expect(new FastJsonReader(bytes).read(0)).toBeUndefined()
     expect(compareJsonReaders(bytes).difference).toBeUndefined()
   })
@@ -73,7 +73,7 @@ describe('the fast JSON reader', () => {
       '{"schema": "a"}{"schema": "b", "x": {}} {"schema":\n"c"}{"schema": "d", "y": "z"}',
     ],
   ])('reads %s without the exact reader', (_name, text) => {
-    const { documents, fast, difference } = compareJsonReaders(encoder.encode(text))
+    const { documents, fast, difference } = compareJsonReaders(textEncoder.encode(text))
     expect({ fast, difference }).toEqual({ fast: documents, difference: undefined })
     expect(fast).toBeGreaterThan(0)
   })
@@ -82,28 +82,32 @@ describe('the fast JSON reader', () => {
     const [pkg = '', channel = ''] = renderedJsonObjects
     const odd = '{"schema": "x", "a": 1, "a": 2}\n'
     const wrong = '{"schema": "olm.channel", "entries": 1}\n'
-    const { documents, fast, difference } = compareJsonReaders(encoder.encode(pkg + odd + wrong + channel))
+    const { documents, fast, difference } = compareJsonReaders(
+      textEncoder.encode(pkg + odd + wrong + channel),
+    )
     expect({ documents, fast, difference }).toEqual({ documents: 4, fast: 3, difference: undefined })
   })
 
   test('has the same result after many objects that it leaves to the exact reader', () => {
     const odd = '{"schema": "x", "a": 1, "a": 2}\n'.repeat(50)
-    expect(compareJsonReaders(encoder.encode(odd + renderedJsonObjects.join(''))).difference).toBeUndefined()
+    expect(
+      compareJsonReaders(textEncoder.encode(odd + renderedJsonObjects.join(''))).difference,
+    ).toBeUndefined()
   })
 
   test('reads a block that occurred earlier in the file, regardless of what follows it', () => {
     const block =
       '{\n        "group": "foo.example.com",\n        "kind": "Foo",\n        "words": "some more"\n    }'
     const text = `{\n    "a": ${block},\n    "b": ${block},\n    "c": [\n    ${block}, ${block}\n    ]\n}\n`
-    expect(compareJsonReaders(encoder.encode(text + text))).toEqual({ documents: 2, fast: 2 })
+    expect(compareJsonReaders(textEncoder.encode(text + text))).toEqual({ documents: 2, fast: 2 })
   })
 })
 
 describe('the fast YAML reader', () => {
   test('reads the output of opm without the exact reader', () => {
     for (const text of renderedYamlDocuments) {
-      expect(new FastYamlReader(encoder.encode(text)).read(0)).toBeDefined()
-      expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
+      expect(new FastYamlReader(textEncoder.encode(text)).read(0)).toBeDefined()
+      expect(compareYamlReaders(textEncoder.encode(text)).difference).toBeUndefined()
     }
   })
 
@@ -148,8 +152,8 @@ describe('the fast YAML reader', () => {
     ['too much indentation', `a: |\n${' '.repeat(2000)}b\n`],
     ['deep nesting', `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`],
   ])('leaves %s to the exact reader', (_name, text) => {
-    expect(new FastYamlReader(encoder.encode(text)).read(0)).toBeUndefined()
-    expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
+    expect(new FastYamlReader(textEncoder.encode(text)).read(0)).toBeUndefined()
+    expect(compareYamlReaders(textEncoder.encode(text)).difference).toBeUndefined()
   })
 
   test.each([
@@ -167,8 +171,8 @@ describe('the fast YAML reader', () => {
     ],
     ['characters of all widths', 'a: é漢😀\nb: "é漢😀"\nc: |\n  é漢😀\nd:\n- é\n'],
   ])('reads %s without the exact reader', (_name, text) => {
-    expect(new FastYamlReader(encoder.encode(text)).read(0)).toBeDefined()
-    expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
+    expect(new FastYamlReader(textEncoder.encode(text)).read(0)).toBeDefined()
+    expect(compareYamlReaders(textEncoder.encode(text)).difference).toBeUndefined()
   })
 
   describe('text that occurred earlier in the file', () => {
@@ -191,7 +195,7 @@ describe('the fast YAML reader', () => {
       ['after more spaces', `p:\n  ${block}q:\n    ${block}r: 1\n`, true],
       ['with a tab after it', `p:\n  ${block}q:\n  ${block}\t\nr: 1\n`, false],
     ])('%s, is read as by the exact reader', (_name, text, isFast) => {
-      const comparison = compareYamlReaders(encoder.encode(text))
+      const comparison = compareYamlReaders(textEncoder.encode(text))
       expect(comparison.difference).toBeUndefined()
       if (isFast !== undefined) expect(comparison.fast === comparison.documents).toBe(isFast)
     })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
-const encoder = new TextEncoder()
+const textEncoder = new TextEncoder()
 const yamlDocumentPrefix = '---\nname: foo\nschema: olm.package\ndescription: '
 
 /** Ten million bytes of each, which must not take longer than ten million bytes of a real catalog. */
@@ -26,7 +26,7 @@ describe('a document that attacks the fast reader', () => {
       `---\nschema: olm.bundle\nproperties:\n- type: olm.bundle.object\n  value:\n    data: ${btoa(`{"a":${'['.repeat(documentSizeBytes / 2)}`)}\n`,
     ],
   ])('is read in linear time: %s', (_name, text) => {
-    const bytes = encoder.encode(text)
+    const bytes = textEncoder.encode(text)
     const seconds = (exact: boolean): number => {
       const started = process.threadCpuUsage()
       const facts = parseCatalogFile(bytes, { exact })

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { packTarTree, joinByteChunks } from '../../../../../packages/fbc/src/go/tar/tar-tree.ts'
 
-const encoder = new TextEncoder()
-const createTarFile = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })
+const textEncoder = new TextEncoder()
+const createTarFile = (path: string, text = '') => ({ path, pieces: [textEncoder.encode(text)] })
 const createTarArchive = (...files: ReturnType<typeof createTarFile>[]) =>
   joinByteChunks([
     ...packTarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path)),
