@@ -286,7 +286,8 @@ async function renderPage(template: string): Promise<string> {
 async function renderReferencePages(): Promise<ReadonlyMap<string, string>> {
   const schema = JSON.stringify({ $id: schemaUrl, ...configJsonSchema })
   const files = new Map([
-    ['docs/catalog-bot.schema.json', await format(schema, { ...prettierOptions, parser: 'json' })],
+    // Editors read it, so long lines are no problem.
+    ['docs/catalog-bot.schema.json', await format(schema, { printWidth: 400, parser: 'json' })],
   ])
   for (const template of readdirSync(join(projectRoot, templateFolder)))
     files.set(`docs/reference/${template}`, await renderPage(template))

@@ -38,10 +38,10 @@ export async function updateRulePage(
     ? ['the first example', examples.flatMap((example) => renderFullExample(example, example === first))]
     : [`[this example](../../fixtures/rules/${rule.id}/${path})`, renderExampleExcerpt(first, rule.id)]
   const message = Object.entries({ What: what, Why: why, Fix: fix }).flatMap(([label, words]) =>
-    words === '' ? [] : [wrapText(`- **${label}:** ${escapeMarkdown(words, isFull)}`)],
+    words === '' ? [] : [`- **${label}:** ${escapeMarkdown(words, isFull)}`],
   )
   return [
-    ...[`# ${rule.id}`, '', `${rule.title}.`, `_${describeRule(rule)}_`, '', description, ''],
+    ...[`# ${rule.id}`, '', `${rule.title}.`, `_${describeRule(rule)}_`, '', joinLines(description), ''],
     ...[`In ${where}, catalog-bot reports:`, ...(isFull ? [''] : []), ...message, ...details, ''],
   ].join('\n')
 }
@@ -61,8 +61,8 @@ function escapeMarkdown(text: string, isFull: boolean): string {
   return text.replaceAll(pattern, (found) => (found.startsWith('`') ? found : `\\${found}`))
 }
 
-/** A list item, in lines of at most 120 characters. */
-const wrapText = (text: string) => (text.match(/\S.{0,116}\S(?= |$)|\S+/g) ?? []).join('\n  ')
+/** Paragraphs and list items without the line breaks of an editor. */
+const joinLines = (text: string) => text.replaceAll(/(?<=\S)\n(?: {2,}|(?=[\w`"'([]))/g, ' ')
 
 /**
  * The index of all pages: the written introduction, and a table for each check. Throws an Error for an error without a reason why it blocks, and for

@@ -1,4 +1,4 @@
-// Checks that the cluster isolates an install test: it enforces the admission policies in docs/cluster-rights.yaml,
+// Checks that the cluster isolates an install test: it enforces the admission policies in deploy/cluster-rights.yaml,
 // which takes several seconds after `kubectl apply`, and its API has addresses to which the network can be limited.
 // Without the policies, the account could delete other users' objects.
 import {
@@ -38,7 +38,7 @@ const admissionPolicyProbes: readonly KubeObject[] = [
 const admissionPolicyProbeIntervalMs = 2000
 
 /**
- * Checks that the cluster enforces the admission policies in docs/cluster-rights.yaml, which takes several seconds
+ * Checks that the cluster enforces the admission policies in deploy/cluster-rights.yaml, which takes several seconds
  * after `kubectl apply`. Until then, the account could delete other users' objects. Waits until the policies reject
  * every probe. Resolves to the reason if the timeout expires first.
  */

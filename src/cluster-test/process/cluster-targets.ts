@@ -50,7 +50,7 @@ const clusterTargetSchema = z.strictObject({
   minutes: z.number().int().min(1).max(120).default(20),
   /** Seconds between polls of the cluster. */
   lookSeconds: z.number().min(0.1).max(60).default(2),
-  /** Whether the policies of docs/cluster-rights.yaml must restrict the account before anything is written. */
+  /** Whether the policies of deploy/cluster-rights.yaml must restrict the account before anything is written. */
   confined: z.boolean().default(true),
   /** Whether to strip finalizers of OLM objects that are not deleted in time. */
   forceCleanUp: z.boolean().default(false),

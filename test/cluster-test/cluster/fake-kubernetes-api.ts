@@ -128,7 +128,7 @@ export class FakeKubernetesApi {
   controllers: ((now: number) => void)[] = []
   logs = new Map<string, string>()
   pageSize = Infinity
-  /** The time at which the API starts to enforce the admission policies of docs/cluster-rights.yaml. */
+  /** The time at which the API starts to enforce the admission policies of deploy/cluster-rights.yaml. */
   policiesSince = -Infinity
   now = Date.parse('2026-01-01T00:00:00Z')
   private uids = 0

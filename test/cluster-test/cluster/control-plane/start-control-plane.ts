@@ -13,9 +13,9 @@ import { parseAllDocuments } from 'yaml'
 export interface ControlPlane {
   /** The kubeconfig of the administrator. */
   readonly kubeconfig: string
-  /** The kubeconfig of the account in docs/cluster-rights.yaml. */
+  /** The kubeconfig of the account in deploy/cluster-rights.yaml. */
   readonly clusterTestKubeconfig: string
-  /** Milliseconds after docs/cluster-rights.yaml was applied until the API server enforced its admission policies. */
+  /** Milliseconds after deploy/cluster-rights.yaml was applied until the API server enforced its admission policies. */
   readonly policyDelayMs: number
   readonly version: string
   readonly folder: string
@@ -225,7 +225,7 @@ export async function startControlPlane({
     readonly file: string
     readonly enforcedAfter: number
   }> {
-    const rights = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster-rights.yaml')
+    const rights = join(import.meta.dirname, '..', '..', '..', '..', 'deploy', 'cluster-rights.yaml')
     for (const object of readKubernetesManifests(rights)) await apply(object)
     // OLM v1 before 1.11 requires this (docs/how-to/cluster-tests.md).
     await apply({

@@ -1,4 +1,4 @@
-// What the account of docs/cluster-rights.yaml can and cannot do on a real API server, and which limits the namespace
+// What the account of deploy/cluster-rights.yaml can and cannot do on a real API server, and which limits the namespace
 // of an install test sets for its pods.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
