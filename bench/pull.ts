@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { generateRepository } from './generated-repository.ts'
-import { openRealCatalogEnvironment } from '../test/stories/real-catalog-environment.ts'
+import { createRealCatalogEnvironment } from '../test/stories/real-catalog-environment.ts'
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-pull-'))
 const { values, positionals } = parseArgs({
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 const [source = join(dataDirectory, 'generated')] = positionals
 if (positionals.length === 0)
   generateRepository(source, { catalogs: ['v4.16', 'v4.20', 'v4.21'], megabytes: Number(values.megabytes) })
-const realCatalogEnvironment = await openRealCatalogEnvironment(source, dataDirectory)
+const realCatalogEnvironment = await createRealCatalogEnvironment(source, dataDirectory)
 const printDuration = (label: string, milliseconds: number) =>
   process.stdout.write(`${label.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)
 const measureTimeUntilCondition = async (label: string, holds: () => boolean) => {

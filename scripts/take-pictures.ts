@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '../test/browser.ts'
 import { fillPagesStore } from '../test/web/server/fill-pages-store.ts'
-import { openPagesFixture } from '../test/web/server/pages-fixture.ts'
+import { startPagesFixture } from '../test/web/server/pages-fixture.ts'
 import { renderCommentPage } from './comment-page.ts'
 
 const picturesFolder = join(import.meta.dirname, '..', 'docs', 'pictures')
@@ -19,7 +19,7 @@ const pagesToCapture = [
 const goldenComment = join(import.meta.dirname, '..', 'test', 'report', 'golden', 'something-to-fix.md')
 
 mkdirSync(picturesFolder, { recursive: true })
-const pagesFixture = await openPagesFixture()
+const pagesFixture = await startPagesFixture()
 const browser = await launchBrowser()
 try {
   await fillPagesStore(pagesFixture.store, { isTame: true })

@@ -15,10 +15,10 @@ import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { RegistryCheckQuestionResolver } from './registries.ts'
 
-export type CheckQuestionAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
+export type AnswerToCheckQuestion = AnswerByQuestionKind[CheckQuestion['kind']]
 
 /** Must not reject. */
-export type CheckQuestionResolver = (question: CheckQuestion) => Promise<CheckQuestionAnswer>
+export type CheckQuestionResolver = (question: CheckQuestion) => Promise<AnswerToCheckQuestion>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
 const maxCheckQuestionRounds = 6
@@ -32,7 +32,7 @@ export async function gatherCheckAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
   answerQuestion: CheckQuestionResolver,
-  answered: ReadonlyMap<string, CheckQuestionAnswer> = new Map(),
+  answered: ReadonlyMap<string, AnswerToCheckQuestion> = new Map(),
   allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
 ): Promise<CheckAnswers> {
   const known = new Map(answered)
@@ -76,12 +76,12 @@ const accountLookupAnswerSchema = z.union([
     }),
   }),
 ])
-const accountLookupCacheNamespace = defineCacheNamespace<CheckQuestionAnswer>('people', {
+const accountLookupCacheNamespace = defineCacheNamespace<AnswerToCheckQuestion>('people', {
   version: 1,
   read: (stored) => accountLookupAnswerSchema.safeParse(stored).data,
 })
 
-function getCheckAnswerCacheSeconds(question: CheckQuestion, answer: CheckQuestionAnswer): number {
+function getCheckAnswerCacheSeconds(question: CheckQuestion, answer: AnswerToCheckQuestion): number {
   if (question.kind !== 'user') return permissionCacheSeconds
   return answer.kind === 'person' || answer.kind === 'nobody'
     ? accountLookupCacheSeconds[answer.kind]

@@ -20,7 +20,7 @@ import type { RepositoryRoleAnswer } from '../checks/questions.ts'
 import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
-import { defaultBundlePullBudget } from '../adapters/registry/cached-bundles.ts'
+import { defaultBundlePullLimits } from '../adapters/registry/cached-bundles.ts'
 import { printToStderr, formatSystemError } from './output.ts'
 
 const execFileAsync = promisify(execFile)
@@ -71,7 +71,7 @@ export async function withLocalPullRequestEvaluation<T>(
           environment: process.env,
           insecure: options.insecureRegistry ?? [],
           // No time limits, because this is the only evaluation and the user waits for the complete result.
-          bundles: { ...defaultBundlePullBudget, pulls: Infinity, time: Infinity },
+          bundles: { ...defaultBundlePullLimits, pulls: Infinity, time: Infinity },
           lookTime: Infinity,
           showsAll: true,
         })

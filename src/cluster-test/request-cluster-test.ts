@@ -89,7 +89,7 @@ export interface ClusterTestCandidatePull {
 }
 
 /** Returns undefined if an install test is not allowed or not requested. Pure. */
-export function decideClusterTestRequest(
+export function evaluateClusterTestRequest(
   { snapshot, verdict, epoch, onCluster, requiresCluster }: ClusterTestCandidatePull,
   records: readonly CommandRecord[],
   baseTree: TreeSha,
@@ -144,7 +144,7 @@ export async function requestClusterTest(
   const known = await app.store.readState(clusterTestRequestStateNamespace, repository, key)
   if (candidate.onCluster === 'off' && known === undefined) return
   const records = await app.store.commands(repository, pull)
-  const request = decideClusterTestRequest(candidate, records, await mirror.treeOf(base))
+  const request = evaluateClusterTestRequest(candidate, records, await mirror.treeOf(base))
   if (request === undefined) {
     // Only another commit ends an install test, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== candidate.snapshot.head)

@@ -21,7 +21,7 @@ import { findCommandApprovals, type CommandRecord } from '../policy/command-reco
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import {
   gatherCheckAnswers,
-  type CheckQuestionAnswer,
+  type AnswerToCheckQuestion,
   type CheckQuestionResolver,
 } from '../catalogs/gather-answers.ts'
 import {
@@ -69,7 +69,7 @@ export async function answerCheckQuestions(
     snapshot.reviews.map(({ id }) => id),
   )
   const seenNow = new Map<string, UserId>()
-  const answered = new Map<string, CheckQuestionAnswer>()
+  const answered = new Map<string, AnswerToCheckQuestion>()
   const allow = createQuestionBudgetChecker(budget)
   const ask: CheckQuestionResolver = async (question) => {
     const answer = await answerExternal(question)

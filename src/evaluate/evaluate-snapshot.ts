@@ -28,7 +28,7 @@ import { clusterTestCheckName } from '../report/cluster-test-check.ts'
 import type { CheckQuestion } from '../checks/questions.ts'
 import {
   createCheckQuestionResolver,
-  type CheckQuestionAnswer,
+  type AnswerToCheckQuestion,
   type CheckQuestionResolver,
 } from '../catalogs/gather-answers.ts'
 import {
@@ -78,7 +78,7 @@ interface EvaluationInputs {
   readonly hints?: EvaluationSchedulingHints | undefined
   /** Answers questions from memory instead of sending requests. */
   readonly ask?: CheckQuestionResolver | undefined
-  readonly onAnswer?: ((question: CheckQuestion, answer: CheckQuestionAnswer) => void) | undefined
+  readonly onAnswer?: ((question: CheckQuestion, answer: AnswerToCheckQuestion) => void) | undefined
 }
 
 type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>

@@ -11,7 +11,7 @@ import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import { toPullRequestKey } from '../pull-request/snapshot.ts'
-import type { CheckQuestionAnswer } from '../catalogs/gather-answers.ts'
+import type { AnswerToCheckQuestion } from '../catalogs/gather-answers.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
@@ -25,7 +25,7 @@ const maxCachedEvaluationLength = 256 * 1024
 const cachedEvaluationSchema = z.object({
   at: z.number(),
   snapshot: z.custom<PullSnapshot>((value) => typeof value === 'object' && value !== null),
-  answers: z.array(z.tuple([z.string(), z.custom<CheckQuestionAnswer>()])),
+  answers: z.array(z.tuple([z.string(), z.custom<AnswerToCheckQuestion>()])),
   shown: z.string(),
 })
 
@@ -133,7 +133,7 @@ export async function recordPullOnUnservedBranch(
  */
 export async function cacheEvaluation(
   evaluation: PullEvaluation,
-  answers: ReadonlyMap<string, CheckQuestionAnswer>,
+  answers: ReadonlyMap<string, AnswerToCheckQuestion>,
   ctx: JobContext<Store>,
 ): Promise<void> {
   const { store, clock } = ctx.app

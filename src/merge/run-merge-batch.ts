@@ -56,7 +56,7 @@ const maxBatchSizeCache = defineCacheNamespace<number>('train length', {
   read: (stored) =>
     typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
 })
-const maxBatchSizeTtlSeconds = 600
+const batchSizeLimitTtlSeconds = 600
 
 interface SelectedBatchPull extends MergeBatchMember {
   readonly evaluation: PullEvaluation
@@ -223,7 +223,7 @@ async function mergePullsTogether(
     await store.putCached(
       maxBatchSizeCache,
       new Map([[key, computeNextBatchSize(length, refused === undefined ? 'landed' : 'refused')]]),
-      maxBatchSizeTtlSeconds,
+      batchSizeLimitTtlSeconds,
     )
   return outcomes
 }

@@ -10,12 +10,12 @@ import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('links')
+  ownershipScenario = await createOwnershipScenario('links')
 })
 afterAll(() => ownershipScenario.close())
 

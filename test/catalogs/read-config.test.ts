@@ -7,7 +7,7 @@ import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { loadLocalConfig } from '../../src/cli/validate.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { runCatalogBot } from '../cli/command.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
@@ -75,7 +75,7 @@ const baseBranchFiles: OriginFiles = {
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
   [ownedFilePath]: 'one\n',
 }
-beforeAll(async () => void (ownershipScenario = await openOwnershipScenario('config-file')))
+beforeAll(async () => void (ownershipScenario = await createOwnershipScenario('config-file')))
 afterAll(() => ownershipScenario.close())
 
 async function createPullCommitsWithConfig(files: OriginFiles) {

@@ -1,7 +1,7 @@
 // When a pull request is tested on a cluster, and when not.
 import { expect, test } from '@jest/globals'
 import {
-  decideClusterTestRequest,
+  evaluateClusterTestRequest,
   type ClusterTestCandidatePull,
 } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
@@ -66,7 +66,7 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
 const decideClusterTestRequestAtBase = (
   given: ClusterTestCandidatePull,
   records: readonly CommandRecord[] = [],
-) => decideClusterTestRequest(given, records, baseTree)
+) => evaluateClusterTestRequest(given, records, baseTree)
 
 test('without a command, tests only what passed every check and approval, and only if configured', () => {
   expect(decideClusterTestRequestAtBase(createEvaluatedPull())).toMatchObject({

@@ -10,14 +10,14 @@ import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-repor
 import { renderPullReport } from '../../src/report/report.ts'
 import { describeBrokenBaseBranchFiles } from '../../src/report/evaluation-report.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('base-breaks')
+  ownershipScenario = await createOwnershipScenario('base-breaks')
   for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(() => ownershipScenario.close())

@@ -8,12 +8,12 @@ import { createCatalogFileReaderPool, type CatalogFileReaderPool } from '../../s
 import { createRegistryLookupService, type RegistryLookupService } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
+import { defaultBundlePullLimits, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
 import { buildBundleImage, type OlmBundleBlob } from '../../sandbox/registry/bundle-image.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 
 jest.setTimeout(180_000)
 
@@ -21,7 +21,7 @@ let ownershipScenario: OwnershipScenario
 let mockRegistry: MockRegistry
 let catalogFileReaderPool: CatalogFileReaderPool
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('bundles')
+  ownershipScenario = await createOwnershipScenario('bundles')
   mockRegistry = await startMockRegistry()
   catalogFileReaderPool = createCatalogFileReaderPool(1)
 })
@@ -335,7 +335,7 @@ test('bundles above the budget are pulled over several evaluations, each once, a
   const evaluate = await createChangeEvaluator(
     { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
     { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), ...many) },
-    { ...defaultBundlePullBudget, pulls: 12 },
+    { ...defaultBundlePullLimits, pulls: 12 },
   )
   const first = await evaluate()
   expect(first).toMatchObject({ verdict: 'unknown', retryAfter: 2, layers: 24, findings: [] })

@@ -9,7 +9,7 @@ import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -18,7 +18,7 @@ import { realTimeClock } from '../adapters/store/sample-records.ts'
 let ownershipScenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('overridden')
+  ownershipScenario = await createOwnershipScenario('overridden')
   store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)

@@ -6,13 +6,13 @@ import { traceFindingsToChangedLines } from '../../src/evaluate/trace-findings.t
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { toFindingIdentityKey } from '../../src/report/report-options.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { createLineNumberMapper } from '../../packages/findings/src/lines.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('traced')
+  ownershipScenario = await createOwnershipScenario('traced')
 }, 180_000)
 afterAll(() => ownershipScenario.close())
 

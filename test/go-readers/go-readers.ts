@@ -28,7 +28,7 @@ export function findGoCommand(): string | undefined {
 }
 
 /** Builds the program, in half a minute or less, and starts it. */
-export function openGoReaders(go: string): GoReaders {
+export function startGoReaders(go: string): GoReaders {
   const directory = mkdtempSync(join(tmpdir(), 'go-readers-'))
   const program = join(directory, 'go-readers')
   const build = (...tags: readonly string[]) =>

@@ -22,7 +22,7 @@ import type { MockIssue } from '../../sandbox/github/github-data.ts'
 import { allAppPermissions, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
 import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
-import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
 const hourMs = 3600_000
@@ -51,7 +51,7 @@ let temporaryDirectory: string
 let createdRepositoryCount = 0
 
 beforeAll(async () => {
-  jobFixture = await openJobFixture()
+  jobFixture = await createJobFixture()
   ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
 }, 180_000)
 afterAll(async () => {
@@ -98,7 +98,7 @@ const catalogFiles = {
   'operators/alpha/ci.yaml': 'reviewers:\n  - alice\n',
 }
 
-async function openImageScanScenario(
+async function createImageScanScenario(
   files: Readonly<Record<string, string>> = catalogFiles,
   given: Readonly<Record<string, string>> = {},
 ): Promise<ImageScanScenario> {
@@ -187,15 +187,15 @@ async function openImageScanScenario(
 }
 
 let imageScanScenario: ImageScanScenario
-const openedScenarios: ImageScanScenario[] = []
-const openScanScenarioWithCleanup = async (...given: Parameters<typeof openImageScanScenario>) => {
-  imageScanScenario = await openImageScanScenario(...given)
-  openedScenarios.push(imageScanScenario)
+const scenariosToClose: ImageScanScenario[] = []
+const createScanScenarioWithCleanup = async (...given: Parameters<typeof createImageScanScenario>) => {
+  imageScanScenario = await createImageScanScenario(...given)
+  scenariosToClose.push(imageScanScenario)
   return imageScanScenario
 }
 afterEach(async () => {
   githubFixture.github.clearFaults()
-  for (const each of openedScenarios.splice(0)) await each.close()
+  for (const each of scenariosToClose.splice(0)) await each.close()
 })
 const countIssueWriteRequests = () =>
   githubFixture.github.requests.filter(
@@ -204,7 +204,7 @@ const countIssueWriteRequests = () =>
 
 describe('an image that disappears', () => {
   beforeEach(async () => {
-    await openScanScenarioWithCleanup()
+    await createScanScenarioWithCleanup()
   }, 180_000)
 
   test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
@@ -322,7 +322,7 @@ describe('not reported as missing', () => {
   ])(
     '%s, even if it persists',
     async (_name, answer) => {
-      await openScanScenarioWithCleanup()
+      await createScanScenarioWithCleanup()
       imageScanScenario.answers.set(firstImageReference, answer)
       await imageScanScenario.advanceDay()
       expect(imageScanScenario.issues()).toEqual([])
@@ -332,7 +332,7 @@ describe('not reported as missing', () => {
   )
 
   test('a registry that the repository does not allow, which is not even queried', async () => {
-    await openScanScenarioWithCleanup({
+    await createScanScenarioWithCleanup({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  registries: [elsewhere.test]\n',
     })
@@ -342,7 +342,7 @@ describe('not reported as missing', () => {
 
   test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
-    await openScanScenarioWithCleanup({ ...catalogFiles, '.github/catalog-bot.yml': silent })
+    await createScanScenarioWithCleanup({ ...catalogFiles, '.github/catalog-bot.yml': silent })
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues()).toEqual([])
@@ -363,7 +363,7 @@ describe('the scope of a scan', () => {
       'catalogs.yaml': `references:\n  - name: alpha\n    image: ${listed}\n`,
       '.github/catalog-bot.yml': 'branches: ["release-*"]\n',
     }
-    await openScanScenarioWithCleanup(files)
+    await createScanScenarioWithCleanup(files)
     const older = {
       'catalogs/v4.17/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v0', secondImageReference)),
     }
@@ -391,7 +391,7 @@ describe('the scope of a scan', () => {
 
   test('reports a tag next to a digest as moved if it moved between scans', async () => {
     const pinned = `registry.test/alpha:v1@${imageDigest}`
-    await openScanScenarioWithCleanup({
+    await createScanScenarioWithCleanup({
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', pinned)),
     })
     await imageScanScenario.advanceDay()
@@ -404,13 +404,13 @@ describe('the scope of a scan', () => {
   }, 180_000)
 
   test('respects `every: off`, `issue: false`, and `SCAN_SECONDS=0`', async () => {
-    await openScanScenarioWithCleanup({
+    await createScanScenarioWithCleanup({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n',
     })
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).toEqual([])
-    await openScanScenarioWithCleanup({
+    await createScanScenarioWithCleanup({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n',
     })
@@ -418,7 +418,7 @@ describe('the scope of a scan', () => {
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).not.toEqual([])
     expect(imageScanScenario.issues()).toEqual([])
-    await openScanScenarioWithCleanup(catalogFiles, { SCAN_SECONDS: '0' })
+    await createScanScenarioWithCleanup(catalogFiles, { SCAN_SECONDS: '0' })
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).toEqual([])
   }, 180_000)
@@ -433,7 +433,7 @@ describe('a scan of many references', () => {
   }
 
   test('runs in slices, and a killed one resumes where it stopped', async () => {
-    await openScanScenarioWithCleanup(files)
+    await createScanScenarioWithCleanup(files)
     expect(await imageScanScenario.step()).toBe(1)
     expect(imageScanScenario.askedReferences).toHaveLength(100)
     // A process that dies in the middle of a slice has stored nothing of it.
@@ -447,7 +447,7 @@ describe('a scan of many references', () => {
   }, 180_000)
 
   test('gives up on a registry that does not answer for the rest of the scan', async () => {
-    await openScanScenarioWithCleanup({
+    await createScanScenarioWithCleanup({
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
@@ -462,7 +462,7 @@ describe('a scan of many references', () => {
   }, 180_000)
 
   test('reports nothing after losing its lease while reading catalogs', async () => {
-    await openScanScenarioWithCleanup()
+    await createScanScenarioWithCleanup()
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     await imageScanScenario.advanceHours(24)
     const { store: own } = imageScanScenario.ctx.app
@@ -487,7 +487,7 @@ describe('a scan of many references', () => {
     expect(imageScanScenario.issues()).toHaveLength(1)
   })
   test('yields while any other slice is running', async () => {
-    await openScanScenarioWithCleanup(files)
+    await createScanScenarioWithCleanup(files)
     const lease = await store.acquireLease('image scan', 60)
     expect(await imageScanScenario.step()).toBe(5)
     expect(imageScanScenario.askedReferences).toEqual([])
@@ -498,7 +498,7 @@ describe('a scan of many references', () => {
 
 describe('the issue', () => {
   test('is found again, not opened twice, if a process died before it stored the number', async () => {
-    await openScanScenarioWithCleanup()
+    await createScanScenarioWithCleanup()
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
@@ -514,7 +514,7 @@ describe('the issue', () => {
   }, 180_000)
 
   test('is closed even if a process died before storing its number and no image is missing now', async () => {
-    await openScanScenarioWithCleanup()
+    await createScanScenarioWithCleanup()
     imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(imageScanScenario.advanceDay()).rejects.toMatchObject({ retryable: true })
@@ -526,7 +526,7 @@ describe('the issue', () => {
   }, 180_000)
 
   test('that has our marker but another author is left alone', async () => {
-    await openScanScenarioWithCleanup()
+    await createScanScenarioWithCleanup()
     const forged = githubFixture.github.openIssue(
       imageScanScenario.full,
       'stranger',
@@ -549,7 +549,7 @@ describe('the issue', () => {
   ])(
     'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
-      await openScanScenarioWithCleanup()
+      await createScanScenarioWithCleanup()
       imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
       forbid()
       try {

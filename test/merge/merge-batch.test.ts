@@ -24,10 +24,10 @@ beforeAll(async () => {
   mergeFixture = await MergeFixture.open()
 })
 afterAll(async () => mergeFixture.stop())
-const openedScenarios: MergeScenario[] = []
+const scenariosToClose: MergeScenario[] = []
 afterEach(async () => {
   // Closes scenarios of failed tests, too, because an open mirror keeps the process alive.
-  for (const scene of openedScenarios.splice(0)) await scene.close()
+  for (const scene of scenariosToClose.splice(0)) await scene.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
@@ -38,11 +38,11 @@ interface MergeBatchScenario {
 }
 
 /** Opens three pull requests for three files, each validated on top of the previous one. */
-async function openMergeBatchScenario(
+async function createMergeBatchScenario(
   method: MergeStrategy = directPushStrategy,
 ): Promise<MergeBatchScenario> {
   const scenario = await mergeFixture.openScenario({ behind: false })
-  openedScenarios.push(scenario)
+  scenariosToClose.push(scenario)
   const pulls = [scenario.pull]
   for (const name of ['beta', 'gamma'])
     pulls.push(
@@ -109,7 +109,7 @@ const listPushRequests = ({ scenario }: MergeBatchScenario) =>
 
 describe('a merge batch', () => {
   test('merges all of its members with one push, each as validated', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toBeUndefined()
     expect([...outcomes.values()]).toEqual(listMergeCommits(it).map((commit) => ({ kind: 'landed', commit })))
@@ -120,7 +120,7 @@ describe('a merge batch', () => {
   })
 
   test('merges if the bulk query fails and the keys of a stored snapshot are in another order', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
     const kept = it.members.map((member) => {
       const { snapshot } = member.examined
@@ -134,7 +134,7 @@ describe('a merge batch', () => {
   })
 
   test('ends before a member with a new push, and merges the members before it', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const [, second] = it.pulls
     if (second === undefined) throw new Error('no pull request')
     await it.scenario.github.pushToPull(second, { 'beta.yaml': 'name: other\n' })
@@ -148,7 +148,7 @@ describe('a merge batch', () => {
   })
 
   test('does not merge a member that was labeled after the evaluation', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const third = it.pulls[2]
     if (third === undefined) throw new Error('no pull request')
     await it.scenario.github.label(third, 'do-not-merge')
@@ -158,7 +158,7 @@ describe('a merge batch', () => {
   })
 
   test('ends before a member that changed and changed back after the evaluation', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const members = it.members.map((member) => ({ ...member, examined: { ...member.examined, epoch: 4 } }))
     const second = members[1]?.permit.landing.pull
     const { options } = it.scenario
@@ -169,7 +169,7 @@ describe('a merge batch', () => {
   })
 
   test('merges nothing and reevaluates all members if merging is frozen during preparation', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const { options } = it.scenario
     const tip = it.scenario.tip()
     let reads = 0
@@ -186,7 +186,7 @@ describe('a merge batch', () => {
   })
 
   test('merges nothing and blames no member if GitHub rejects the push', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const tip = it.scenario.tip()
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeBatchInScenario(it)
@@ -197,7 +197,7 @@ describe('a merge batch', () => {
   })
 
   test('merges where the checks of catalog-bot are required, and leaves no temporary branch', async () => {
-    const it = await openMergeBatchScenario({ kind: 'push', checksFirst: true, signed: false })
+    const it = await createMergeBatchScenario({ kind: 'push', checksFirst: true, signed: false })
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toBeUndefined()
@@ -207,7 +207,7 @@ describe('a merge batch', () => {
   })
 
   test('merges nothing on a base that moved, and abandons all intents', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     await it.scenario.github.pushToBase(it.scenario.full, { 'meanwhile.txt': 'x\n' })
     const tip = it.scenario.tip()
     await mergeBatchInScenario(it)
@@ -216,7 +216,7 @@ describe('a merge batch', () => {
   })
 
   test('pushes nothing if it loses its lease between its intents', async () => {
-    const it = await openMergeBatchScenario()
+    const it = await createMergeBatchScenario()
     const tip = it.scenario.tip()
     const { store } = it.scenario.options
     let begun = 0
@@ -233,7 +233,7 @@ describe('a merge batch', () => {
   })
 
   test('merges each member once or not at all after a crash at any step', async () => {
-    const first = await openMergeBatchScenario()
+    const first = await createMergeBatchScenario()
     const whole = injectPowerCut(first.scenario.options, Infinity)
     await mergeBatchInScenario(first, whole.options)
     // Tests the first and the last call of each kind; the calls in between behave the same.
@@ -245,7 +245,7 @@ describe('a merge batch', () => {
       )
     expect(acts.map(([step]) => step)).toContain('repository.pushMergeBatch')
     for (const [step, at] of acts) {
-      const it = await openMergeBatchScenario()
+      const it = await createMergeBatchScenario()
       const { scenario } = it
       await mergeBatchInScenario(it, injectPowerCut(scenario.options, at + 1).options).catch(
         (error: unknown) => {

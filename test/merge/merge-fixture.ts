@@ -14,13 +14,13 @@ import type { MockGitHub, MockGitHubOptions } from '../../sandbox/github/github.
 import type { BranchRule } from '../../sandbox/github/branch-rules/rule-types.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import {
-  openGitHubFixture,
+  startGitHubFixture,
   runGit,
   privateKey,
   webhookSecret,
   type GitHubFixture,
 } from '../sandbox/github/github-fixture.ts'
-import { createPassingCheckRuns, openMergeTestHarness, type MergeTestHarness } from './merge-harness.ts'
+import { createPassingCheckRuns, createMergeTestHarness, type MergeTestHarness } from './merge-harness.ts'
 
 /** The names of the checks that the branches in these tests require. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
@@ -70,7 +70,7 @@ export class MergeFixture {
   static async open(options: Partial<MockGitHubOptions> = {}): Promise<MergeFixture> {
     const times = { now: Date.now() }
     const clock = { now: () => times.now }
-    const it = await openGitHubFixture({ validateTraffic: true, clock, ...options })
+    const it = await startGitHubFixture({ validateTraffic: true, clock, ...options })
     const sleep = async (milliseconds: number) => void (times.now += milliseconds)
     const app = createGitHubApp({
       appId: it.app.id,
@@ -101,7 +101,7 @@ export class MergeFixture {
     for (let count = 1; count < commits; count++)
       await github.pushToPull(pull, { 'alpha.yaml': `name: alpha ${count}\n` })
     if (behind) await github.pushToBase(full, { 'meanwhile.txt': 'x\n' })
-    const tools = await openMergeTestHarness({
+    const tools = await createMergeTestHarness({
       github,
       app: this.app,
       installation: installation.id,

@@ -51,7 +51,7 @@ export interface MergeTestHarnessInput {
   readonly checks: readonly CheckRunContent[]
 }
 
-export async function openMergeTestHarness(input: MergeTestHarnessInput): Promise<MergeTestHarness> {
+export async function createMergeTestHarness(input: MergeTestHarnessInput): Promise<MergeTestHarness> {
   const { github, app, installation, directory, pull, clock, checks } = input
   const repository = { owner: pull.repo.owner.login, name: pull.repo.name }
   const mirror = await openGitMirror({

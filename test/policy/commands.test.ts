@@ -81,8 +81,8 @@ function createCommandInput(
   }
 }
 
-type CheckQuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-function answerCheckQuestion(question: CheckQuestion): CheckQuestionAnswer {
+type AnswerToCheckQuestion = AnswerByQuestionKind[keyof AnswerByQuestionKind]
+function answerCheckQuestion(question: CheckQuestion): AnswerToCheckQuestion {
   if (question.kind === 'user') {
     const person = githubAccountByName[question.login]
     return person ? { kind: 'person', person } : { kind: 'nobody' }
@@ -93,9 +93,9 @@ function answerCheckQuestion(question: CheckQuestion): CheckQuestionAnswer {
 
 function decideCommentCommands(
   given: CommandEvaluationInput,
-  world: (question: CheckQuestion) => CheckQuestionAnswer = answerCheckQuestion,
+  world: (question: CheckQuestion) => AnswerToCheckQuestion = answerCheckQuestion,
 ) {
-  const known = new Map<string, CheckQuestionAnswer>()
+  const known = new Map<string, AnswerToCheckQuestion>()
   for (let round = 0; round < 6; round += 1)
     for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
       known.set(toCheckQuestionKey(question), world(question))
@@ -199,7 +199,7 @@ describe('T29: an edited or deleted comment is not a command', () => {
 })
 
 describe('T29: catalog-bot asks GitHub for edits that the timestamps of a comment do not show', () => {
-  const edits = (answerTo: CheckQuestionAnswer) => (question: CheckQuestion) =>
+  const edits = (answerTo: AnswerToCheckQuestion) => (question: CheckQuestion) =>
     question.kind === 'comment' ? answerTo : answerCheckQuestion(question)
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
@@ -303,7 +303,7 @@ describe('T31: who may give which command', () => {
   describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
     const answerWithBranches =
       (...branches: string[]) =>
-      (question: CheckQuestion): CheckQuestionAnswer =>
+      (question: CheckQuestion): AnswerToCheckQuestion =>
         question.kind === 'branch'
           ? { kind: branches.includes(question.branch) ? 'yes' : 'no' }
           : answerCheckQuestion(question)
@@ -351,7 +351,7 @@ describe('T31: who may give which command', () => {
         }
     })
     test('wait if GitHub does not report whether the branch exists', () => {
-      const unknown: CheckQuestionAnswer = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
+      const unknown: AnswerToCheckQuestion = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
       const { decisions, open } = decideCommentCommands(
         createCommandInput([createComment('maria', '/freeze v1')]),
         (question) => (question.kind === 'branch' ? unknown : answerCheckQuestion(question)),

@@ -7,13 +7,13 @@ import { rollbackRequestStateNamespace } from '../../src/publish/publication-sta
 import type { Store } from '../../src/ports/store.ts'
 import { RegistryError } from '../../src/adapters/registry/registry-error.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   baseImageReference,
   createPublishConfig,
   createPackageYaml,
   catalogImageName,
-  openPublishScenario,
+  createPublishScenario,
   type PublishScenario,
 } from './publish-scenario.ts'
 
@@ -26,25 +26,25 @@ let githubFixture: GitHubFixture
 let githubApp: GitHubApp
 let store: Store
 let temporaryDirectory: string
-const openedScenarios: PublishScenario[] = []
+const scenariosToClose: PublishScenario[] = []
 
 beforeAll(async () => {
-  jobFixture = await openJobFixture()
+  jobFixture = await createJobFixture()
   ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
 }, testTimeoutMs)
 afterEach(async () => {
   githubFixture.github.clearFaults()
-  for (const each of openedScenarios.splice(0)) await each.close()
+  for (const each of scenariosToClose.splice(0)) await each.close()
 })
 afterAll(async () => {
   await jobFixture.close()
 }, testTimeoutMs)
 
-const openPublishScenarioWithCleanup = async (
+const createPublishScenarioWithCleanup = async (
   given?: Readonly<Record<string, string>>,
 ): Promise<PublishScenario> => {
-  const scene = await openPublishScenario(githubFixture, githubApp, store, temporaryDirectory, given)
-  openedScenarios.push(scene)
+  const scene = await createPublishScenario(githubFixture, githubApp, store, temporaryDirectory, given)
+  scenariosToClose.push(scene)
   return scene
 }
 const countGitHubWriteRequests = ({ full }: PublishScenario) =>
@@ -60,7 +60,7 @@ const findReportComment = (pull: { readonly comments: readonly { readonly body: 
 
 describe('a merged catalog', () => {
   test('becomes an image under every tag, with a check and a deployment that name its digest', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const digest = scene.registry.findDigest(`${catalogImageName}:latest`)
     expect(digest).toMatch(/^sha256:/)
@@ -86,7 +86,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('causes no writes or registry calls while it does not change, even after other commits', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const before = { writes: countGitHubWriteRequests(scene), asked: scene.registry.calls.length }
     await scene.run()
@@ -99,7 +99,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('is published again when it changes, with a summary in catalog terms', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const first = scene.registry.findDigest(`${catalogImageName}:latest`)
     const { pull, commit } = await scene.merge({
@@ -120,7 +120,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('is reported on its pull request even if the merge was recorded only after publishing', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') }, () =>
       scene.run(),
@@ -135,7 +135,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('of an unlisted branch is not published, regardless of the configuration on it', async () => {
-    const scene = await openPublishScenarioWithCleanup({ '.github/catalog-bot.yml': '' })
+    const scene = await createPublishScenarioWithCleanup({ '.github/catalog-bot.yml': '' })
     await scene.push({ '.github/catalog-bot.yml': createPublishConfig() }, 'mallory')
     await scene.run()
     expect(scene.registry.calls).toEqual([])
@@ -160,7 +160,7 @@ describe('a merged catalog', () => {
 
 describe('two commits in quick succession', () => {
   test('the newest wins, and the check of the older one refers to it, even if already started', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     let two: Awaited<ReturnType<PublishScenario['merge']>> | undefined
@@ -179,7 +179,7 @@ describe('two commits in quick succession', () => {
   }, 180_000)
 
   test('the check of an older one that never started refers to the newest, too', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     const two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
@@ -191,7 +191,7 @@ describe('two commits in quick succession', () => {
 
 describe('a registry that is down', () => {
   test('is retried, then reported in one issue, which is closed when the registry is back', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     scene.registry.beforeCall = () => {
@@ -232,7 +232,7 @@ describe('a registry that is down', () => {
   }, 180_000)
 
   test('does not delay a newer commit until the end of the retry pause', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     scene.registry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503')
     }
@@ -245,7 +245,7 @@ describe('a registry that is down', () => {
 })
 
 test('wrong credentials are reported immediately', async () => {
-  const scene = await openPublishScenarioWithCleanup()
+  const scene = await createPublishScenarioWithCleanup()
   scene.registry.beforeCall = (asked) => {
     if (asked.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
   }
@@ -255,7 +255,7 @@ test('wrong credentials are reported immediately', async () => {
 }, 180_000)
 
 test('a target that the operator does not allow is reported, and the registry is not called', async () => {
-  const scene = await openPublishScenarioWithCleanup({
+  const scene = await createPublishScenarioWithCleanup({
     '.github/catalog-bot.yml': createPublishConfig().replace(catalogImageName, 'quay.io/inland/catalog'),
   })
   await scene.run()
@@ -266,7 +266,7 @@ test('a target that the operator does not allow is reported, and the registry is
 
 describe('a tag that was moved outside catalog-bot', () => {
   test('is left alone and reported until the catalog changes, then set again with a note', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     await scene.run()
     scene.registry.putImage(catalogImageName, 'latest', 'theirs')
@@ -283,7 +283,7 @@ describe('a tag that was moved outside catalog-bot', () => {
   }, 180_000)
 
   test('is set again on the next run if it moved during the push', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     let times = 1
@@ -299,7 +299,7 @@ describe('a tag that was moved outside catalog-bot', () => {
 })
 
 test('if GitHub rejects deployments, the image is published and the check reports why', async () => {
-  const scene = await openPublishScenarioWithCleanup()
+  const scene = await createPublishScenarioWithCleanup()
   githubFixture.github.fail(
     'POST /repos/{owner}/{repo}/deployments',
     { status: 403, body: { message: 'Resource not accessible by integration' } },
@@ -315,7 +315,7 @@ test('if GitHub rejects deployments, the image is published and the check report
 }, 180_000)
 
 test('resumes after a kill at any point, and reports everything once', async () => {
-  const scene = await openPublishScenarioWithCleanup()
+  const scene = await createPublishScenarioWithCleanup()
   await scene.run()
   const { app: parts } = scene.ctx
   let left = Number.POSITIVE_INFINITY
@@ -372,7 +372,7 @@ test('resumes after a kill at any point, and reports everything once', async () 
 
 describe('/rollback', () => {
   test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
-    const scene = await openPublishScenarioWithCleanup()
+    const scene = await createPublishScenarioWithCleanup()
     await scene.run()
     const first = scene.registry.findDigest(`${catalogImageName}:latest`) ?? ''
     const { pull } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'bad') })
@@ -411,7 +411,7 @@ describe('/rollback', () => {
 })
 
 test('publishes the same catalog on a new base image at the next rebase check', async () => {
-  const scene = await openPublishScenarioWithCleanup({
+  const scene = await createPublishScenarioWithCleanup({
     '.github/catalog-bot.yml': createPublishConfig('    rebase: 1h\n'),
   })
   await scene.run()
@@ -429,7 +429,7 @@ test('publishes the same catalog on a new base image at the next rebase check', 
 }, 180_000)
 
 test('keeps the configured number of former images, and any image that another tag uses', async () => {
-  const scene = await openPublishScenarioWithCleanup({
+  const scene = await createPublishScenarioWithCleanup({
     '.github/catalog-bot.yml': createPublishConfig('    retention: {keep: 1}\n'),
   })
   const digests: string[] = []

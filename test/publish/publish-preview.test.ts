@@ -16,12 +16,12 @@ import type { CommandRecord } from '../../src/policy/command-records.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   createPublishConfig,
   createPackageYaml,
   catalogImageName,
-  openPublishScenario,
+  createPublishScenario,
   type PublishScenario,
 } from './publish-scenario.ts'
 
@@ -148,9 +148,9 @@ describe('the preview of a pull request', () => {
   let scene: PublishScenario
 
   beforeAll(async () => {
-    jobFixture = await openJobFixture()
+    jobFixture = await createJobFixture()
     ;({ github, app, store, directory } = jobFixture)
-    scene = await openPublishScenario(github, app, store, directory, {
+    scene = await createPublishScenario(github, app, store, directory, {
       '.github/catalog-bot.yml': createPublishConfig('    preview: {expires: 1d}\n'),
     })
     await scene.run()

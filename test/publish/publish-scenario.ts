@@ -72,7 +72,7 @@ export interface PublishScenario {
 
 let createdRepositoryCount = 0
 
-export async function openPublishScenario(
+export async function createPublishScenario(
   it: GitHubFixture,
   app: GitHubApp,
   store: Store,

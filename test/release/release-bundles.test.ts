@@ -11,11 +11,11 @@ import {
   templatePath,
 } from './worker/release-files.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   createReleaseConfig,
   botConfigPath,
-  openReleaseScenario,
+  createReleaseScenario,
   type ReleaseScenario,
 } from './release-scenario.ts'
 
@@ -29,26 +29,26 @@ let githubFixture: GitHubFixture
 let githubApp: GitHubApp
 let store: Store
 let temporaryDirectory: string
-const openedScenarios: ReleaseScenario[] = []
+const scenariosToClose: ReleaseScenario[] = []
 
 beforeAll(async () => {
-  jobFixture = await openJobFixture()
+  jobFixture = await createJobFixture()
   ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
 }, testTimeoutMs)
 afterEach(async () => {
   githubFixture.github.clearFaults()
-  for (const each of openedScenarios.splice(0)) await each.close()
+  for (const each of scenariosToClose.splice(0)) await each.close()
 })
 afterAll(async () => {
   await jobFixture.close()
 }, testTimeoutMs)
 
 /** Opens a scenario in which the job has run once, so that bundles merged from now on count. */
-const openInitializedReleaseScenario = async (
+const createInitializedReleaseScenario = async (
   given?: Readonly<Record<string, string>>,
 ): Promise<ReleaseScenario> => {
-  const scene = await openReleaseScenario(githubFixture, githubApp, store, temporaryDirectory, given)
-  openedScenarios.push(scene)
+  const scene = await createReleaseScenario(githubFixture, githubApp, store, temporaryDirectory, given)
+  scenariosToClose.push(scene)
   await scene.run()
   return scene
 }
@@ -66,7 +66,7 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets one pull request, which adds it by digest to its template and catalogs',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
@@ -109,7 +109,7 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets one pull request even if the bot is killed at any point',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       let moments = 0
       for (let isKilled = true; isKilled; moments++) {
         const version = `1.0.${moments + 1}`
@@ -137,7 +137,7 @@ describe('a bundle directory that is merged', () => {
   test(
     'does not get another pull request after people closed the first one',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
@@ -156,7 +156,7 @@ describe('a bundle directory that is merged', () => {
   test(
     'does not change its pull request after people pushed to it',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
@@ -178,7 +178,7 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets its pull request updated when the template changes, and closed when nothing is left',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
@@ -214,7 +214,7 @@ describe('a bundle directory that is merged', () => {
   test(
     'waits for the merge of the bundle it replaces, and causes no loop',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
       await scene.merge(createReleasableBundleFiles('1.1.0'))
@@ -246,7 +246,7 @@ describe('a bundle image', () => {
   test(
     'that is missing is polled, reported once after the configured wait, and polled further',
     async () => {
-      const scene = await openInitializedReleaseScenario({
+      const scene = await createInitializedReleaseScenario({
         [botConfigPath]: createReleaseConfig('    wait: 1d\n'),
       })
       const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
@@ -283,7 +283,7 @@ describe('a bundle image', () => {
   test(
     'that does not match its directory is reported, and checked again later',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b', '1.0.0')
       const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
@@ -305,7 +305,7 @@ describe('no pull request is opened', () => {
   test(
     'if the resulting catalogs would be invalid, which the merged pull request reports once',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       const pull = await scene.merge(createReleasableBundleFiles('1.1.0', 'foo.v0.9.0'))
       await runJobsUntilIdle(scene)
@@ -325,7 +325,7 @@ describe('no pull request is opened', () => {
   test(
     'while releases are disabled, or for bundles merged before they were enabled',
     async () => {
-      const scene = await openInitializedReleaseScenario({
+      const scene = await createInitializedReleaseScenario({
         [botConfigPath]: '',
         ...createReleasableBundleFiles('1.1.0'),
       })
@@ -355,7 +355,7 @@ describe('no pull request is opened', () => {
   test(
     'if a branch of the same name that the bot did not create already exists',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       await scene.push({ [templatePath]: 'theirs\n' }, 'catalog-bot/add/foo/1.1.0')
       const theirs = scene.repo.knownRefs.get(getReleaseBranchRef('1.1.0'))
@@ -371,7 +371,7 @@ describe('no pull request is opened', () => {
   test(
     'for a push that adds many bundles at once',
     async () => {
-      const scene = await openInitializedReleaseScenario()
+      const scene = await createInitializedReleaseScenario()
       const many = Array.from({ length: 51 }, (_, at) => createReleasableBundleFiles(`2.0.${at}`))
       await scene.push(Object.assign({}, ...many) as Record<string, string>)
       await runJobsUntilIdle(scene)
@@ -386,7 +386,7 @@ describe('no pull request is opened', () => {
 test(
   'a bundle directory from a direct push is reported on its commit',
   async () => {
-    const scene = await openInitializedReleaseScenario()
+    const scene = await createInitializedReleaseScenario()
     scene.put('1.1.0', 'b')
     const commit = await scene.push(createReleasableBundleFiles('1.1.0', 'foo.v0.9.0'))
     await runJobsUntilIdle(scene)

@@ -57,7 +57,7 @@ let createdRepositoryCount = 0
 
 class ProcessKilledError extends Error {}
 
-export async function openReleaseScenario(
+export async function createReleaseScenario(
   it: GitHubFixture,
   app: GitHubApp,
   store: Store,

@@ -11,7 +11,12 @@ import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
 import { startPostgres, type PostgresServer } from '../adapters/store/postgres-server.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
-import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import {
+  startStoryEnvironment,
+  startStoryBot,
+  waitUntil,
+  type StoryEnvironment,
+} from './story-environment.ts'
 
 const backupGuideText = readFileSync(
   join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'),
@@ -79,7 +84,7 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     postgres = kind === 'Postgres' && !isLeftOut ? await startPostgres() : undefined
     isLeftOut ||= kind === 'Postgres' && postgres === undefined
     if (isLeftOut) return
-    world = await openStoryEnvironment({ publishes: true, sweepSeconds: 5 })
+    world = await startStoryEnvironment({ publishes: true, sweepSeconds: 5 })
     directory = world.demo.environment['DATA_DIR'] ?? ''
     mkdirSync(folder('first'), { recursive: true })
     storeCredentials(folder('first'))

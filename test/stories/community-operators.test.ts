@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { findSharedPath } from '../shared-data.ts'
-import { openRealCatalogEnvironment } from './real-catalog-environment.ts'
+import { createRealCatalogEnvironment } from './real-catalog-environment.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const communityOperatorsPath = findSharedPath('community-operators')
@@ -35,7 +35,7 @@ const cliScriptPath = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 
   test('an owner updates one package, which is checked and merged, and its rebuild is triggered', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'real-'))
-    const world = await openRealCatalogEnvironment(communityOperatorsPath ?? '', directory)
+    const world = await createRealCatalogEnvironment(communityOperatorsPath ?? '', directory)
     const log: string[] = []
     const bot = await startStoryBot({ environment: world.environment, onLog: (line) => log.push(line) })
     try {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { crashPoints } from '../../src/jobs/crash-point.ts'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 /**
  * What the next process finds: a verdict without an action, an intent, a push, an unannounced merge, and an announced
@@ -30,7 +30,7 @@ describe('a bot that is killed', () => {
   test.each(testedCrashPoints)(
     'at "%s" merges the pull request exactly once after its restart',
     async (point) => {
-      world = await openStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
+      world = await startStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
       const { demo } = world
       const doomed = await world.start({ CATALOG_BOT_CRASH_AT: point })
       const [story] = demoStories

@@ -6,14 +6,14 @@ import {
   type DemoStoryWithPull,
 } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe("the demo's pull requests", () => {
   let world: StoryEnvironment
   const told: DemoStoryWithPull[] = []
 
   beforeAll(async () => {
-    world = await openStoryEnvironment({ validateTraffic: true })
+    world = await startStoryEnvironment({ validateTraffic: true })
     await world.start()
     for (const story of demoStories)
       told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })

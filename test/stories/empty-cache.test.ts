@@ -49,7 +49,7 @@ interface InProcessBot {
   close(): Promise<void>
 }
 
-async function openInProcessBot(coast: DemoEnvironment, directory: string): Promise<InProcessBot> {
+async function startInProcessBot(coast: DemoEnvironment, directory: string): Promise<InProcessBot> {
   let later = 0
   const clock = { ...realClock, now: () => Date.now() + later }
   const settings = readSettings({ ...coast.environment, SCAN_SECONDS: '3600', SECOND_LOOK_SECONDS: '60' })
@@ -173,7 +173,7 @@ describe('with a cache that is emptied between any two steps', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'empty-cache-'))
     coast = await startDemoEnvironment({ directory })
-    bot = await openInProcessBot(coast, directory)
+    bot = await startInProcessBot(coast, directory)
     await bot.sweep()
   }, 180_000)
   afterAll(async () => {

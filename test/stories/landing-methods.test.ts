@@ -12,7 +12,7 @@ import {
 import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment | undefined
 afterEach(async () => storyEnvironment?.close())
@@ -33,7 +33,7 @@ test.each<[string, (app: number) => BranchRule[], number]>([
 ])(
   'a branch that %s receives the pull request as it was validated',
   async (_, rulesFor, parents) => {
-    storyEnvironment = await openStoryEnvironment({ sweepSeconds: 5, validateTraffic: true })
+    storyEnvironment = await startStoryEnvironment({ sweepSeconds: 5, validateTraffic: true })
     const { demo } = storyEnvironment
     const { github, repository } = demo
     github.addRules(demoRepositoryName, rulesFor(Number(demo.environment['APP_ID'])))

@@ -16,7 +16,7 @@ import type { MergeMethod } from '../../sandbox/github/github-data.ts'
 import { extractErrorStatusAndMessage } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   createPassingCheckRuns,
-  openMergeTestHarness,
+  createMergeTestHarness,
   type MergeTestHarness,
 } from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'
@@ -31,7 +31,7 @@ import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
   runGitInDirectory,
-  openMergeTableFixture,
+  createMergeTableFixture,
   type PreparedMergeTableRow,
   type MergeTableFixture,
 } from './landing-table/table-fixture.ts'
@@ -46,7 +46,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   let count = 0
 
   beforeAll(async () => {
-    ground = await openMergeTableFixture()
+    ground = await createMergeTableFixture()
     const { environment, installation } = ground
     const asApp = client(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
@@ -153,7 +153,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     const directory = await mkdtemp(join(ground.directory, 'mirror-'))
     const { github, installation } = ground
     const checks = createPassingCheckRuns(botCheckNames)
-    return openMergeTestHarness({
+    return createMergeTestHarness({
       github,
       app,
       installation: installation.id,

@@ -10,7 +10,7 @@ import type { ExpectedMergeWaitResult } from './landing-table/table-row.ts'
 import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
-  openMergeTableFixture,
+  createMergeTableFixture,
   type PreparedMergeTableRow,
   type MergeTableFixture,
 } from './landing-table/table-fixture.ts'
@@ -41,7 +41,7 @@ describe('every merge route of a branch', () => {
   let runner: NodeJS.Timeout | undefined
 
   beforeAll(async () => {
-    ground = await openMergeTableFixture()
+    ground = await createMergeTableFixture()
     runner = setInterval(runOnTemporary, 100)
     bot = await startStoryBot({
       environment: { ...ground.environment, SWEEP_SECONDS: '30' },

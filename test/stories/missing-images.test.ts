@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const storyTimeoutSeconds = 60
 
@@ -26,7 +26,7 @@ describe('missing images, with a scan every second', () => {
   const putBack: (() => void)[] = []
 
   beforeAll(async () => {
-    world = await openStoryEnvironment({
+    world = await startStoryEnvironment({
       sweepSeconds: 1,
       validateTraffic: true,
       environment: { SCAN_SECONDS: '1', SECOND_LOOK_SECONDS: '1' },

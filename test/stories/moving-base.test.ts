@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe('a base branch that moves during a merge', () => {
   let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds: 3 })
+    world = await startStoryEnvironment({ sweepSeconds: 3 })
   }, 180_000)
   afterAll(() => world.close())
 

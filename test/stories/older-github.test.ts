@@ -8,7 +8,7 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
 import { runGitInDirectory } from './landing-table/table-fixture.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const notFoundResponse = {
   status: 404,
@@ -30,7 +30,7 @@ const unknownFieldResponse = {
 describe('an older GitHub', () => {
   let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds: 5 })
+    world = await startStoryEnvironment({ sweepSeconds: 5 })
     const { github } = world.demo
     github.protect(demoRepositoryName, 'main', {
       enforce_admins: true,

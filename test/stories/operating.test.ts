@@ -8,7 +8,12 @@ import {
   parseMetricLabels,
   readPrometheusQueries,
 } from '../deploy/prometheus-queries.ts'
-import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import {
+  startStoryEnvironment,
+  startStoryBot,
+  waitUntil,
+  type StoryEnvironment,
+} from './story-environment.ts'
 
 describe('the bot in operation', () => {
   let world: StoryEnvironment
@@ -17,7 +22,7 @@ describe('the bot in operation', () => {
     return { status: reply.status, text: await reply.text() }
   }
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds: 300 })
+    world = await startStoryEnvironment({ sweepSeconds: 300 })
     await world.start({ STOP_SECONDS: '2', PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)
   afterAll(() => world.close())

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const isBotReportEvent = ({ event }: { event: string }) =>
   event === 'status' || event === 'pull_request_review_thread' || event === 'check_run'
@@ -16,7 +16,7 @@ describe.each([
   let world: StoryEnvironment
   const ends: (() => void)[] = []
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds })
+    world = await startStoryEnvironment({ sweepSeconds })
     await world.start()
     if (sweepSeconds < 600) world.demo.github.webhooks.drop(isBotReportEvent)
   }, 180_000)
@@ -91,7 +91,7 @@ describe.each([
 })
 
 test('an installation without the new permission works as before', async () => {
-  const world = await openStoryEnvironment({ sweepSeconds: 2 })
+  const world = await startStoryEnvironment({ sweepSeconds: 2 })
   try {
     const { github } = world.demo
     const { permissions } = github.installationOn(demoRepositoryName)

@@ -12,7 +12,7 @@ import { createCatalogImageReader, type PulledCatalogImage } from '../../sandbox
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const storyTimeoutSeconds = 90
 const publishedRepositoryName = 'coast/published'
@@ -52,7 +52,7 @@ describe('a merged catalog', () => {
       `- {github: coast/operators, push: [${shop.host}/${publishedRepositoryName}], credentials: push.json, bases: [${shop.host}/coast/opm]}\n`,
     )
     const fixed = readDemoCatalogFiles('')['.github/catalog-bot.yml'] ?? ''
-    world = await openStoryEnvironment({
+    world = await startStoryEnvironment({
       sweepSeconds: 2,
       validateTraffic: true,
       files: {

@@ -20,7 +20,7 @@ export interface RealCatalogEnvironment extends Pick<BotEnvironment, 'github' | 
   isRebuilt(pull: MockPull): boolean
 }
 
-export async function openRealCatalogEnvironment(
+export async function createRealCatalogEnvironment(
   source: string,
   directory: string,
 ): Promise<RealCatalogEnvironment> {

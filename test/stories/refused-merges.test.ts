@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const storyTimeoutSeconds = 90
 
 describe('GitHub rejects', () => {
   let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds: 2 })
+    world = await startStoryEnvironment({ sweepSeconds: 2 })
     await world.start()
   }, 180_000)
   afterAll(() => world.close())

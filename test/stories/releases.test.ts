@@ -11,7 +11,7 @@ import {
   releaseRepositoryFiles,
   templatePath,
 } from '../release/worker/release-files.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const storyTimeoutSeconds = 60
 const botConfigPath = '.github/catalog-bot.yml'
@@ -51,7 +51,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     })
 
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
+    world = await startStoryEnvironment({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
     const { github, registry } = world.demo
     const old = `${registry.host}/foo/foo@${build('1.0.0')}`
     const files = Object.entries({ ...releaseRepositoryFiles, [botConfigPath]: config('') }).map(

@@ -8,7 +8,7 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { requestQuotaByJobKind } from '../../src/server/jobs/job-allowance.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 interface RequestCountBound {
   readonly events: readonly string[]
@@ -55,7 +55,7 @@ let pullWithManyComments: MockPull
 let pullWithManyEvents: MockPull
 const commentCount = 2400
 beforeAll(async () => {
-  storyEnvironment = await openStoryEnvironment({ sweepSeconds: 600 })
+  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 600 })
   const { github } = storyEnvironment.demo
   const story = demoStories.find(({ id }) => id === 'update by a non-owner')
   if (story === undefined) throw new Error('the demo has no such story')

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
 let appInstallation: Installation
 const hourlyRequestLimit = 30
 beforeAll(async () => {
-  storyEnvironment = await openStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
+  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
   appInstallation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
   // It is too small for six evaluations.
   storyEnvironment.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })

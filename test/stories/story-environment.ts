@@ -35,7 +35,7 @@ export interface StoryOptions extends Partial<DemoEnvironmentOptions> {
   readonly validateTraffic?: boolean
 }
 
-export async function openStoryEnvironment({
+export async function startStoryEnvironment({
   validateTraffic,
   embedded = false,
   ...options

@@ -13,12 +13,12 @@ import {
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import {
-  openFakeApiServer,
+  startFakeApiServer,
   createKubernetesStatusResponse,
   type FakeApiServer,
 } from '../cluster-test/cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, type FakeOlmV0Script } from '../cluster-test/cluster/fake-olm.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const storyTimeoutSeconds = 90
 const botConfigPath = '.github/catalog-bot.yml'
@@ -34,7 +34,7 @@ describe('an install test that a maintainer requests', () => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'trials-'))
-    server = await openFakeApiServer()
+    server = await startFakeApiServer()
     server.api.put({
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
@@ -49,7 +49,7 @@ describe('an install test that a maintainer requests', () => {
       `[{github: ${demoRepositoryName}, kubeconfig: kubeconfig, catalogHost: 127.0.0.1, lookSeconds: 0.2}]`,
     )
     const fixed = readDemoCatalogFiles('')[botConfigPath] ?? ''
-    world = await openStoryEnvironment({
+    world = await startStoryEnvironment({
       sweepSeconds: 300,
       files: { [botConfigPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
       environment: { CLUSTER_TARGETS: targets },

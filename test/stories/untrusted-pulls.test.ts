@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const createNumberedLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
@@ -28,7 +28,7 @@ const hostileFileChanges: Readonly<Record<string, Readonly<Record<string, string
 
 let storyEnvironment: StoryEnvironment
 beforeAll(async () => {
-  storyEnvironment = await openStoryEnvironment()
+  storyEnvironment = await startStoryEnvironment()
 }, 120_000)
 afterAll(() => storyEnvironment.close())
 

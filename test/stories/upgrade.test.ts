@@ -13,7 +13,7 @@ import { findActiveFreezes } from '../../src/policy/merge-freeze.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { publicationStateNamespace } from '../../src/publish/publication-state.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 interface UpgradeFixture {
   readonly merged: { readonly pull: number; readonly head: string; readonly commit: string }
@@ -103,7 +103,7 @@ describe.each(fixtureVersions)('the bot, started with the data folder of version
   let world: StoryEnvironment
   let expected: UpgradeFixture
   beforeAll(async () => {
-    world = await openStoryEnvironment({ embedded: true })
+    world = await startStoryEnvironment({ embedded: true })
     expected = unpackUpgradeFixture(version, world.demo.environment['DATA_DIR'] ?? '')
     await world.start({ PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)

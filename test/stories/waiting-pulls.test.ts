@@ -9,11 +9,11 @@ import {
   demoRepositoryName,
 } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
 beforeAll(async () => {
-  storyEnvironment = await openStoryEnvironment({ sweepSeconds: 300 })
+  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 300 })
   await storyEnvironment.start()
 }, 60_000)
 afterAll(() => storyEnvironment.close())

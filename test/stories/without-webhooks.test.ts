@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe('with every webhook dropped', () => {
   let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryEnvironment({ sweepSeconds: 2 })
+    world = await startStoryEnvironment({ sweepSeconds: 2 })
     world.demo.github.webhooks.drop()
     await world.start()
   }, 120_000)

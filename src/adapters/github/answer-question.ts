@@ -11,13 +11,13 @@ import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'
 
-type ForgeQuestionAnswer = AnswerByQuestionKind[ForgeCheckQuestion['kind']]
+type AnswerToForgeQuestion = AnswerByQuestionKind[ForgeCheckQuestion['kind']]
 
 export async function answerForgeQuestion(
   octokit: Octokit,
   repository: RepositoryName,
   question: ForgeCheckQuestion,
-): Promise<ForgeQuestionAnswer> {
+): Promise<AnswerToForgeQuestion> {
   try {
     switch (question.kind) {
       case 'user':

@@ -19,7 +19,7 @@ export interface BundlePullBudget {
 
 // A hundred pulls, four at a time, take seconds. Typical answers have a few thousand characters, so only tens of
 // thousands of bundles reach the limit.
-export const defaultBundlePullBudget: BundlePullBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
+export const defaultBundlePullLimits: BundlePullBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
 
 /** Reads bundles for one evaluation. Rejects like RegistryClient.readBundle, only for internal errors. */
 export interface BudgetedBundleReader {
@@ -114,7 +114,7 @@ class CacheBackedBundleReaders implements CachedBundleReaders {
     this.#enter = createSemaphore(atOnce)
   }
 
-  readonly forEvaluation: CachedBundleReaders['forEvaluation'] = (budget = defaultBundlePullBudget) => {
+  readonly forEvaluation: CachedBundleReaders['forEvaluation'] = (budget = defaultBundlePullLimits) => {
     let started: number | undefined
     const pulled = new Set<string>()
 

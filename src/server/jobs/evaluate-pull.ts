@@ -3,7 +3,7 @@
 import { toCheckQuestionKey, type CheckQuestion } from '../../checks/questions.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
-import type { CheckQuestionAnswer } from '../../catalogs/gather-answers.ts'
+import type { AnswerToCheckQuestion } from '../../catalogs/gather-answers.ts'
 import type { EvaluationSchedulingHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -60,7 +60,7 @@ async function evaluatePullInJobSlot(
   const { store } = ctx.app
   triggerCrashPoint('job-taken')
   for (let attempt = 0; attempt < maxEvaluationRestarts; attempt++) {
-    const answers = new Map<string, CheckQuestionAnswer>()
+    const answers = new Map<string, AnswerToCheckQuestion>()
     const evaluated = await readAndEvaluatePull(job.pull, ctx, slot, answers)
     if (evaluated === undefined) return
     const { evaluation, present } = evaluated
@@ -123,7 +123,7 @@ async function readAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
   slot: JobSlot,
-  answers: Map<string, CheckQuestionAnswer>,
+  answers: Map<string, AnswerToCheckQuestion>,
 ): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   let size: PullSize | undefined
@@ -167,7 +167,7 @@ async function fetchAndEvaluatePull(
   { size, present }: { readonly size: PullSize | undefined; readonly present: BotReports | undefined },
   ctx: JobContext<Store>,
   slot: JobSlot,
-  answers: Map<string, CheckQuestionAnswer>,
+  answers: Map<string, AnswerToCheckQuestion>,
 ): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   const { pull } = snapshot
@@ -191,7 +191,7 @@ async function fetchAndEvaluatePull(
     size,
     onLong: () => slot.setCost('heavy', toRepositoryAuthorKey(fetched.author, forge)),
   }
-  const onAnswer = (question: CheckQuestion, answer: CheckQuestionAnswer) =>
+  const onAnswer = (question: CheckQuestion, answer: AnswerToCheckQuestion) =>
     void answers.set(toCheckQuestionKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {

@@ -33,7 +33,7 @@ import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 
 /** If lost, the catalogs are compared again. */
-const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs', {
+const lastRecordedBranchTipCache = defineCacheNamespace<string>('recorded catalogs', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
@@ -102,7 +102,7 @@ async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPage
   const tip = await repository.tip(branch)
   if (tip === undefined || !(await isBranchServedByBot(branch, ctx, { allowCached: true }))) return
   const key = `${toRepositoryKey(forge.repository)} ${branch}`
-  if ((await app.store.getCached(recordedCatalogTipCache, [key])).get(key) === tip) return
+  if ((await app.store.getCached(lastRecordedBranchTipCache, [key])).get(key) === tip) return
   try {
     await recordCatalogsAtCommit(branch, tip, ctx)
   } catch (error) {
@@ -110,7 +110,7 @@ async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPage
     app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
     return
   }
-  await app.store.putCached(recordedCatalogTipCache, new Map([[key, tip]]), recordedCatalogTipTtlSeconds)
+  await app.store.putCached(lastRecordedBranchTipCache, new Map([[key, tip]]), recordedCatalogTipTtlSeconds)
 }
 
 async function recordCatalogsAtCommit(

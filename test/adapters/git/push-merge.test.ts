@@ -25,7 +25,7 @@ beforeEach(async () => {
     originRepository.commit({ 'a/x': '2', 'b/y': '1' }, [originRepository.tip('main')]),
   )
   gitServer = await startSmartHttpServer(originRepository.directory, gitCredentials)
-  gitMirror = await openTestGitMirror(`${gitServer.url}/origin.git`)
+  gitMirror = await createTestGitMirror(`${gitServer.url}/origin.git`)
 })
 afterEach(async () => {
   await gitMirror.close()
@@ -33,7 +33,7 @@ afterEach(async () => {
   temporaryDirectory.remove()
 })
 
-const openTestGitMirror = (url: string, timeouts = {}) =>
+const createTestGitMirror = (url: string, timeouts = {}) =>
   openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url,
@@ -82,7 +82,7 @@ describe('the push of a merge', () => {
       1,
       originRepository.commit({ 'a/x': '3', 'b/y': '1' }, [originRepository.tip('main')]),
     )
-    gitMirror = await openTestGitMirror(originRepository.url)
+    gitMirror = await createTestGitMirror(originRepository.url)
     const second = await createTestMergePermit()
     expect(await gitMirror.pushMerge(second)).toEqual({ kind: 'landed' })
     expect(originRepository.tip('main')).toBe(second.landing.commit)
@@ -222,7 +222,7 @@ describe('the push of a merge', () => {
   test('is `outcome-unknown` if it takes too long', async () => {
     const granted = await createTestMergePermit()
     await gitMirror.close()
-    gitMirror = await openTestGitMirror(`${gitServer.url}/origin.git`, { push: 600 })
+    gitMirror = await createTestGitMirror(`${gitServer.url}/origin.git`, { push: 600 })
     gitServer.fault = (request) => request.method === 'POST'
     await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
   })

@@ -12,7 +12,7 @@ import type { Forge, BotReports } from '../../../src/ports/forge.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
-  openGitHubFixture,
+  startGitHubFixture,
   signJwt,
   repositoryParams,
   privateKey,
@@ -26,7 +26,7 @@ let githubForge: Forge
 let mockPull: MockPull
 
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ validateTraffic: true })
+  githubFixture = await startGitHubFixture({ validateTraffic: true })
   githubApp = createGitHubApp({
     appId: githubFixture.app.id,
     privateKey,

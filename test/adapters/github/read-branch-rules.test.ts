@@ -8,11 +8,11 @@ import {
   createPullRequestRule,
   createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { openGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
+import { startGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ validateTraffic: true })
+  githubFixture = await startGitHubFixture({ validateTraffic: true })
 })
 afterAll(async () => githubFixture.stop())
 afterEach(() => {

@@ -14,7 +14,7 @@ import { commentMarker } from '../../../src/report/comment.ts'
 import type { Forge, BotReports } from '../../../src/ports/forge.ts'
 import {
   fullRepositoryName,
-  openGitHubFixture,
+  startGitHubFixture,
   repositoryParams,
   privateKey,
   webhookSecret,
@@ -25,7 +25,7 @@ let githubFixture: GitHubFixture
 let githubForge: Forge
 let openedPullCount = 0
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ validateTraffic: true })
+  githubFixture = await startGitHubFixture({ validateTraffic: true })
   const app = createGitHubApp({
     appId: githubFixture.app.id,
     privateKey,
@@ -173,7 +173,7 @@ describe('data that one request does not return is read list by list', () => {
   test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
     const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'first')
-    const answer = await queryCombinedPullData(pull)
+    const answer = await fetchCombinedPullFields(pull)
     githubFixture.github.comment(pull, 'bob', '/hold')
     githubFixture.github.fail(isCombinedPullQuery, { status: 200, body: answer })
     const { snapshot } = await readPullInOneRequest(pull)
@@ -183,7 +183,7 @@ describe('data that one request does not return is read list by list', () => {
   test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
     const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'hello')
-    const answer = await queryCombinedPullData(pull)
+    const answer = await fetchCombinedPullFields(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
     githubFixture.github.fail(isCombinedPullQuery, { status: 200, body })
@@ -194,7 +194,7 @@ describe('data that one request does not return is read list by list', () => {
 })
 
 /** GitHub's current response to the combined request. */
-async function queryCombinedPullData(pull: MockPull): Promise<{ data: unknown }> {
+async function fetchCombinedPullFields(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {
       defaultBranchRef { name }

@@ -21,7 +21,7 @@ import {
 let registryServer: ScriptedRegistry
 let storageServer: ScriptedRegistry
 let clock: ManualClock
-const openedImagePushers: ImagePusher[] = []
+const imagePushersToClose: ImagePusher[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...openedImagePushers.splice(0).map((one) => one.close()),
+    ...imagePushersToClose.splice(0).map((one) => one.close()),
     registryServer.close(),
     storageServer.close(),
   ])
@@ -48,7 +48,7 @@ function createTestImagePusher(options: Partial<ImagePusherOptions> = {}): Image
     random: () => 0,
     ...options,
   })
-  openedImagePushers.push(pusher)
+  imagePushersToClose.push(pusher)
   return pusher
 }
 const samplePushableImage = createImage({ 'configs/a.yaml': 'a' })

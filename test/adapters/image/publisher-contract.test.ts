@@ -28,14 +28,14 @@ const createCatalogFiles = (channel = 'stable') => [
   { path: 'alpha/catalog.yaml', bytes: Buffer.from(createPackageYaml('alpha', channel)) },
 ]
 
-function openFakePublisher(): { publisher: CatalogPublisher; host: string } {
+function createFakePublisher(): { publisher: CatalogPublisher; host: string } {
   const publisher = new FakePublisher()
   for (const tag of ['one', 'two'])
     publisher.bases.set(`registry.test/opm:${tag}`, `sha256:${(tag === 'one' ? '1' : '2').repeat(64)}`)
   return { publisher, host: 'registry.test' }
 }
 
-function openRealPublisher(): { publisher: CatalogPublisher; host: string } {
+function createRealPublisher(): { publisher: CatalogPublisher; host: string } {
   const access = {
     clock: realTimeClock,
     egress: allowLoopbackRegistries(registryServer.host),
@@ -51,8 +51,8 @@ function openRealPublisher(): { publisher: CatalogPublisher; host: string } {
 }
 
 describe.each([
-  ['in memory', openFakePublisher],
-  ['over a registry', openRealPublisher],
+  ['in memory', createFakePublisher],
+  ['over a registry', createRealPublisher],
 ])('a publisher %s', (_name, open) => {
   let publisher: CatalogPublisher
   let host: string

@@ -6,7 +6,7 @@ import type { BundleInstallFacts } from '../../../src/checks/install/install-fac
 import type { BundleImageAnswer } from '../../../src/checks/questions.ts'
 import {
   createCachedBundleReaders,
-  defaultBundlePullBudget,
+  defaultBundlePullLimits,
 } from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
 
@@ -161,7 +161,7 @@ describe('the pull budget of an evaluation', () => {
     const { bundles } = createRequestRecordingRegistry(() =>
       down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleImageAnswer(),
     )
-    const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, pulls: 1 })
+    const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullLimits, pulls: 1 })
     expect(await read(createBundleImageReference(1))).toMatchObject({ reason: '503' })
     down = false
     expect(await read(createBundleImageReference(1))).toEqual(createBundleImageAnswer())
@@ -217,7 +217,7 @@ describe('the pull budget of an evaluation', () => {
   })
   test('the total size of all bundles is limited, and a repeated bundle counts once', async () => {
     const { bundles } = createRequestRecordingRegistry(() => createBundleImageAnswer('x'.repeat(1000)))
-    const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, held: 2500 })
+    const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullLimits, held: 2500 })
     const kinds = []
     for (const reference of [
       createBundleImageReference(1),

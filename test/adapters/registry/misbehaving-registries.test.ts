@@ -19,13 +19,13 @@ import {
 } from './scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
-const openedRegistryClients: RegistryClient[] = []
+const registryClientsToClose: RegistryClient[] = []
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
 })
 afterEach(async () => {
   await Promise.all([
-    ...openedRegistryClients.splice(0).map((client) => client.close()),
+    ...registryClientsToClose.splice(0).map((client) => client.close()),
     registryServer.close(),
   ])
 })
@@ -36,7 +36,7 @@ function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}):
     random: () => 0,
     ...options,
   })
-  openedRegistryClients.push(client)
+  registryClientsToClose.push(client)
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`

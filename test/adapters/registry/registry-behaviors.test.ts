@@ -30,7 +30,7 @@ let registryServer: ScriptedRegistry
 /** The token service, blob store, or single sign-on host, if it differs from the registry. */
 let secondRegistryServer: ScriptedRegistry
 let clock: ManualClock
-const openedRegistryClients: RegistryClient[] = []
+const registryClientsToClose: RegistryClient[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...openedRegistryClients.splice(0).map((one) => one.close()),
+    ...registryClientsToClose.splice(0).map((one) => one.close()),
     registryServer.close(),
     secondRegistryServer.close(),
   ])
@@ -62,7 +62,7 @@ function createTestRegistryClient(
     random: () => 0,
     ...options,
   })
-  openedRegistryClients.push(client)
+  registryClientsToClose.push(client)
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`

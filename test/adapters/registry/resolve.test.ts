@@ -20,7 +20,7 @@ import {
 
 let registryServer: ScriptedRegistry
 let clock: ManualClock
-const openedRegistryClients: RegistryClient[] = []
+const registryClientsToClose: RegistryClient[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...openedRegistryClients.splice(0).map((client) => client.close()),
+    ...registryClientsToClose.splice(0).map((client) => client.close()),
     registryServer.close(),
   ])
 })
@@ -40,7 +40,7 @@ function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}):
     random: () => 0,
     ...options,
   })
-  openedRegistryClients.push(client)
+  registryClientsToClose.push(client)
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`

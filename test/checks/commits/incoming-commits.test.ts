@@ -10,7 +10,7 @@ import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
 
@@ -28,7 +28,7 @@ const otherOwnerReadmePath = 'operators/theirs/README.md'
 let ownershipScenario: OwnershipScenario
 let baseCommit: CommitSha
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('carried')
+  ownershipScenario = await createOwnershipScenario('carried')
   baseCommit = ownershipScenario.origin.commit(baseBranchFiles)
 })
 afterAll(() => ownershipScenario.close())

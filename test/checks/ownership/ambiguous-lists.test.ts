@@ -7,7 +7,7 @@ import {
 } from '../../../src/checks/ownership/sources/owner-source.ts'
 import { parseOwnersAliases, parseOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { openOwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
 const ownerFileParserCases: readonly [string, (text: string) => { kind: string }, string][] = [
   ['ci.yaml', (text) => parseOwnershipCiYaml('ci.yaml', text), 'reviewers'],
@@ -98,7 +98,7 @@ test('the configuration rejects names and lines with invisible or ambiguous char
 })
 
 test('a pull request with an ambiguous CODEOWNERS file is not merged for any listed author', async () => {
-  const scenario = await openOwnershipScenario('ambiguous')
+  const scenario = await createOwnershipScenario('ambiguous')
   try {
     for (const owners of ['* @ann\v@bob\n', '* @bob\n/operators/mine/\u00a0@ann\n', '\ufeff* @ann\n']) {
       const base = { CODEOWNERS: owners, 'operators/mine/notes.md': '1\n' }

@@ -6,12 +6,12 @@ import { matchesWildcardPattern } from '../../../src/config/merge-settings.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { openOwnershipScenario, FakeGitHubAccounts, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario, FakeGitHubAccounts, type OwnershipScenario } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 const releaseBotAccount: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('automation')
+  ownershipScenario = await createOwnershipScenario('automation')
 })
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()

@@ -5,14 +5,14 @@ import { formatChangeAsText, describeChangeAsLines } from '../../../src/report/d
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
-  openOwnershipScenario,
+  createOwnershipScenario,
   type OwnershipEvaluation,
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('lists')
+  ownershipScenario = await createOwnershipScenario('lists')
   for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina'])
     ownershipScenario.fakeAccounts.person(login)
 })

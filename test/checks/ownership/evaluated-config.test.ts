@@ -9,11 +9,11 @@ import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('examined')
+  ownershipScenario = await createOwnershipScenario('examined')
 })
 afterAll(() => ownershipScenario.close())
 

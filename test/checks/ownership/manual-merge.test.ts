@@ -6,7 +6,7 @@ import { renderPullReport } from '../../../src/report/report.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
-  openOwnershipScenario,
+  createOwnershipScenario,
   FakeGitHubAccounts,
   type ScenarioPullOptions,
   type OwnershipScenario,
@@ -14,7 +14,7 @@ import {
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('by-hand')
+  ownershipScenario = await createOwnershipScenario('by-hand')
 }, 180_000)
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()

@@ -12,11 +12,11 @@ import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-ca
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('many-files')
+  ownershipScenario = await createOwnershipScenario('many-files')
 })
 afterAll(() => ownershipScenario.close())
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { getOmittedFindingCount } from '../../../packages/findings/src/finding-list.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('many-packages')
+  ownershipScenario = await createOwnershipScenario('many-packages')
 })
 afterAll(() => ownershipScenario.close())
 

@@ -32,8 +32,8 @@ import { openOriginRepository, createTemporaryDirectory } from '../../adapters/g
 import type { OriginFiles, OriginRepository } from '../../adapters/git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
-type CheckQuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-export const createUnknownCheckAnswer = (reason = 'GitHub answered 503'): CheckQuestionAnswer => ({
+type AnswerToCheckQuestion = AnswerByQuestionKind[keyof AnswerByQuestionKind]
+export const createUnknownCheckAnswer = (reason = 'GitHub answered 503'): AnswerToCheckQuestion => ({
   kind: 'unknown',
   reason,
   retryAfter: 30,
@@ -45,7 +45,7 @@ export class FakeGitHubAccounts {
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
   /** Questions that GitHub currently does not answer. */
-  fails: (question: CheckQuestion) => CheckQuestionAnswer | undefined = () => undefined
+  fails: (question: CheckQuestion) => AnswerToCheckQuestion | undefined = () => undefined
   #next = 1000
 
   person(login: string): GitHubAccount {
@@ -60,7 +60,7 @@ export class FakeGitHubAccounts {
     return made
   }
 
-  answer(question: CheckQuestion): CheckQuestionAnswer {
+  answer(question: CheckQuestion): AnswerToCheckQuestion {
     const failure = this.fails(question)
     if (failure) return failure
     switch (question.kind) {
@@ -101,7 +101,7 @@ export function evaluateOwnershipInput(
   input: CheckInput,
   people: FakeGitHubAccounts,
 ): Omit<OwnershipEvaluation, 'verdict'> {
-  const known = new Map<string, CheckQuestionAnswer>()
+  const known = new Map<string, AnswerToCheckQuestion>()
   const questions: CheckQuestion[] = []
   for (let round = 0; ; round += 1) {
     const fresh = ownershipCheck
@@ -305,7 +305,7 @@ export class OwnershipScenario {
   }
 }
 
-export async function openOwnershipScenario(name: string): Promise<OwnershipScenario> {
+export async function createOwnershipScenario(name: string): Promise<OwnershipScenario> {
   const folder = createTemporaryDirectory(`ownership-${name}`)
   const directory = join(folder.path, 'mirror.git')
   const mirror = await openGitMirror({

@@ -9,12 +9,12 @@ import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('pushers')
+  ownershipScenario = await createOwnershipScenario('pushers')
   store = await openPreparedStore({ clock: realTimeClock })
 }, 180_000)
 afterAll(async () => {

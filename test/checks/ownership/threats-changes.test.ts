@@ -4,14 +4,14 @@ import { createNumberedLines } from '../../adapters/git/origin.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
-  openOwnershipScenario,
+  createOwnershipScenario,
   type OwnershipEvaluation,
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('changes')
+  ownershipScenario = await createOwnershipScenario('changes')
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
     ownershipScenario.fakeAccounts.person(login)
 })

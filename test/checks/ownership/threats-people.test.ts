@@ -15,7 +15,7 @@ import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
-  openOwnershipScenario,
+  createOwnershipScenario,
   FakeGitHubAccounts,
   createUnknownCheckAnswer,
   type OwnershipScenario,
@@ -23,7 +23,7 @@ import {
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  ownershipScenario = await openOwnershipScenario('people')
+  ownershipScenario = await createOwnershipScenario('people')
 })
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()

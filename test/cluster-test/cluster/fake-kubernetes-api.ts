@@ -382,7 +382,7 @@ export interface FakeApiServer {
   close(): Promise<void>
 }
 
-export async function openFakeApiServer(): Promise<FakeApiServer> {
+export async function startFakeApiServer(): Promise<FakeApiServer> {
   const server: Server = createServer((request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '', 'http://localhost')

@@ -15,7 +15,7 @@ import { readCatalogToInstall } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
 import { createSmallBundle } from '../../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
-import { openFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
+import { startFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
 
 let temporaryDirectory: string
@@ -23,7 +23,7 @@ let fakeApiServer: FakeApiServer
 let fakeKubernetesApi: FakeKubernetesApi
 
 beforeAll(async () => {
-  fakeApiServer = await openFakeApiServer()
+  fakeApiServer = await startFakeApiServer()
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'install-on-cluster-'))
   const writeTestFile = (path: string, text: string) => {
     mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })

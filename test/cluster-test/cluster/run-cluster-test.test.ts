@@ -26,7 +26,7 @@ import {
   coreApiKinds,
   olmV0ApiKinds,
   olmV1ApiKinds,
-  openFakeApiServer,
+  startFakeApiServer,
   getRukPakApiKinds,
   FakeKubernetesApi,
   createKubernetesStatusResponse,
@@ -41,7 +41,7 @@ let fakeKubernetesApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 
 beforeAll(async () => {
-  fakeApiServer = await openFakeApiServer()
+  fakeApiServer = await startFakeApiServer()
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'trial-'))
   writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 })

@@ -14,7 +14,7 @@ import type { PlannedClusterTest } from '../../../src/checks/install/cluster-tes
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import {
   coreApiKinds,
-  openFakeApiServer,
+  startFakeApiServer,
   FakeKubernetesApi,
   type FakeApiServer,
 } from '../cluster/fake-kubernetes-api.ts'
@@ -26,7 +26,7 @@ let clusterTestClient: ClusterTestClient
 let catalogTreeSha: TreeSha
 
 beforeAll(async () => {
-  fakeApiServer = await openFakeApiServer()
+  fakeApiServer = await startFakeApiServer()
   fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'open-trials-'))
   const work = join(temporaryDirectory, 'work')

@@ -24,7 +24,7 @@ import {
   coreApiKinds,
   olmV0ApiKinds,
   olmV1ApiKinds,
-  openFakeApiServer,
+  startFakeApiServer,
   FakeKubernetesApi,
   createKubernetesStatusResponse,
 } from '../cluster/fake-kubernetes-api.ts'
@@ -75,7 +75,7 @@ async function withClusterTestRequestScenario(
   use: (world: ClusterTestRequestScenario) => Promise<void>,
   kinds = [...coreApiKinds, ...olmV0ApiKinds],
 ): Promise<void> {
-  const server = await openFakeApiServer()
+  const server = await startFakeApiServer()
   const folder = mkdtempSync(join(tmpdir(), 'trials-'))
   writeFileSync(join(folder, 'first'), server.kubeconfig)
   const api = new FakeKubernetesApi(kinds)

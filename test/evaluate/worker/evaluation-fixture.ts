@@ -21,7 +21,7 @@ const baseBranchFiles = {
   'operators/foo/ci.yaml': '---\nreviewers:\n  - alice\n',
 }
 
-export async function openEvaluationFixture(): Promise<EvaluationFixture> {
+export async function createEvaluationFixture(): Promise<EvaluationFixture> {
   const folder = createTemporaryDirectory('look')
   const origin = createOriginRepository(join(folder.path, 'origin.git'))
   const directory = join(folder.path, 'mirror.git')

@@ -12,7 +12,7 @@ import type {
 } from '../../../src/evaluate/worker/evaluation-messages.ts'
 import { createEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
-import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
+import { createEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
 
 /** The child processes of this test that run a script. */
 function listScriptProcessIds(script: string): readonly string[] {
@@ -37,7 +37,7 @@ describe('an untrusted pull request', () => {
   let facts: string
   const pools: EvaluationPool[] = []
   beforeAll(async () => {
-    fixture = await openEvaluationFixture()
+    fixture = await createEvaluationFixture()
     facts = await mkdtemp(join(tmpdir(), 'facts-'))
   }, 240_000)
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { ProbotOctokit } from 'probot'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import {
   fullRepositoryName,
-  openGitHubFixture,
+  startGitHubFixture,
   runGit,
   signJwt,
   repositoryParams,
@@ -14,7 +14,7 @@ import type { GitHubFixture } from './github-fixture.ts'
 let githubFixture: GitHubFixture
 let currentTimeMs = Date.now()
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ clock: { now: () => currentTimeMs } })
+  githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
 })
 afterAll(async () => githubFixture.stop())
 

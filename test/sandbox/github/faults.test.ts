@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let mockPull: MockPull
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture()
+  githubFixture = await startGitHubFixture()
   mockPull = await githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',

@@ -119,7 +119,7 @@ export interface GitHubFixtureOptions extends Partial<MockGitHubOptions> {
   readonly validateTraffic?: boolean
 }
 
-export async function openGitHubFixture({
+export async function startGitHubFixture({
   validateTraffic,
   ...options
 }: GitHubFixtureOptions = {}): Promise<GitHubFixture> {

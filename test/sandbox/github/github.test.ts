@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   fullRepositoryName,
-  openGitHubFixture,
+  startGitHubFixture,
   runGit,
   repositoryParams,
   webhookSecret,
@@ -13,7 +13,7 @@ import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture()
+  githubFixture = await startGitHubFixture()
 })
 afterAll(async () => githubFixture.stop())
 

@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'
 import type { RecordedHttpExchange } from '../../../sandbox/github/http/router.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let mockPull: MockPull
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ validateTraffic: true })
+  githubFixture = await startGitHubFixture({ validateTraffic: true })
   const { github } = githubFixture
   github.createTeam('catalogs', 'reviewers', ['alice', 'bob'])
   const team = github.createTeam('catalogs', 'pushers', ['bob'])

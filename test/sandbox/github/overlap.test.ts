@@ -12,7 +12,7 @@ import {
   allAppPermissions,
   appWebhookEvents,
   fullRepositoryName,
-  openGitHubFixture,
+  startGitHubFixture,
   signJwt,
   repositoryParams,
   webhookSecret,
@@ -33,7 +33,7 @@ interface GitHubServerUnderTest {
 }
 
 async function startMockGitHubServer(): Promise<GitHubServerUnderTest> {
-  const furnished = await openGitHubFixture()
+  const furnished = await startGitHubFixture()
   const { github, app, installation, receiver } = furnished
   return {
     url: github.url,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture()
+  githubFixture = await startGitHubFixture()
 })
 afterAll(async () => githubFixture.stop())
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeEach(async () => {
-  githubFixture = await openGitHubFixture({ validateTraffic: false })
+  githubFixture = await startGitHubFixture({ validateTraffic: false })
 })
 afterEach(async () => githubFixture.stop())
 

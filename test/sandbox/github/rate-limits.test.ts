@@ -1,7 +1,7 @@
 // The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
-  openGitHubFixture,
+  startGitHubFixture,
   fullRepositoryName,
   repositoryParams,
   type GitHubFixture,
@@ -11,7 +11,7 @@ let currentTimeMs = Date.now()
 let githubFixture: GitHubFixture
 let issueNumber: number
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ clock: { now: () => currentTimeMs } })
+  githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
   const pull = await githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',

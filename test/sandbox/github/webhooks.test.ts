@@ -6,7 +6,7 @@ import { createStatusChecksRule, createMergeQueueRule } from './branch-rules/mer
 import {
   appWebhookEvents,
   fullRepositoryName,
-  openGitHubFixture,
+  startGitHubFixture,
   signJwt,
   repositoryParams,
   privateKey,
@@ -31,7 +31,7 @@ const listLabelsFromWebhooks = (): unknown[] =>
 describe('configured delivery faults', () => {
   let pull: MockPull
   beforeEach(async () => {
-    githubFixture = await openGitHubFixture()
+    githubFixture = await startGitHubFixture()
     pull = await openPullRequest('one')
     await githubFixture.github.settled()
   })
@@ -114,7 +114,7 @@ describe('configured delivery faults', () => {
 })
 
 test('every webhook of the OpenAPI document is sent, in its documented shape', async () => {
-  githubFixture = await openGitHubFixture({ validateTraffic: true })
+  githubFixture = await startGitHubFixture({ validateTraffic: true })
   const { github, installation } = githubFixture
   const pull = await openPullRequest('one')
   await github.pushToPull(pull, { 'more.yaml': 'b: 1\n' })
@@ -235,7 +235,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
 })
 
 test('an app receives subscribed events where it is installed, and reruns only of its check runs', async () => {
-  githubFixture = await openGitHubFixture()
+  githubFixture = await startGitHubFixture()
   const { github } = githubFixture
   const app = {
     slug: 'other',

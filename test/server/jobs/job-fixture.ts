@@ -7,7 +7,7 @@ import pino from 'pino'
 import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import {
-  openGitHubFixture,
+  startGitHubFixture,
   privateKey,
   webhookSecret,
   type GitHubFixture,
@@ -24,8 +24,8 @@ export interface JobFixture {
   close(): Promise<void>
 }
 
-export async function openJobFixture(): Promise<JobFixture> {
-  const github = await openGitHubFixture({ validateTraffic: true })
+export async function createJobFixture(): Promise<JobFixture> {
+  const github = await startGitHubFixture({ validateTraffic: true })
   const app = createGitHubApp({
     appId: github.app.id,
     privateKey,

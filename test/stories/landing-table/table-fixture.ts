@@ -53,7 +53,7 @@ export async function runGitInDirectory(path: string, ...args: string[]): Promis
   return (await execFileAsync('git', ['-C', path, ...args], { env: environment })).stdout.trim()
 }
 
-export async function openMergeTableFixture(): Promise<MergeTableFixture> {
+export async function createMergeTableFixture(): Promise<MergeTableFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'landing-table-'))
   const registry = await startMockRegistry()
   const github = await startMockGitHub({ directory: join(directory, 'github') })

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { verifyPublishedImages } from '../../../sandbox/demo/run-demo.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { openChaosPlanPulls, type ChaosPlanKind, type ChaosPullPlan } from './plans.ts'
-import { openTwoBotsEnvironment, type TwoBotsEnvironment } from './two-bots.ts'
+import { startTwoBotsEnvironment, type TwoBotsEnvironment } from './two-bots.ts'
 import {
   causeProcessDisruption,
   findOrphanProcesses,
@@ -48,7 +48,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, kinds, kills, log = () => undefined } = options
   const dice = new SeededRandom(seed)
   const packages = kinds.map((_, index) => `package-${index}`)
-  const bots = await openTwoBotsEnvironment({
+  const bots = await startTwoBotsEnvironment({
     packages,
     databaseUrl: options.databaseUrl,
     publishes: options.publishes,

@@ -13,7 +13,7 @@ import {
   computeGrowthTrends,
   type SoakSample,
 } from './soak-sample.ts'
-import { openTwoBotsEnvironment } from './two-bots.ts'
+import { startTwoBotsEnvironment } from './two-bots.ts'
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +36,7 @@ if (postgresServer === undefined)
 const packageNames = Array.from({ length: Number(values.packages) }, (_, index) => `package-${index}`)
 let twoBotsEnvironment
 try {
-  twoBotsEnvironment = await openTwoBotsEnvironment({
+  twoBotsEnvironment = await startTwoBotsEnvironment({
     packages: packageNames,
     databaseUrl: await postgresServer.database(),
     publishes: false,

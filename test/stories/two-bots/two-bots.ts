@@ -14,7 +14,7 @@ import { botConfigPath, setUpCatalogPublishing } from '../../../sandbox/demo/set
 import type { MockRepository } from '../../../sandbox/github/github-data.ts'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 import { listProcessTree } from './processes.ts'
-import { openWebhookBalancer } from './webhook-balancer.ts'
+import { startWebhookBalancer } from './webhook-balancer.ts'
 
 /** A slot in which one instance runs at a time, and is restarted. */
 export interface BotInstance {
@@ -52,7 +52,7 @@ export const getCatalogPath = (packageName: string): string => `catalogs/v4.20/$
 
 const maxBufferedLogLines = 3000
 
-export async function openTwoBotsEnvironment(
+export async function startTwoBotsEnvironment(
   options: TwoBotsEnvironmentOptions,
 ): Promise<TwoBotsEnvironment> {
   const { packages, databaseUrl: database, sweepSeconds } = options
@@ -66,7 +66,7 @@ export async function openTwoBotsEnvironment(
     running: undefined,
     log: [],
   }))
-  const balancer = await openWebhookBalancer(() => instances.flatMap(({ running }) => running?.url ?? []))
+  const balancer = await startWebhookBalancer(() => instances.flatMap(({ running }) => running?.url ?? []))
   // They end with the command, even if it crashes.
   const endAll = () => instances.forEach(({ running }) => running?.process.kill('SIGKILL'))
   process.once('exit', endAll)

@@ -9,7 +9,7 @@ export interface WebhookBalancer {
 }
 
 /** `addresses`: the current addresses of the instances, read for each delivery. */
-export async function openWebhookBalancer(addresses: () => readonly string[]): Promise<WebhookBalancer> {
+export async function startWebhookBalancer(addresses: () => readonly string[]): Promise<WebhookBalancer> {
   let nextIndex = 0
   const server = createServer((incoming, answer) => {
     const listening = addresses()

@@ -35,7 +35,7 @@ export interface PagesFixture {
 /** The time at which the pages are viewed. It is now, because merges are recorded with the database's time. */
 export const startTimeMs = Date.now()
 
-export async function openPagesFixture(): Promise<PagesFixture> {
+export async function startPagesFixture(): Promise<PagesFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'pages-'))
   const github = await startMockGitHub({ directory })
   const store = await openPreparedStore({ clock: realClock })

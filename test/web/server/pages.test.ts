@@ -21,7 +21,7 @@ import {
   privateRepository,
   privateFindingText,
 } from './fill-pages-store.ts'
-import { startTimeMs, openPagesFixture, type PagesFixture } from './pages-fixture.ts'
+import { startTimeMs, startPagesFixture, type PagesFixture } from './pages-fixture.ts'
 
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkipped('chromium')
@@ -29,7 +29,7 @@ if (!hasBrowser) reportSkipped('chromium')
 let pagesFixture: PagesFixture
 let browser: Browser | undefined
 beforeAll(async () => {
-  pagesFixture = await openPagesFixture()
+  pagesFixture = await startPagesFixture()
   for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
   pagesFixture.github.createOrganization('coast', ['ann'])
   for (const [{ name }, isPrivate] of [

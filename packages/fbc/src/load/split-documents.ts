@@ -224,12 +224,12 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
-      const exactly = () => reparseJsonDocument(bytes, (whole ??= decodeJsonText(bytes)), start)
+      const exactly = () => reparseJsonDocument(bytes, (whole ??= decodeUtf8JsonText(bytes)), start)
       yield { start, end, positions: lines.positions(firstLine), meta, exactly }
       at = end
       continue
     }
-    const { text, places: positions, offsets } = (whole ??= decodeJsonText(bytes))
+    const { text, places: positions, offsets } = (whole ??= decodeUtf8JsonText(bytes))
     const found = parseJsonDocument(bytes, text, offsets.unitAt(start), asValues)
     if (!found.refused) {
       const end = offsets.at(found.end)
@@ -271,7 +271,7 @@ interface DecodedJsonText {
   readonly offsets: ByteOffsetLookup
 }
 
-function decodeJsonText(bytes: Uint8Array): DecodedJsonText {
+function decodeUtf8JsonText(bytes: Uint8Array): DecodedJsonText {
   const text = decodeUtf8LikeGo(bytes)
   return { text, places: new TextPositionLookup(text), offsets: new ByteOffsetLookup(bytes, text) }
 }

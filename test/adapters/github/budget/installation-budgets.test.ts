@@ -4,7 +4,7 @@ import pino from 'pino'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
 import { createGitHubApp, type GitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import {
-  openGitHubFixture,
+  startGitHubFixture,
   repositoryParams,
   privateKey,
   webhookSecret,
@@ -17,7 +17,7 @@ let currentTimeMs = Date.now()
 const clock = { now: () => currentTimeMs, sleep: () => Promise.resolve() }
 
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ clock })
+  githubFixture = await startGitHubFixture({ clock })
 })
 afterAll(() => githubFixture.stop())
 beforeEach(() => {

@@ -22,7 +22,7 @@ import {
 
 const registryHost = 'registry.example'
 const proxyPassword = 'p@ss:word'
-const openedTransports: RegistryTransport[] = []
+const transportsToClose: RegistryTransport[] = []
 let temporaryDirectory: string
 let caCertificate: string
 let tlsTerminator: TestServer
@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   forwardProxy.requestedHosts.length = 0
-  for (const one of openedTransports.splice(0)) await one.close()
+  for (const one of transportsToClose.splice(0)) await one.close()
 })
 afterAll(async () => {
   await Promise.all([tlsTerminator.close(), forwardProxy.close()])
@@ -66,7 +66,7 @@ function requestThroughProxy(
     },
     resolve: () => Promise.resolve(addresses),
   })
-  openedTransports.push(transport)
+  transportsToClose.push(transport)
   return transport
     .exchange({ method: 'GET', url: new URL(url), headers: {}, bodyLimit: 100, redirects: 0 })
     .then(({ body }) => Buffer.from(body).toString())

@@ -17,7 +17,7 @@ import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } fro
 
 let registryServer: ScriptedRegistry
 let secondRegistryServer: ScriptedRegistry
-const openedTransports: RegistryTransport[] = []
+const transportsToClose: RegistryTransport[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...openedTransports.splice(0).map((one) => one.close()),
+    ...transportsToClose.splice(0).map((one) => one.close()),
     registryServer.close(),
     secondRegistryServer.close(),
   ])
@@ -39,7 +39,7 @@ function sendTestTransportRequest(
     egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
     limits,
   })
-  openedTransports.push(transport)
+  transportsToClose.push(transport)
   const url = new URL(`${registryServer.origin}/x`)
   return transport.exchange({ method: 'GET', url, headers: {}, bodyLimit: 1000, redirects: 5, ...more })
 }
@@ -68,7 +68,7 @@ describe('an exchange ends', () => {
       egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
-    openedTransports.push(transport)
+    transportsToClose.push(transport)
     const one = {
       method: 'GET',
       url: new URL(registryServer.origin),

@@ -21,7 +21,7 @@ afterEach(() => {
   expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const openBranchRulesScenario = async (
+const createBranchRulesScenario = async (
   rules: readonly BranchRule[],
   more?: BranchRulesScenarioOptions,
 ): Promise<BranchRulesScenario> => {
@@ -48,7 +48,7 @@ describe('a merge by GitHub is blocked', () => {
       type: 'required_deployments',
       parameters: { required_deployment_environments: ['staging', 'test'] },
     }
-    const it = await openBranchRulesScenario([rule])
+    const it = await createBranchRulesScenario([rule])
     const { github } = mergeRulesFixture.githubFixture
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
       createRuleViolationRejection('Missing successful active staging and test deployments.'),
@@ -65,7 +65,7 @@ describe('a merge by GitHub is blocked', () => {
 
   test('until code scanning has analyzed the head and found no alerts', async () => {
     const tools = [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }]
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       { type: 'code_scanning', parameters: { code_scanning_tools: tools } },
     ])
     const { github } = mergeRulesFixture.githubFixture
@@ -82,7 +82,7 @@ describe('a merge by GitHub is blocked', () => {
 
   test('until the required workflow passes on the head, while a push stays rejected', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
-    const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows } }])
+    const it = await createBranchRulesScenario([{ type: 'workflows', parameters: { workflows } }])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
     await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(expectedMessage))
@@ -92,7 +92,7 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('for a squash of another author’s commits if signatures are required', async () => {
-    const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
+    const it = await createBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual(
       createRuleViolationRejection('Commits must have verified signatures.'),
     )
@@ -100,7 +100,7 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('by requested changes, even with enough approvals', async () => {
-    const it = await openBranchRulesScenario([approvalRule])
+    const it = await createBranchRulesScenario([approvalRule])
     const { github } = mergeRulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
@@ -113,7 +113,7 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('by requested changes on the same commit in another pull request', async () => {
-    const it = await openBranchRulesScenario([approvalRule])
+    const it = await createBranchRulesScenario([approvalRule])
     const { github } = mergeRulesFixture.githubFixture
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
     const secondPull = await github.openPull({
@@ -138,7 +138,7 @@ describe('a merge by GitHub is blocked', () => {
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
     const required_reviewers = [{ minimum_approvals: 1, file_patterns: ['*.yaml'], reviewer }]
-    const it = await openBranchRulesScenario([createPullRequestRule({ required_reviewers })])
+    const it = await createBranchRulesScenario([createPullRequestRule({ required_reviewers })])
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
@@ -149,14 +149,14 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('while another merge of the same pull request is in progress', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const both = await Promise.all([mergeRulesFixture.mergeByApi(it), mergeRulesFixture.mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
   test('while GitHub is still computing mergeability', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     mergeRulesFixture.githubFixture.github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
@@ -170,7 +170,7 @@ describe('pattern rules', () => {
     ['commit_message_pattern', { operator: 'starts_with', pattern: 'feat: ' }, 'Commit message must start'],
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
   ])('%s also applies to a pushed merge', async (type, parameters, says) => {
-    const it = await openBranchRulesScenario([{ type, parameters }])
+    const it = await createBranchRulesScenario([{ type, parameters }])
     const { accepted, remote } = await mergeRulesFixture.pushMerge(it)
     expect(accepted).toBe(false)
     expect(remote.join('\n')).toContain(says)
@@ -178,7 +178,7 @@ describe('pattern rules', () => {
   })
 
   test('a branch name pattern rejects temporary branches that do not match', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     mergeRulesFixture.githubFixture.github.addRules(
       it.full,
       [{ type: 'branch_name_pattern', parameters: { operator: 'regex', pattern: '^(main|release-.*)$' } }],
@@ -192,7 +192,7 @@ describe('pattern rules', () => {
 
 describe('an organization’s ruleset', () => {
   test('applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const { github, octokit } = mergeRulesFixture.githubFixture
     const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
       conditions: { repository_name: { include: [it.name.repo] } },
@@ -213,7 +213,7 @@ describe('an organization’s ruleset', () => {
 describe('mergeable_state', () => {
   test('reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
     const { github, octokit } = mergeRulesFixture.githubFixture
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
     ])
     const pullParams = { ...it.name, pull_number: it.pull.number }
@@ -241,7 +241,7 @@ describe('Update branch', () => {
   test('dismisses approvals only if it changes the diff', async () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const text = (first: string, last: string) => [first, ...lines, last, ''].join('\n')
-    const it = await openBranchRulesScenario(rules, {
+    const it = await createBranchRulesScenario(rules, {
       behind: false,
       files: { 'both.txt': text('a', 'z') },
       changes: { 'both.txt': text('A', 'z') },
@@ -257,7 +257,7 @@ describe('Update branch', () => {
   })
 
   test('requires permission from the author', async () => {
-    const it = await openBranchRulesScenario([], { maintainerCanModify: false })
+    const it = await createBranchRulesScenario([], { maintainerCanModify: false })
     const { octokit } = mergeRulesFixture.githubFixture
     const pullParams = { ...it.name, pull_number: it.pull.number }
     expect((await octokit.rest.pulls.get(pullParams)).data.maintainer_can_modify).toBe(false)
@@ -270,7 +270,7 @@ describe('Update branch', () => {
 
 describe('auto-merge', () => {
   test('merges only when the last requirement is met', async () => {
-    const it = await openBranchRulesScenario([approvalRule])
+    const it = await createBranchRulesScenario([approvalRule])
     const { github } = mergeRulesFixture.githubFixture
     await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
     github.allowAutoMerge(it.full)
@@ -283,7 +283,7 @@ describe('auto-merge', () => {
   })
 
   test('is disabled when a user without write access pushes', async () => {
-    const it = await openBranchRulesScenario([approvalRule])
+    const it = await createBranchRulesScenario([approvalRule])
     const { github } = mergeRulesFixture.githubFixture
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob')
@@ -292,7 +292,7 @@ describe('auto-merge', () => {
   })
 
   test('is rejected if the pull request can be merged immediately', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     mergeRulesFixture.githubFixture.github.allowAutoMerge(it.full)
     await expect(mergeRulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
       'Pull request Pull request is in clean status',
@@ -302,7 +302,7 @@ describe('auto-merge', () => {
 
 describe('leaving the merge queue', () => {
   test.each(dequeueReasons)('for %s', async (reason) => {
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
     ])
@@ -314,7 +314,7 @@ describe('leaving the merge queue', () => {
   })
 
   test('because branch protection no longer allows the merge', async () => {
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
       approvalRule,
@@ -346,7 +346,7 @@ describe('leaving the merge queue', () => {
 
 describe('a renamed branch', () => {
   test('keeps its pull requests and protection', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const { github } = mergeRulesFixture.githubFixture
     github.protect(it.full, 'main', { required_linear_history: true })
     const admin = mergeRulesFixture.githubFixture.client(github.tokenFor('maintainer'))
@@ -360,7 +360,7 @@ describe('a renamed branch', () => {
 
 describe('Git error messages', () => {
   test('for a locked branch and for a GitHub outage', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const { github } = mergeRulesFixture.githubFixture
     const unlock = await github.lockBranch(it.full, 'main')
     expect((await mergeRulesFixture.pushMerge(it)).reason).toMatch(
@@ -373,7 +373,7 @@ describe('Git error messages', () => {
   })
 
   test('for a missing permission', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const reading = await mergeRulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
     expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,

@@ -21,7 +21,7 @@ afterEach(() => {
   expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const openBranchRulesScenario = async (
+const createBranchRulesScenario = async (
   contexts: readonly string[],
   { strict = false, ...more }: BranchRulesScenarioOptions & { strict?: boolean } = {},
 ): Promise<BranchRulesScenario> => {
@@ -37,13 +37,13 @@ const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: str
 
 describe('a pushed merge', () => {
   test('of a passing head that contains the base needs no checks on the merge commit', async () => {
-    const it = await openBranchRulesScenario(['ci'], { behind: false })
+    const it = await createBranchRulesScenario(['ci'], { behind: false })
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('of such a head needs checks if it contains other changes', async () => {
-    const it = await openBranchRulesScenario(['ci'], { behind: false })
+    const it = await createBranchRulesScenario(['ci'], { behind: false })
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
     const { mergeSha } = await mergeRulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
     const pushed = await mergeRulesFixture.push(it, `${mergeSha}:refs/heads/main`)
@@ -51,7 +51,7 @@ describe('a pushed merge', () => {
   })
 
   test('of such a head needs checks if the pull request is closed', async () => {
-    const it = await openBranchRulesScenario(['ci'], { behind: false })
+    const it = await createBranchRulesScenario(['ci'], { behind: false })
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
     await mergeRulesFixture.githubFixture.github.close(it.pull)
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
@@ -62,7 +62,7 @@ describe('a pushed merge', () => {
   test.each([false, true])(
     'of a passing head that is behind the base is rejected (strict: %s)',
     async (strict) => {
-      const it = await openBranchRulesScenario(['ci', 'lint'], { strict })
+      const it = await createBranchRulesScenario(['ci', 'lint'], { strict })
       for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
       expect(await mergeRulesFixture.pushMerge(it)).toEqual(
         createExpectedPushRejection(it, '2 of 2 required status checks are expected.'),
@@ -75,7 +75,7 @@ describe('a pushed merge', () => {
   )
 
   test('is evaluated against new checks only after a delay', async () => {
-    const it = await openBranchRulesScenario(['ci'])
+    const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
     mergeRulesFixture.githubFixture.github.delayChecks(60_000)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
@@ -98,7 +98,7 @@ describe('a pushed merge', () => {
   })
 
   test('a check and a status with the same name must both pass', async () => {
-    const it = await openBranchRulesScenario(['ci'])
+    const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
     await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
@@ -119,14 +119,14 @@ describe('a pushed merge', () => {
     ['failure', 'Required status check "ci" is failing.'],
     [null, 'Required status check "ci" is in progress.'],
   ] as const)('is rejected if a check has the conclusion %s', async (conclusion, says) => {
-    const it = await openBranchRulesScenario(['ci'])
+    const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, says))
   })
 
   test('through REST follows the same rules as through Git', async () => {
-    const it = await openBranchRulesScenario(['ci'])
+    const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
     const move = async (): Promise<unknown> =>
       mergeRulesFixture.captureError(
@@ -145,7 +145,7 @@ describe('a pushed merge', () => {
 
 describe('the API', () => {
   test('evaluates the head, even if it is behind', async () => {
-    const it = await openBranchRulesScenario(['ci'])
+    const it = await createBranchRulesScenario(['ci'])
     const message = formatRuleViolations('Required status check "ci" is expected.')
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
@@ -153,14 +153,14 @@ describe('the API', () => {
   })
 
   test('in strict mode expects all checks again for a head that is behind', async () => {
-    const it = await openBranchRulesScenario(['ci', 'lint'], { strict: true })
+    const it = await createBranchRulesScenario(['ci', 'lint'], { strict: true })
     for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
     const message = formatRuleViolations('2 of 2 required status checks are expected.')
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
   })
 
   test('in strict mode merges a passing head that contains the base', async () => {
-    const it = await openBranchRulesScenario(['ci'], { strict: true, behind: false })
+    const it = await createBranchRulesScenario(['ci'], { strict: true, behind: false })
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })

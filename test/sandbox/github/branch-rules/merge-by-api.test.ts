@@ -18,10 +18,10 @@ afterEach(() => {
   expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-type GitCommitData = Awaited<
+type GitHubCommitResponse = Awaited<
   ReturnType<typeof mergeRulesFixture.githubFixture.octokit.rest.git.getCommit>
 >['data']
-const readBranchTipCommit = async (it: BranchRulesScenario): Promise<GitCommitData> => {
+const readBranchTipCommit = async (it: BranchRulesScenario): Promise<GitHubCommitResponse> => {
   const commit_sha = await mergeRulesFixture.readTip(it)
   return (await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
 }

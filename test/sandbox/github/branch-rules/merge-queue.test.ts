@@ -22,7 +22,7 @@ afterEach(() => {
 })
 
 const checkName = 'catalog-bot / validation'
-const openMergeQueueScenario = async (
+const createMergeQueueScenario = async (
   settings: Record<string, unknown> = {},
 ): Promise<BranchRulesScenario> => {
   const it = await mergeRulesFixture.openMergeCase()
@@ -95,7 +95,7 @@ const getLastRequestedMergeGroup = async (
 
 describe('entering the queue', () => {
   test('fails if the head is not the expected one', async () => {
-    const it = await openMergeQueueScenario()
+    const it = await createMergeQueueScenario()
     expect(await enqueuePull(it.pull, { expectedHeadOid: it.baseSha })).toBe(
       'Head branch was modified. Review and try the merge again.',
     )
@@ -138,7 +138,7 @@ describe('entering the queue', () => {
 
 describe('a group', () => {
   test('is a commit on the base in a temporary branch, and is merged when its checks pass', async () => {
-    const it = await openMergeQueueScenario({ merge_method: 'MERGE' })
+    const it = await createMergeQueueScenario({ merge_method: 'MERGE' })
     await enqueuePull(it.pull)
     const group = await getLastRequestedMergeGroup(it)
     expect(group).toMatchObject({
@@ -167,7 +167,7 @@ describe('a group', () => {
   })
 
   test('that fails removes its pull request, and later groups are rebuilt without it', async () => {
-    const it = await openMergeQueueScenario()
+    const it = await createMergeQueueScenario()
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
@@ -187,7 +187,7 @@ describe('a group', () => {
   })
 
   test('without check results before the timeout is removed', async () => {
-    const it = await openMergeQueueScenario({ check_response_timeout_minutes: 10 })
+    const it = await createMergeQueueScenario({ check_response_timeout_minutes: 10 })
     await enqueuePull(it.pull)
     currentTimeMs += 9 * 60_000
     await mergeRulesFixture.githubFixture.github.passTimeInQueues(it.full)
@@ -201,7 +201,7 @@ describe('a group', () => {
   })
 
   test('is rebuilt when the base moves, and removed when the head moves', async () => {
-    const it = await openMergeQueueScenario()
+    const it = await createMergeQueueScenario()
     await enqueuePull(it.pull)
     const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     await mergeRulesFixture.githubFixture.github.settled()
@@ -215,7 +215,7 @@ describe('a group', () => {
   })
 
   test('with a conflict is removed', async () => {
-    const it = await openMergeQueueScenario()
+    const it = await createMergeQueueScenario()
     const second = await openSecondPull(it, 'alpha.yaml')
     await enqueuePull(it.pull)
     await enqueuePull(second)
@@ -227,7 +227,7 @@ describe('a group', () => {
   })
 
   test('goes before the others if its pull request jumps the queue', async () => {
-    const it = await openMergeQueueScenario()
+    const it = await createMergeQueueScenario()
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second, { jump: true })
@@ -238,7 +238,7 @@ describe('a group', () => {
   })
 
   test('by squash becomes the tip of the base, and marks the pull request as merged', async () => {
-    const it = await openMergeQueueScenario({ merge_method: 'SQUASH' })
+    const it = await createMergeQueueScenario({ merge_method: 'SQUASH' })
     await enqueuePull(it.pull)
     const group = await getLastRequestedMergeGroup(it)
     await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
@@ -250,7 +250,7 @@ describe('a group', () => {
 
 describe('several groups', () => {
   test('ALLGREEN: a later group waits for the earlier ones', async () => {
-    const it = await openMergeQueueScenario({ grouping_strategy: 'ALLGREEN' })
+    const it = await createMergeQueueScenario({ grouping_strategy: 'ALLGREEN' })
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
@@ -265,7 +265,7 @@ describe('several groups', () => {
   })
 
   test('HEADGREEN: only the checks of the last group count', async () => {
-    const it = await openMergeQueueScenario({ grouping_strategy: 'HEADGREEN' })
+    const it = await createMergeQueueScenario({ grouping_strategy: 'HEADGREEN' })
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
@@ -276,7 +276,7 @@ describe('several groups', () => {
   })
 
   test('dequeuePullRequest removes an entry', async () => {
-    const it = await openMergeQueueScenario()
+    const it = await createMergeQueueScenario()
     await enqueuePull(it.pull)
     const query = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { position } } }`
     await mergeRulesFixture.githubFixture.octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })

@@ -6,7 +6,7 @@ import type { MockGitHubOptions } from '../../../../sandbox/github/github.ts'
 import type { CreatePullOptions } from '../../../../sandbox/github/user-actions.ts'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
-import { openGitHubFixture, runGit, runGitInDirectory } from '../github-fixture.ts'
+import { startGitHubFixture, runGit, runGitInDirectory } from '../github-fixture.ts'
 import type { GitHubFixture } from '../github-fixture.ts'
 
 /** The result of a push: the output of Git, and whether the remote accepted the push. */
@@ -46,7 +46,7 @@ export class MergeRulesFixture {
   }
 
   static async furnish(options: Partial<MockGitHubOptions> = {}): Promise<MergeRulesFixture> {
-    const it = await openGitHubFixture({ validateTraffic: true, ...options })
+    const it = await startGitHubFixture({ validateTraffic: true, ...options })
     for (const login of ['carol', 'dave']) it.github.createUser(login)
     return new MergeRulesFixture(it)
   }

@@ -24,7 +24,7 @@ afterEach(() => {
 const pullRequestRequiredMessage = 'Changes must be made through a pull request.'
 const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
-const openBranchRulesScenario = async (
+const createBranchRulesScenario = async (
   more?: Parameters<MergeRulesFixture['openMergeCase']>[0],
 ): Promise<BranchRulesScenario> => {
   const it = await mergeRulesFixture.openMergeCase(more)
@@ -34,7 +34,7 @@ const openBranchRulesScenario = async (
 
 describe('a required pull request', () => {
   test('is missing for a commit that belongs to no pull request', async () => {
-    const it = await openBranchRulesScenario()
+    const it = await createBranchRulesScenario()
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
     expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
@@ -43,7 +43,7 @@ describe('a required pull request', () => {
   })
 
   test('is limited to one per push: two stacked merges are rejected, but separate pushes are accepted', async () => {
-    const it = await openBranchRulesScenario()
+    const it = await createBranchRulesScenario()
     const other = await mergeRulesFixture.githubFixture.github.openPull({
       repository: it.full,
       author: 'alice',
@@ -63,7 +63,7 @@ describe('a required pull request', () => {
   })
 
   test('does not cover an extra commit on top of the merge', async () => {
-    const it = await openBranchRulesScenario()
+    const it = await createBranchRulesScenario()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
     expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
@@ -71,7 +71,7 @@ describe('a required pull request', () => {
   })
 
   test('can be pushed unchanged if its head contains the base', async () => {
-    const it = await openBranchRulesScenario({ behind: false })
+    const it = await createBranchRulesScenario({ behind: false })
     expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(
       acceptedPushResult,
     )
@@ -79,7 +79,7 @@ describe('a required pull request', () => {
   })
 
   test('does not count if it is a draft or has another base branch', async () => {
-    const it = await openBranchRulesScenario()
+    const it = await createBranchRulesScenario()
     await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
     await mergeRulesFixture.githubFixture.github.retarget(it.pull, 'next')
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
@@ -135,7 +135,7 @@ describe('layered rules', () => {
   })
 
   test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
-    const it = await openBranchRulesScenario()
+    const it = await createBranchRulesScenario()
     await mergeRulesFixture.githubFixture.github.close(it.pull)
     const pushed = await mergeRulesFixture.push(it, [
       `${it.mergeSha}:refs/heads/main`,

@@ -39,7 +39,7 @@ function describeSettingRow(setting: string, claims: () => void): void {
   describe(setting, claims)
 }
 
-const openBranchRulesScenario = async (
+const createBranchRulesScenario = async (
   rules: readonly BranchRule[],
   more?: BranchRulesScenarioOptions,
 ): Promise<BranchRulesScenario> => {
@@ -61,7 +61,7 @@ const expectPullNotMerged = async (it: BranchRulesScenario): Promise<void> => {
 
 describeSettingRow('none, deletion, non_fast_forward', () => {
   test('a merge is accepted, a deletion and a force push are rejected', async () => {
-    const it = await openBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
+    const it = await createBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
     expect(await mergeRulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
     expect(await mergeRulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
       createExpectedPushRejection(it, 'Cannot force-push to this branch'),
@@ -72,7 +72,7 @@ describeSettingRow('none, deletion, non_fast_forward', () => {
   })
 
   test('a push with lease to a moved base is rejected by Git, not by a rule', async () => {
-    const it = await openBranchRulesScenario([{ type: 'non_fast_forward' }])
+    const it = await createBranchRulesScenario([{ type: 'non_fast_forward' }])
     await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     const pushed = await mergeRulesFixture.push(it, [
       `--force-with-lease=main:${it.baseSha}`,
@@ -85,7 +85,7 @@ describeSettingRow('none, deletion, non_fast_forward', () => {
 describeSettingRow('required own checks', () => {
   test('must pass on the merge commit: a passing head that is behind is not enough', async () => {
     const app = mergeRulesFixture.githubFixture.app.id
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       createStatusChecksRule([{ context: botCheckName, integration_id: app }]),
     ])
     await mergeRulesFixture.setCheck(it, it.headSha, botCheckName)
@@ -102,7 +102,7 @@ describeSettingRow('required own checks', () => {
 
 describeSettingRow('required foreign checks (CI)', () => {
   test('count if CI ran on the merge commit', async () => {
-    const it = await openBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])])
+    const it = await createBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])])
     await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
@@ -120,7 +120,9 @@ describeSettingRow('required foreign checks (CI)', () => {
   })
 
   test('count on the head if it contains the base', async () => {
-    const it = await openBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])], { behind: false })
+    const it = await createBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])], {
+      behind: false,
+    })
     await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
@@ -132,7 +134,7 @@ describeSettingRow('required foreign checks (CI)', () => {
 
 describeSettingRow('pull_request, 0 approvals', () => {
   test('an open pull request is required and sufficient', async () => {
-    const it = await openBranchRulesScenario([createPullRequestRule()])
+    const it = await createBranchRulesScenario([createPullRequestRule()])
     await mergeRulesFixture.githubFixture.github.close(it.pull)
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Changes must be made through a pull request.'),
@@ -145,7 +147,9 @@ describeSettingRow('pull_request, 0 approvals', () => {
 
 describeSettingRow('pull_request, ≥1', () => {
   test('requires an approval by a user with write access', async () => {
-    const it = await openBranchRulesScenario([createPullRequestRule({ required_approving_review_count: 1 })])
+    const it = await createBranchRulesScenario([
+      createPullRequestRule({ required_approving_review_count: 1 }),
+    ])
     mergeRulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, approvalRequiredMessage),
@@ -161,7 +165,7 @@ describeSettingRow('+ dismiss stale / last push', () => {
     ['dismiss_stale_reviews_on_push', approvalRequiredMessage],
     ['require_last_push_approval', lastPushApprovalMessage],
   ])('%s: accepts only a merge with exactly the tree that GitHub creates', async (setting, says) => {
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       createPullRequestRule({ required_approving_review_count: 1, [setting]: true }),
     ])
     mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
@@ -178,7 +182,7 @@ describeSettingRow('+ dismiss stale / last push', () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ]
-    const it = await openBranchRulesScenario(rules)
+    const it = await createBranchRulesScenario(rules)
     const review = mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
@@ -195,7 +199,7 @@ describeSettingRow('+ dismiss stale / last push', () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
     ]
-    const it = await openBranchRulesScenario(rules)
+    const it = await createBranchRulesScenario(rules)
     await mergeRulesFixture.githubFixture.github.pushToPull(
       it.pull,
       { 'beta.yaml': 'name: beta\n' },
@@ -215,7 +219,7 @@ describeSettingRow('+ dismiss stale / last push', () => {
 describeSettingRow('code owners, conversations', () => {
   test('a code owner of the changed files must approve, and another approval is not enough', async () => {
     const files = { '.github/CODEOWNERS': '* @bob\n*.yaml @carol\n' }
-    const it = await openBranchRulesScenario([createPullRequestRule({ require_code_owner_review: true })], {
+    const it = await createBranchRulesScenario([createPullRequestRule({ require_code_owner_review: true })], {
       files,
     })
     mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
@@ -228,7 +232,7 @@ describeSettingRow('code owners, conversations', () => {
   })
 
   test('conversations must be resolved', async () => {
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       createPullRequestRule({ required_review_thread_resolution: true }),
     ])
     mergeRulesFixture.githubFixture.github.openConversation(it.pull)
@@ -242,7 +246,7 @@ describeSettingRow('code owners, conversations', () => {
 
 describeSettingRow('`update` / restricted pushers', () => {
   test.each(['always', 'exempt'] as const)('with bypass %s, the merge is accepted', async (bypass_mode) => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Cannot update this protected ref.'),
@@ -267,7 +271,7 @@ describeSettingRow('`update` / restricted pushers', () => {
   })
 
   test('with bypass for pull requests only, a push is rejected and a merge by API is accepted', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const app = {
       actor_type: 'Integration',
       actor_id: mergeRulesFixture.githubFixture.app.id,
@@ -281,7 +285,7 @@ describeSettingRow('`update` / restricted pushers', () => {
   })
 
   test('bypass of one ruleset does not apply to another', async () => {
-    const it = await openBranchRulesScenario([createStatusChecksRule([{ context: botCheckName }])])
+    const it = await createBranchRulesScenario([createStatusChecksRule([{ context: botCheckName }])])
     const app = {
       actor_type: 'Integration',
       actor_id: mergeRulesFixture.githubFixture.app.id,
@@ -294,7 +298,7 @@ describeSettingRow('`update` / restricted pushers', () => {
   })
 
   test('an entry in the classic push allowlist is necessary, but not sufficient', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const none = { required_status_checks: null, enforce_admins: true, required_pull_request_reviews: null }
     const checks = { strict: false, contexts: [botCheckName] }
     const list = (apps: string[]): void =>
@@ -319,7 +323,7 @@ describeSettingRow('`update` / restricted pushers', () => {
 
 describeSettingRow('required_linear_history', () => {
   test('a merge commit is rejected, but a squash by API is accepted', async () => {
-    const it = await openBranchRulesScenario([{ type: 'required_linear_history' }])
+    const it = await createBranchRulesScenario([{ type: 'required_linear_history' }])
     const pushed = await mergeRulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([
@@ -340,7 +344,7 @@ describeSettingRow('required_linear_history', () => {
   })
 
   test('classic protection rejects a merge commit, but accepts a rebase by API', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_linear_history: true,
       enforce_admins: true,
@@ -358,7 +362,7 @@ describeSettingRow('required_linear_history', () => {
 
 describeSettingRow('`allowed_merge_methods` without merge', () => {
   test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
-    const it = await openBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
+    const it = await createBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
     expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
@@ -375,7 +379,7 @@ describeSettingRow('`allowed_merge_methods` without merge', () => {
 
 describeSettingRow('repo `allow_merge_commit=false` alone', () => {
   test('the API rejects a merge commit, but a push is accepted', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     mergeRulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
     const message = 'Merge commits are not allowed on this repository.'
     expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message })
@@ -389,7 +393,7 @@ describeSettingRow('required_signatures', () => {
   const unsigned = 'Commits must have verified signatures.'
 
   test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
-    const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
+    const it = await createBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     const pushed = await mergeRulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([`- ${unsigned}`, 'Found 1 violation:', '', it.mergeSha, ''])
@@ -411,7 +415,7 @@ describeSettingRow('required_signatures', () => {
   })
 
   test('every commit is verified, including those of the pull request', async () => {
-    const it = await openBranchRulesScenario([{ type: 'required_signatures' }])
+    const it = await createBranchRulesScenario([{ type: 'required_signatures' }])
     expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: formatRuleViolations(unsigned),
@@ -428,7 +432,7 @@ describeSettingRow('required_signatures', () => {
   })
 
   test('a commit with a custom author is not signed', async () => {
-    const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
+    const it = await createBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     await mergeRulesFixture.stage(it)
     const tree = (
       await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
@@ -458,7 +462,7 @@ describeSettingRow('required_signatures', () => {
 
 describeSettingRow('merge_queue', () => {
   test('a merge outside the queue is rejected, by push and by API', async () => {
-    const it = await openBranchRulesScenario([createMergeQueueRule()])
+    const it = await createBranchRulesScenario([createMergeQueueRule()])
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, mergeQueueRequiredMessage),
     )
@@ -470,7 +474,7 @@ describeSettingRow('merge_queue', () => {
   })
 
   test('with bypass, the queue is skipped', async () => {
-    const it = await openBranchRulesScenario([])
+    const it = await createBranchRulesScenario([])
     const app = {
       actor_type: 'Integration',
       actor_id: mergeRulesFixture.githubFixture.app.id,
@@ -486,7 +490,7 @@ describeSettingRow('merge_queue', () => {
 describeSettingRow('`workflows` rule', () => {
   test('blocks direct pushes', async () => {
     const workflow = { path: '.github/workflows/ci.yml', repository_id: 1 }
-    const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
+    const it = await createBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, "Required workflow 'ci' is not satisfied"),
     )
@@ -500,7 +504,7 @@ describeSettingRow('code_scanning, deployments', () => {
   test('are undocumented for pushes and assumed to reject them, but the API merges', async () => {
     const tool = { tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }
     const environments = { required_deployment_environments: ['staging'] }
-    const it = await openBranchRulesScenario([
+    const it = await createBranchRulesScenario([
       { type: 'code_scanning', parameters: { code_scanning_tools: [tool] } },
       { type: 'required_deployments', parameters: environments },
     ])
@@ -519,7 +523,7 @@ describeSettingRow('PR edits `.github/workflows/`', () => {
   test('is rejected without workflows: write, even for a temporary ref', async () => {
     const changes = { '.github/workflows/ci.yml': 'on: push\n' }
     // The head comes from a fork, so the app adds the workflow to the base repository.
-    const it = await openBranchRulesScenario([], { changes })
+    const it = await createBranchRulesScenario([], { changes })
     const reason =
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
     expect(await mergeRulesFixture.pushMerge(it)).toEqual({ accepted: false, remote: [], reason })

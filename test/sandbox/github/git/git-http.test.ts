@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from '../github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from '../github-fixture.ts'
 import type { GitHubFixture } from '../github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let repositoryGitUrl: string
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture()
+  githubFixture = await startGitHubFixture()
   repositoryGitUrl = `${githubFixture.github.url}/${fullRepositoryName}.git`
 })
 afterAll(async () => githubFixture.stop())

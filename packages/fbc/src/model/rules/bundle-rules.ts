@@ -2,12 +2,12 @@ import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
 import { opmRuleDefaults } from '../../load/load-rules.ts'
 
-interface BundleRuleData {
+interface BundleRuleFindingData {
   readonly package: string
   readonly bundle: string
 }
 
-export const duplicateBundle = defineRule<BundleRuleData>({
+export const duplicateBundle = defineRule<BundleRuleFindingData>({
   ...opmRuleDefaults,
   id: 'duplicate-bundle',
   title: 'Each bundle is declared only once in its package',
@@ -18,7 +18,9 @@ export const duplicateBundle = defineRule<BundleRuleData>({
   }),
 })
 
-export const invalidProperty = defineRule<BundleRuleData & { index: number; type: string; error: string }>({
+export const invalidProperty = defineRule<
+  BundleRuleFindingData & { index: number; type: string; error: string }
+>({
   ...opmRuleDefaults,
   id: 'invalid-property',
   title: 'The value of each property matches its type',
@@ -29,7 +31,7 @@ export const invalidProperty = defineRule<BundleRuleData & { index: number; type
   }),
 })
 
-export const notOnePackageProperty = defineRule<BundleRuleData & { found: number }>({
+export const notOnePackageProperty = defineRule<BundleRuleFindingData & { found: number }>({
   ...opmRuleDefaults,
   id: 'not-one-package-property',
   title: 'A bundle has exactly one olm.package property',
@@ -40,7 +42,7 @@ export const notOnePackageProperty = defineRule<BundleRuleData & { found: number
   }),
 })
 
-export const packageMismatch = defineRule<BundleRuleData & { packageName: string }>({
+export const packageMismatch = defineRule<BundleRuleFindingData & { packageName: string }>({
   ...opmRuleDefaults,
   id: 'package-mismatch',
   title: "A bundle's olm.package property names the package that the bundle belongs to",
@@ -51,7 +53,9 @@ export const packageMismatch = defineRule<BundleRuleData & { packageName: string
   }),
 })
 
-export const invalidPullSpec = defineRule<BundleRuleData & { field: string; image: string; error: string }>({
+export const invalidPullSpec = defineRule<
+  BundleRuleFindingData & { field: string; image: string; error: string }
+>({
   ...opmRuleDefaults,
   id: 'invalid-pull-spec',
   title: 'Image references are valid',
@@ -62,7 +66,7 @@ export const invalidPullSpec = defineRule<BundleRuleData & { field: string; imag
   }),
 })
 
-export const invalidVersion = defineRule<BundleRuleData & { version: string; error: string }>({
+export const invalidVersion = defineRule<BundleRuleFindingData & { version: string; error: string }>({
   ...opmRuleDefaults,
   id: 'invalid-version',
   title: "A bundle's version is a semantic version",
@@ -73,7 +77,7 @@ export const invalidVersion = defineRule<BundleRuleData & { version: string; err
   }),
 })
 
-export const invalidRelease = defineRule<BundleRuleData & { release: string; error: string }>({
+export const invalidRelease = defineRule<BundleRuleFindingData & { release: string; error: string }>({
   ...opmRuleDefaults,
   id: 'invalid-release',
   title: "A bundle's release is valid",
@@ -84,7 +88,7 @@ export const invalidRelease = defineRule<BundleRuleData & { release: string; err
   }),
 })
 
-export const bundleInNoChannel = defineRule<BundleRuleData>({
+export const bundleInNoChannel = defineRule<BundleRuleFindingData>({
   ...opmRuleDefaults,
   id: 'bundle-in-no-channel',
   title: 'Every bundle is in a channel',
@@ -95,7 +99,7 @@ export const bundleInNoChannel = defineRule<BundleRuleData>({
   }),
 })
 
-export const nameNotNormalized = defineRule<BundleRuleData & { wanted: string }>({
+export const nameNotNormalized = defineRule<BundleRuleFindingData & { wanted: string }>({
   ...opmRuleDefaults,
   id: 'name-not-normalized',
   title: 'A bundle with a release is named after its package, version, and release',
@@ -106,7 +110,7 @@ export const nameNotNormalized = defineRule<BundleRuleData & { wanted: string }>
   }),
 })
 
-export const bundleWithoutImage = defineRule<BundleRuleData>({
+export const bundleWithoutImage = defineRule<BundleRuleFindingData>({
   ...opmRuleDefaults,
   id: 'bundle-without-image',
   title: 'A bundle has an image',
@@ -117,7 +121,9 @@ export const bundleWithoutImage = defineRule<BundleRuleData>({
   }),
 })
 
-export const releaseWithBuildMetadata = defineRule<BundleRuleData & { version: string; release: string }>({
+export const releaseWithBuildMetadata = defineRule<
+  BundleRuleFindingData & { version: string; release: string }
+>({
   ...opmRuleDefaults,
   id: 'release-with-build-metadata',
   title: 'A version with a release has no build metadata',

@@ -2,7 +2,7 @@ import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
 import { opmRuleDefaults } from '../../load/load-rules.ts'
 
-interface ChannelRuleData {
+interface ChannelRuleFindingData {
   readonly package: string
   readonly channel: string
 }
@@ -41,7 +41,7 @@ export const namelessChannel = defineRule<{ package: string }>({
   }),
 })
 
-export const duplicateChannel = defineRule<ChannelRuleData>({
+export const duplicateChannel = defineRule<ChannelRuleFindingData>({
   ...opmRuleDefaults,
   id: 'duplicate-channel',
   title: 'Each channel is declared only once in its package',
@@ -52,7 +52,7 @@ export const duplicateChannel = defineRule<ChannelRuleData>({
   }),
 })
 
-export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
+export const duplicateEntry = defineRule<ChannelRuleFindingData & { entry: string }>({
   ...opmRuleDefaults,
   id: 'duplicate-entry',
   title: 'Each bundle is listed only once in a channel',
@@ -63,7 +63,7 @@ export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
   }),
 })
 
-export const entryWithoutBundle = defineRule<ChannelRuleData & { entry: string }>({
+export const entryWithoutBundle = defineRule<ChannelRuleFindingData & { entry: string }>({
   ...opmRuleDefaults,
   id: 'entry-without-bundle',
   title: 'Every channel entry refers to a bundle in the catalog',
@@ -74,7 +74,7 @@ export const entryWithoutBundle = defineRule<ChannelRuleData & { entry: string }
   }),
 })
 
-export const emptyChannel = defineRule<ChannelRuleData>({
+export const emptyChannel = defineRule<ChannelRuleFindingData>({
   ...opmRuleDefaults,
   id: 'empty-channel',
   title: 'A channel has at least one entry',
@@ -85,7 +85,7 @@ export const emptyChannel = defineRule<ChannelRuleData>({
   }),
 })
 
-export const noHead = defineRule<ChannelRuleData>({
+export const noHead = defineRule<ChannelRuleFindingData>({
   ...opmRuleDefaults,
   id: 'no-head',
   title: 'A channel has a head',
@@ -96,7 +96,7 @@ export const noHead = defineRule<ChannelRuleData>({
   }),
 })
 
-export const severalHeads = defineRule<ChannelRuleData & { heads: readonly string[] }>({
+export const severalHeads = defineRule<ChannelRuleFindingData & { heads: readonly string[] }>({
   ...opmRuleDefaults,
   id: 'several-heads',
   title: 'A channel has one head',
@@ -107,7 +107,7 @@ export const severalHeads = defineRule<ChannelRuleData & { heads: readonly strin
   }),
 })
 
-export const replacesCycle = defineRule<ChannelRuleData & { cycle: readonly string[] }>({
+export const replacesCycle = defineRule<ChannelRuleFindingData & { cycle: readonly string[] }>({
   ...opmRuleDefaults,
   id: 'replaces-cycle',
   title: 'Upgrades do not form a cycle',
@@ -118,7 +118,7 @@ export const replacesCycle = defineRule<ChannelRuleData & { cycle: readonly stri
   }),
 })
 
-export const strandedBundle = defineRule<ChannelRuleData & { entry: string }>({
+export const strandedBundle = defineRule<ChannelRuleFindingData & { entry: string }>({
   ...opmRuleDefaults,
   id: 'stranded-bundle',
   title: 'Every entry can be upgraded to the head',
@@ -129,7 +129,7 @@ export const strandedBundle = defineRule<ChannelRuleData & { entry: string }>({
   }),
 })
 
-export const namelessEntry = defineRule<ChannelRuleData>({
+export const namelessEntry = defineRule<ChannelRuleFindingData>({
   ...opmRuleDefaults,
   id: 'nameless-entry',
   title: 'Every channel entry names a bundle',
@@ -140,7 +140,7 @@ export const namelessEntry = defineRule<ChannelRuleData>({
   }),
 })
 
-export const emptySkip = defineRule<ChannelRuleData & { entry: string; index: number }>({
+export const emptySkip = defineRule<ChannelRuleFindingData & { entry: string; index: number }>({
   ...opmRuleDefaults,
   id: 'empty-skip',
   title: 'Every item in skips names a bundle',
@@ -152,7 +152,7 @@ export const emptySkip = defineRule<ChannelRuleData & { entry: string; index: nu
 })
 
 export const invalidSkipRange = defineRule<
-  ChannelRuleData & { entry: string; skipRange: string; error: string }
+  ChannelRuleFindingData & { entry: string; skipRange: string; error: string }
 >({
   ...opmRuleDefaults,
   id: 'invalid-skip-range',
