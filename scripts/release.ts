@@ -130,7 +130,7 @@ function fillInNames(
 ): void {
   editFile(join(stage, 'README.md'), (text) =>
     text.replace(/<!-- released: (.*) -->[\s\S]*?```sh\n[\s\S]*?```/, (_all, command: string) =>
-      `\`\`\`sh\n${command.replace('PACKAGE', authorPackage)}\n\`\`\``).replace('Install the command from a checkout of this project. It requires', 'Install the command. It requires'),
+      `\`\`\`sh\n${command.replace('PACKAGE', authorPackage)}\n\`\`\``).replace('Clone this project, and install the command from the clone.', 'Install the command.'),
   ) // prettier-ignore
   editFile(join(stage, 'deploy/chart/values.yaml'), (text) =>
     text.replace(/^( {2}repository:) ''$/m, `$1 ${image}`),

@@ -162,7 +162,7 @@ export function createCheckAnswers(
     get: (question) =>
       (known.get(toCheckQuestionKey(question)) ?? {
         kind: 'unknown',
-        reason: 'catalog-bot has not looked it up yet',
+        reason: 'catalog-bot has not looked up this information yet',
         retryAfter: 0,
       }) as never,
   }

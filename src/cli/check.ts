@@ -187,7 +187,7 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
       break
     case 'mermaid': {
       const graph = renderDiffGraphAsMermaid(change, becoming)
-      if (graph === undefined) printToStderr('No channel changes, or the changes are too large to draw.')
+      if (graph === undefined) printToStderr('No channels changed, or the changes are too large to draw.')
       else printToStdout(graph)
       break
     }
@@ -199,7 +199,7 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
           variant: catalogs.join(' '),
           draw: () => drawSvg(drawing),
         })),
-        { extension: 'svg', out, emptyMessage: 'No channel changes.' },
+        { extension: 'svg', out, emptyMessage: 'No channels changed.' },
       )
   }
   setExitCode(0)

@@ -131,7 +131,7 @@ function explainFailedDelivery(status: number): string {
   if (status === 401)
     return "WEBHOOK_SECRET differs from the webhook secret in the App's settings, so enter the same secret in both"
   if (status === 404) return "the webhook URL in the App's settings must end in /api/github/webhooks"
-  return "see catalog-bot's log, or that of the proxy in front of it"
+  return 'check the logs of catalog-bot and of any proxy in front of it'
 }
 
 /** Seconds. GitHub rejects App tokens issued in its future: https://docs.github.com/apps (JWT, `iat`). */
@@ -191,7 +191,7 @@ export function diagnoseRegistries(
       {
         about: 'registries',
         ok: undefined,
-        text: 'not checked, because the configuration does not list any; to check one, use --registry HOST',
+        text: 'not checked, because the configuration does not list any registries; to check a registry, use --registry HOST',
       },
     ]
   return [...answers].map(([host, answer]): DiagnosisFinding => {

@@ -88,7 +88,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
   const branch = await findDefaultBaseBranch(top).then(
     ({ name }) => name,
     () => {
-      printToStderr('The default branch is unknown, so the rulesets are for main.')
+      printToStderr('The default branch is unknown, so the rulesets apply to main.')
       return 'main'
     },
   )
@@ -111,7 +111,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
 function renderGitHubWorkflow(action = readReleaseDistribution()?.action): string {
   if (action === undefined)
     throw new Error(
-      'this copy of catalog-bot was not released: push its repository to GitHub, and name it with --uses OWNER/NAME@REF',
+      'this copy of catalog-bot is not a release: push its repository to GitHub, and specify that repository with --uses OWNER/NAME@REF',
     )
   if (!/^[\w.-]+\/[\w./-]+@[\w./-]+$/.test(action)) throw new Error('--uses requires the form OWNER/NAME@REF')
   return `# .github/workflows/catalog.yml: checks the catalogs of each pull request. It does not merge, and it does not require the App.

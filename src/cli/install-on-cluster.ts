@@ -165,12 +165,12 @@ function planRequestedClusterTests(
     )
     for (const target of suitable)
       if (!present.includes(target))
-        skippedTests.push({ target, channel, why: 'the cluster does not serve its API' })
+        skippedTests.push({ target, channel, why: 'the cluster does not serve the API of this target' })
       else if (!targets.includes(target))
         skippedTests.push({
           target,
           channel,
-          why: 'it accepts catalogs only as images: specify an image instead of a directory',
+          why: 'this target accepts catalogs only as images: specify an image instead of a directory',
         })
     const planned = planChannelClusterTests({
       package: plan.request.package,

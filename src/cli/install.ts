@@ -81,7 +81,7 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
   const running = await queryCatalogServers(main, options.package, process.env['OPM_PATH'])
   const report = evaluateInstall(
     plan,
-    (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'its content was not read' },
+    (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'the content of the bundle was not read' },
     {
       wanted,
       running,
@@ -178,10 +178,10 @@ async function loadBundleContents(
       contents.set(blob, {
         kind: 'missing',
         reason:
-          'it has no image, and the catalog does not contain all of its manifests (olm.csv.metadata is not enough)',
+          'the bundle has no image, and the catalog does not contain all of its manifests (olm.csv.metadata is not enough)',
       })
     else if (offline)
-      contents.set(blob, { kind: 'unknown', reason: `--offline: ${blob.image} was not looked up` })
+      contents.set(blob, { kind: 'unknown', reason: `${blob.image} was not looked up because of --offline` })
     else toPull.push(blob)
   }
   if (toPull.length > 0)
@@ -238,7 +238,9 @@ async function loadDependencyCatalogs(
   for (const [index, text] of named.entries()) {
     const match = /^(?:(?<name>[a-z0-9][a-z0-9.-]*)(?::(?<priority>-?\d{1,9}))?=)?(?<place>.+)$/.exec(text)
     if (!match?.groups)
-      throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${escapeNonPrintableCharacters(text)}"`)
+      throw new Error(
+        `--beside must have the form [NAME[:PRIORITY]=]DIR, but is "${escapeNonPrintableCharacters(text)}"`,
+      )
     const { name = `beside-${index + 1}`, priority = '0', place = '' } = match.groups
     if (name === testCatalogSourceName || found.some((one) => one.name === name))
       throw new Error(`--beside: two catalogs are named "${name}"`)
@@ -262,7 +264,10 @@ function parseBundleDirectoryOptions(named: readonly string[]): ReadonlyMap<stri
     named.map((text): [string, BundleContentForInstall] => {
       const at = text.indexOf('=')
       const directory = text.slice(at + 1)
-      if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${escapeNonPrintableCharacters(text)}"`)
+      if (at < 1)
+        throw new Error(
+          `--bundle must have the form NAME=DIR, but is "${escapeNonPrintableCharacters(text)}"`,
+        )
       if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
         throw new Error(`${directory} is not a directory`)
       return [text.slice(0, at), toBundleContentForInstall(readBundleDirectory(directory), {}, 'directory')]
@@ -272,6 +277,6 @@ function parseBundleDirectoryOptions(named: readonly string[]): ReadonlyMap<stri
 
 function parseInstallTargetOption(text: string): InstallTarget {
   const found = parseInstallTargetId(text)
-  if (found === undefined) throw new Error(`--with takes ${installTargetIds.join(', ')}`)
+  if (found === undefined) throw new Error(`--with accepts only ${installTargetIds.join(', ')}`)
   return found
 }

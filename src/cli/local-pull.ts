@@ -155,13 +155,13 @@ export function createLocalCheckQuestionResolver(
           person: isSameLogin(question.login, author.login) ? author : parseGitHubAccount(question.login),
         }
       case 'comment':
-        return unknownOnGitHub('comments are available only on GitHub')
+        return unknownOnGitHub('a local run cannot read comments from GitHub')
       case 'branch':
-        return unknownOnGitHub('branches are available only on GitHub')
+        return unknownOnGitHub('a local run cannot read branches from GitHub')
       case 'check-run':
-        return unknownOnGitHub('checks from other Apps are available only on GitHub')
+        return unknownOnGitHub('a local run cannot read the checks of other Apps from GitHub')
       case 'team-member':
-        return unknownOnGitHub('team members are available only on GitHub')
+        return unknownOnGitHub('a local run cannot read team members from GitHub')
       case 'role':
         return { kind: 'role', role: question.user === author.id ? role : 'read' }
     }

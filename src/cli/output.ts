@@ -11,7 +11,7 @@ const messageBySystemErrorCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was reset',
   EEXIST: 'the file already exists',
-  EISDIR: 'expected a file, but it is a directory',
+  EISDIR: 'expected a file, but found a directory',
   ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'the name is too long',

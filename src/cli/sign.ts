@@ -147,7 +147,7 @@ function* formatImageVerificationLines(name: string, found: ImageVerification): 
     yield `${platform || 'A manifest in the index'}, ${digest}: ${signatures > 0 ? 'signed' : 'not signed'} with this key.`
     for (const why of refused) yield `  Ignored a signature: ${why}.`
   }
-  if (found.provenance.length === 0) yield 'No provenance signed with this key.'
+  if (found.provenance.length === 0) yield 'No provenance is signed with this key.'
   for (const { builder, sources } of found.provenance) {
     yield `Built by ${builder ?? 'an unnamed builder'}`
     for (const source of sources) yield `  from ${source}`

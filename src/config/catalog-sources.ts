@@ -82,7 +82,7 @@ export const bundleReleaseSchema = z
       ),
   })
   .prefault({})
-  .describe('The pull requests in which catalog-bot adds merged bundle directories to catalogs.')
+  .describe('Settings for the pull requests that add merged bundle directories to catalogs.')
 
 /**
  * The image of a bundle directory. Undefined if the names of its directories, which any pull request can choose, are not valid in
@@ -103,7 +103,7 @@ function createTemplatePathSchema() {
     .string()
     .regex(
       /^(?!\/|\.\.?\/)[^*?\\]*[^*?\\/]$/,
-      'must be a path relative to the root of the repository, without * and ?',
+      'must be a path relative to the root of the repository, without * or ?',
     )
 }
 

@@ -20,21 +20,21 @@ const messagesByConfigFileProblem: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
   link: {
-    problem: 'it is a symbolic link, and catalog-bot does not follow symbolic links',
+    problem: 'the file is a symbolic link, and catalog-bot does not follow symbolic links',
     fix: configNotRegularFileFix,
   },
   submodule: {
-    problem: 'it is a submodule, and catalog-bot does not read submodules',
+    problem: 'the path is a submodule, and catalog-bot does not read submodules',
     fix: configNotRegularFileFix,
   },
-  directory: { problem: 'it is a directory, but must be a file', fix: configNotRegularFileFix },
+  directory: { problem: 'the path is a directory, but must be a file', fix: configNotRegularFileFix },
   'below-link': {
     problem:
-      'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
+      'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read the configuration',
     fix: `Ask a maintainer to make .github a regular directory on the base branch.`,
   },
   'too-large': {
-    problem: `it is larger than ${maxConfigBytes / 1024} KB`,
+    problem: `the file is larger than ${maxConfigBytes / 1024} KB`,
     fix: `Ask a maintainer to shorten ${configPath} on the base branch, for example by moving lists of owners to files next to the packages.`,
   },
 }
@@ -60,7 +60,7 @@ export function parseConfigFile(file: Uint8Array | ConfigFileProblem, rules: Rea
     return createUnreadableConfigResult(
       createConfigFileLocation(before.length, (before.at(-1)?.length ?? 0) + 1),
       {
-        problem: 'it is not UTF-8 text',
+        problem: 'the file is not UTF-8 text',
         fix: `Ask a maintainer to save ${configPath} on the base branch as UTF-8.`,
       },
     )

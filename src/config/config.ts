@@ -146,7 +146,7 @@ export const configSchema = z.strictObject({
       path: ['release'],
     })
     .prefault({})
-    .describe('Requirements for bundles, in directories of the repository and in images.'),
+    .describe('Requirements for bundles, both in repository directories and in images.'),
   images: z
     .strictObject({
       registries: z
@@ -201,7 +201,7 @@ export const configSchema = z.strictObject({
         .array(z.enum(['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']))
         .default([])
         .describe(
-          'Targets that must be able to install packages. If empty, OLM v0 must be able to install registry+v1 bundles, and RukPak other bundles.',
+          'Targets that must be able to install packages. If empty, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles.',
         ),
       cluster: z
         .enum(['off', 'asked', 'automatic'])
@@ -258,7 +258,7 @@ export const configSchema = z.strictObject({
         .max(2000)
         .optional()
         .describe(
-          'URL of an external builder that receives a signed request. A bot administrator must allow it as well.',
+          'URL of an external builder that receives a signed request. A bot administrator must also allow this URL.',
         ),
     })
     .refine(
@@ -268,7 +268,7 @@ export const configSchema = z.strictObject({
     )
     .prefault({})
     .describe(
-      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken. A workflow gets the inputs `commit` and `catalogs`, and an event the payload `branch`, `commit`, and `catalogs`.',
+      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken. A workflow gets the inputs `commit` and `catalogs`, and an event gets the payload `branch`, `commit`, and `catalogs`.',
     ),
   publish: publishSchema,
   opm: z
@@ -321,7 +321,7 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
     return createUnreadableConfigResult([
       {
         at,
-        problem: `it contains the character ${divided.name}, which some parsers treat as the end of a line or of the text`,
+        problem: `the file contains the character ${divided.name}, which some parsers treat as the end of a line or of the text`,
       },
     ])
   }
@@ -360,7 +360,7 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
     return createUnreadableConfigResult([
       {
         at: locationAt(document.contents?.range?.[0] ?? 0),
-        problem: `it contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
+        problem: `the file contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
       },
     ])
   return validateConfig(value, document, locationAt)

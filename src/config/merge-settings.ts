@@ -120,12 +120,14 @@ export const automationSchema = z
         .array(createWildcardPatternSchema('channel'))
         .default([])
         .describe(
-          'Channels that the account can change, such as `*-nightly`. If empty, the account can’t change any channel and so can’t add versions.',
+          'Channels that the account can change, such as `*-nightly`. If empty, the account can’t change any channel, and therefore can’t add versions.',
         ),
       changes: z
         .array(z.enum(automatableChangeKinds))
         .min(1)
-        .describe('Kinds of change that the account can make without approval, as in `permissions`.'),
+        .describe(
+          'Kinds of changes that the account can make without approval. The possible values are the same as in `permissions`.',
+        ),
     }),
   )
   .max(100)

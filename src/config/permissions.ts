@@ -16,7 +16,7 @@ export type RequiredConsent = z.output<typeof requiredConsentSchema>
 export const changeKindDescriptions = {
   'add-bundle': 'Adds a bundle to an existing package.',
   'edit-bundle': 'Changes a published bundle without changing its name.',
-  'remove-bundle': 'Removes a bundle, which users might have installed, from a catalog.',
+  'remove-bundle': 'Removes a bundle from a catalog, even though users might have installed it.',
   'add-edge': 'Adds channels, adds entries to a channel, or changes the upgrade edges of an entry.',
   'remove-entry':
     'Removes an entry from a channel, so users who installed it no longer get upgrades from that channel.',
@@ -117,6 +117,6 @@ export const permissionsSchema = z
     ).describe('GitHub Apps that are listed as owners, for pull requests from a branch in this repository.'),
   })
   .prefault({})
-  .describe('Who must agree to a change, by the role of its author and the kind of change.')
+  .describe('Who must approve a change, based on its kind and on the role of its author.')
 
 export type Permissions = z.output<typeof permissionsSchema>

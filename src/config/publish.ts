@@ -45,7 +45,7 @@ const publishEntrySchema = z.strictObject({
     .string()
     .min(1)
     .describe(
-      'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must allow it as well.',
+      'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must also allow this repository.',
     ),
   tags: z
     .array(createPublishTagSchema(['name', 'version']))
@@ -126,7 +126,7 @@ const publishEntrySchema = z.strictObject({
     .min(1)
     .max(200)
     .default('catalog {name}')
-    .describe('Environment of the deployment on GitHub, with the placeholders {name} and {version}.'),
+    .describe('GitHub deployment environment. The value can contain the placeholders {name} and {version}.'),
 })
 
 export const publishSchema = z

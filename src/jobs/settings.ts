@@ -82,11 +82,12 @@ export const environmentSchema = z.object({
 export const environmentVariables = {
   PORT: 'port to listen on',
   HOST: 'address to listen on',
-  METRICS_PORT: 'port that serves only `/metrics`; if unset, `PORT` serves the metrics, too',
-  SETUP: '`1`: the setup page listens on `HOST`, for containers',
+  METRICS_PORT: 'port that serves only `/metrics`; if unset, `PORT` also serves the metrics',
+  SETUP: '`1`: the setup page listens on `HOST`; required in containers',
   DATA_DIR: 'directory for mirrors, the embedded database, and credentials from the setup page',
-  DATABASE_URL: 'Postgres database, required for several instances; if unset, an embedded one in `DATA_DIR`',
-  APP_ID: 'ID of the App; if it and the private key are unset, catalog-bot starts the setup page',
+  DATABASE_URL:
+    'URL of the Postgres database, required for several instances; if unset, catalog-bot uses an embedded database in `DATA_DIR`',
+  APP_ID: 'ID of the App; if the ID and the private key are unset, catalog-bot starts the setup page',
   PRIVATE_KEY: "the App's private key in PEM format, optionally encoded as base64",
   PRIVATE_KEY_PATH: "file with the App's private key, instead of `PRIVATE_KEY`",
   WEBHOOK_SECRET: "secret of the App's webhook, at least 16 characters",
@@ -98,7 +99,8 @@ export const environmentVariables = {
   GITHUB_RESERVES:
     "percentages of GitHub's rate limit that evaluations, sweeps, and scans leave for more important work",
   SWEEP_SECONDS: "interval between full checks, which don't depend on webhooks",
-  SCAN_SECONDS: "interval between image scans; overrides the repositories' configuration; 0: never",
+  SCAN_SECONDS:
+    "interval between image scans, which overrides the repositories' configuration; `0` disables image scans",
   SECOND_LOOK_SECONDS: 'seconds until a second lookup confirms that an image is missing',
   CONCURRENCY: 'maximum number of concurrent jobs',
   MAX_PATHS: 'maximum number of paths in a tree, and in the difference between two trees',
@@ -115,19 +117,19 @@ export const environmentVariables = {
   PUBLISH_TARGETS: 'file that defines which repositories can publish images, and where',
   CLUSTER_TARGETS: 'file that defines which repositories can test installs, and on which cluster',
   PUBLISH_CREDENTIALS:
-    "push credentials (Docker's JSON format) for `PUBLISH_TARGETS` entries without their own",
+    "push credentials in Docker's JSON format, for `PUBLISH_TARGETS` entries that do not specify any",
   PUBLISH_KEY_PASSWORD: 'password of the keys that sign images (`signingKey` in `PUBLISH_TARGETS`)',
   PUBLISH_RETRY_SECONDS: 'delay before catalog-bot retries a failed publication; doubles after each failure',
   PAGES: 'access to the status pages: `public`, `signed-in`, or `off`',
   PUBLIC_URL: 'public address of catalog-bot, such as `https://bot.example.com`; reports link to its pages',
   CLIENT_ID:
-    'OAuth client of the App; with `PUBLIC_URL`, lets users sign in to see their private repositories',
+    'OAuth client ID of the App; with `PUBLIC_URL`, lets users sign in to see their private repositories',
   CLIENT_SECRET: 'secret of the OAuth client',
   RULES_URL: ['address of the pages in `docs/rules`, which findings link to', "catalog-bot's own pages"],
   OPM_PATH: 'path of an `opm` binary that also serves changed catalogs in the install check',
   INSECURE_REGISTRIES: 'registries without TLS on this machine (`host:port`, comma-separated)',
   REGISTRIES_CONF: [
-    'file that configures mirrors, other locations, and blocked registries',
+    'file that configures registry mirrors, location overrides, and blocked registries',
     "Podman's files",
   ],
   PULL_SECRETS: 'directory of mounted Kubernetes pull secrets',

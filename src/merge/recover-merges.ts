@@ -244,7 +244,7 @@ async function openRevertPullRequest(
   if (tip === undefined) return { kind: 'none', why: 'the branch does not exist' }
   const tree = await repository.treeOf(base)
   if (tree === (await repository.treeOf(tip)))
-    return { kind: 'none', why: 'the branch is already in the state that it had before the merge' }
+    return { kind: 'none', why: 'the branch already matches its state before the merge' }
   if (!(await repository.contains(tip, base)))
     return { kind: 'none', why: 'the branch does not contain the commit that was its tip before the merge' }
   const undone = (await repository.firstParents(tip, base)).length

@@ -111,13 +111,13 @@ function chooseStrategyAutomatically(
   if (requirements.noPush.length === 0) return createPushMergeChoice(input, requirements)
   const allowed = formatListWithAnd(input.rules.mergeMethods) || 'none'
   return createUnavailableStrategyChoice(
-    `no merge method works: ${obstacles.join('; ')}; and the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestMergeSettingsFix(input.rules)}`,
+    `no merge method works, because ${obstacles.join('; ')}; the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestMergeSettingsFix(input.rules)}`,
   )
 }
 
 function suggestMergeSettingsFix({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
-    return 'require either a linear history or signatures on this branch, but not both, because GitHub would then let only the author squash a pull request'
+    return 'require either a linear history or signatures on this branch, but not both: with both, GitHub lets only the author squash a pull request'
   const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
@@ -127,12 +127,12 @@ function createPushMergeChoice(
   { checksFirst }: MergeRequirements,
 ): MergeStrategyChoice {
   const how = [
-    ...(checksFirst ? ['catalog-bot adds the required checks to that merge first'] : []),
+    ...(checksFirst ? ['catalog-bot adds the required checks to the validated merge before the push'] : []),
     ...(rules.signatures ? ['GitHub signs the merge because the branch requires signatures'] : []),
   ]
   return {
     method: { kind: 'push', checksFirst, signed: rules.signatures },
-    because: ['the branch accepts the validated merge itself', ...how].join('; '),
+    because: ['the branch accepts a push of the validated merge', ...how].join('; '),
     missing: [],
   }
 }
@@ -148,7 +148,7 @@ function createGitHubMergeChoice(
   // If the head is behind its base, GitHub expects all checks to run again, even if they passed.
   if (requiresUpToDateHead(rules) && pull?.containsBase === false)
     return createUnavailableStrategyChoice(
-      `GitHub must merge this pull request (${why}), but it is behind its base and the branch requires it to be up to date: update the pull request, or turn off that requirement`,
+      `GitHub must merge this pull request (${why}), but the branch requires the head to be up to date, and this head is behind its base: update the pull request, or turn off that requirement`,
     )
   return {
     method: { kind: 'github-merge', method },
@@ -159,7 +159,7 @@ function createGitHubMergeChoice(
 
 function explainDisallowedMergeMethod(rules: BranchRules, method: MergeMethod): string {
   const fault = !rules.mergeMethods.includes(method)
-    ? 'the repository or a rule does not allow it'
+    ? 'the repository or a rule does not allow this method'
     : method === 'merge'
       ? 'the branch requires a linear history'
       : method === 'squash'
@@ -185,7 +185,7 @@ function findMergeBlockers({
     ...(rules.closedToUs
       ? [
           rules.owner === 'user'
-            ? 'only listed users can update the branch, and a user-owned repository cannot list an App: remove that rule'
+            ? 'only listed users can update the branch, and user-owned repositories cannot add Apps to this list: remove that rule'
             : `only listed users and apps can update the branch: add this App (id ${app}) to the list, with the bypass mode "always"`,
         ]
       : []),
@@ -219,7 +219,7 @@ const permissionsByStrategy: Readonly<Record<MergeStrategy['kind'], readonly Req
   queue: [
     ['contents', 'write', 'to queue pull requests'],
     ['pull_requests', 'write', 'to queue pull requests'],
-    ['merge_queues', 'read', 'to learn which groups to check'],
+    ['merge_queues', 'read', 'to determine which groups to check'],
     ['checks', 'write', 'to report on those groups'],
   ],
 }

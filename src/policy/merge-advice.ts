@@ -69,7 +69,7 @@ function describeReviewConditions(requirement: NonNullable<BranchRules['pullRequ
         ]
       : []),
     ...(requirement.codeOwners
-      ? ['for each changed file that has code owners, one of them must approve']
+      ? ['each changed file that has code owners must be approved by a code owner']
       : []),
     ...(requirement.conversations ? ['every conversation must be resolved'] : []),
     ...(requirement.dismissesStale ? ['approvals must be newer than the last push'] : []),
@@ -131,15 +131,15 @@ function suggestMissingRulesets(
 function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements) {
   if (wanted !== 'auto')
     return [
-      'set merge.method to auto, so that catalog-bot pushes the validated merge itself where the rules allow it',
+      'set merge.method to auto, so that catalog-bot pushes the validated merge where the rules allow it',
     ]
   return [
     ...(rules.linearHistory
-      ? ['turn off the linear history requirement, so that catalog-bot can push the validated merge itself']
+      ? ['turn off the linear history requirement, so that catalog-bot can push the validated merge']
       : []),
     ...(rules.mergeMethods.includes('merge')
       ? []
-      : ['allow merge commits, so that catalog-bot can push the validated merge itself']),
+      : ['allow merge commits, so that catalog-bot can push the validated merge']),
     ...(rules.workflows
       ? ['require checks instead of workflows, because required workflows block every push']
       : []),
@@ -148,7 +148,7 @@ function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { foreign }
       : []),
     ...(foreign.length > 0
       ? [
-          `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, but can then push the validated merge itself`,
+          `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, but can then push the validated merge`,
         ]
       : []),
   ]
@@ -160,7 +160,7 @@ function suggestMergeQueueSettings({ queue }: BranchRules): string[] {
     ...(queue.method === 'merge'
       ? []
       : [
-          `configure the merge queue to use the method merge instead of ${queue.method}, because merge commits preserve the validated commits`,
+          `set the method of the merge queue to merge instead of ${queue.method}, because merge commits preserve the validated commits`,
         ]),
     ...(queue.largestGroup > 1
       ? [

@@ -41,7 +41,7 @@ export type PathRole =
   | { readonly kind: 'owners'; readonly directory?: string }
   /**
    * Everything else: workflows, recipes, the bot's own configuration, dot files. `odd`: why no one may add such a
-   * path at all, such as `it contains a control character` (docs/dev/threats.md#t08).
+   * path at all, such as `the path contains a control character` (docs/dev/threats.md#t08).
    */
   | { readonly kind: 'infrastructure'; readonly odd?: string }
 

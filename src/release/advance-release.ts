@@ -183,7 +183,7 @@ async function resolveReleaseImage(step: AdvanceReleaseInput, ctx: ReleaseContex
   if (image === undefined)
     return reportReleaseProblemOnce(
       { ...entry, seen: base.tip, again: app.clock.now() + maxReleaseRetryDelayMs },
-      { kind: 'refused', why: 'its directory names cannot be used in an image name' },
+      { kind: 'refused', why: 'the directory names cannot be used in an image name' },
       step,
       ctx,
     )

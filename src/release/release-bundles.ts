@@ -142,7 +142,7 @@ async function addMergedBundlesToReleaseState(
   if (merged === 'too-many') {
     app.log.warn(
       { from: state.seen, tip },
-      'too many bundle directories were merged at once, so none of them are released',
+      'too many bundle directories were merged at the same time, so none of these bundles are released',
     )
     return { ...state, seen: tip }
   }

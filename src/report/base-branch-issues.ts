@@ -144,7 +144,7 @@ export function renderRevertPullRequest(
     title: escapeIssueTitle(title),
     body: [
       `The branch ${toCodeSpan(branch)} does not match what catalog-bot checked when it merged #${pull}. Merging this pull request restores the files to their state at ${toCodeSpan(base)}. ${also}`,
-      'catalog-bot does not merge this pull request. A maintainer must decide.',
+      'catalog-bot does not merge this pull request. A maintainer must decide whether to merge it.',
     ].join('\n\n'),
     message: escapeIssueTitle(title),
   }

@@ -108,7 +108,7 @@ export function renderCheckRun(id: CheckId, verdict: PullVerdict, options: PullR
       ...base,
       status: 'completed',
       conclusion: 'success',
-      title: 'Approved; a maintainer must merge it manually',
+      title: 'Approved; a maintainer must merge this pull request manually',
     }
   const passed = warnings > 0 ? `Passed, ${formatFindingCounts(0, warnings)}` : 'Passed'
   const title = mergeBlockers.length > 0 ? `${passed}; merging is currently blocked` : passed

@@ -14,10 +14,10 @@ import { toCodeSpan, escapeMarkdown, renderFencedBlock } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 const labelByTestFailureClass = {
-  content: 'the bundles or their dependencies',
-  catalog: 'the catalog image',
-  environment: 'the cluster; unrelated to the change',
-  infra: 'the network or a server; unrelated to the change',
+  content: 'caused by the bundles or their dependencies',
+  catalog: 'caused by the catalog image',
+  environment: 'caused by the cluster, not by the change',
+  infra: 'caused by the network or a server, not by the change',
 } as const
 
 export type ClusterTestView =
@@ -83,7 +83,7 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
       yield `⏳ ${formatClusterTestHeading(view.trial)}`
       return
     case 'running':
-      yield `🔄 ${formatClusterTestHeading(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
+      yield `🔄 ${formatClusterTestHeading(view.trial)}\n\nStatus: ${escapeMarkdown(view.says)}`
       return
     case 'not-tried':
       yield `➖ ${escapeMarkdown(view.what)} was not tested: ${escapeMarkdown(view.why)}`

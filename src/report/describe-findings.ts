@@ -57,7 +57,7 @@ export function renderErrorDetails(
     .slice(0, maxDetailedErrorGroups)
     .map((group) => renderErrorGroupDetails(group, isOnly, commits, options))
   const left = groups.length - maxDetailedErrorGroups
-  return left > 0 ? [...boxes, `… and ${left} more. The check runs list them.`] : boxes
+  return left > 0 ? [...boxes, `… and ${left} more. For the full list, see the check runs.`] : boxes
 }
 
 function renderErrorGroupDetails(
@@ -116,7 +116,7 @@ function describeSimilarFindings(
   const uniqueLines = [...new Set(lines)].filter((line) => line !== '- ')
   const left = others.length - Math.min(others.length, maxDisplayedSimilarFindings)
   return left > 0
-    ? [...uniqueLines, `- … and ${left} more for this rule. The check runs list them.`]
+    ? [...uniqueLines, `- … and ${left} more for this rule. For the full list, see the check runs.`]
     : uniqueLines
 }
 
@@ -162,7 +162,7 @@ function renderFindingsTable(
   return [
     `<details><summary>${title}</summary>`,
     ['| Location | Problem | Fix |', '|---|---|---|', ...rows].join('\n'),
-    ...(left > 0 ? [`… and ${left} more. The check runs list them.`] : []),
+    ...(left > 0 ? [`… and ${left} more. For the full list, see the check runs.`] : []),
     '</details>',
   ].join('\n\n')
 }

@@ -79,7 +79,7 @@ const authorStepByReasonCode: Partial<
   }),
   malformed: ({ text }) => ({
     headline: '❌ Re-create the commits: Git rejects them',
-    what: `${formatEscapedSentence(text)} Re-create them in a fresh clone with a standard Git client, and force-push. catalog-bot does not check them until then.`,
+    what: `${formatEscapedSentence(text)} Re-create the commits in a fresh clone with a standard Git client, and force-push. Until then, catalog-bot does not check this pull request.`,
   }),
   conflict: ({ text }, { baseRef }) => ({
     headline: `❌ Resolve the conflict with ${toCodeSpan(baseRef)}`,

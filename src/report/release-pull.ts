@@ -84,7 +84,7 @@ export function renderReleaseProblem(
         title: 'A bundle image is not available yet',
         text: [
           `${directoryLabel} was merged ${news.hours} hours ago, but its image ${toCodeSpan(news.image, 500)} is not in the registry: ${escapeMarkdown(news.reason, 300)}. Therefore, catalog-bot has not opened the pull request that adds the bundle to the catalogs.`,
-          'The author of this directory did nothing wrong. Maintainers: check whether the image was built and pushed under this name. catalog-bot retries automatically for two weeks after the merge.',
+          'No action is needed from the author of this directory. Maintainers: check whether the image was built and pushed under this name. catalog-bot retries automatically for two weeks after the merge.',
         ].join('\n\n'),
       }
     case 'refused':

@@ -55,7 +55,7 @@ export async function startBotFromEnvironment({
     say(
       `catalog-bot is listening on ${address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
     )
-    if (metricsUrl !== undefined) say(`Its metrics are at ${metricsUrl}.`)
+    if (metricsUrl !== undefined) say(`Metrics are available at ${metricsUrl}.`)
   }
   if (settings.credentials === undefined) return startSetup({ settings, log, say, onServing: reportServing })
   const app = await startBotServer(settings, settings.credentials, log)

@@ -27,44 +27,44 @@ const unreadableConfigCases: readonly [
   [
     'a link',
     { [configPath]: { mode: '120000', content: '../strict.yml' }, 'strict.yml': mergeDisabledConfig },
-    'it is a symbolic link, and catalog-bot does not follow symbolic links',
+    'the file is a symbolic link, and catalog-bot does not follow symbolic links',
     regularFileAdvicePattern,
   ],
   [
     'a submodule',
     { [configPath]: { mode: '160000', oid: '1234567890'.repeat(4) } },
-    'it is a submodule, and catalog-bot does not read submodules',
+    'the path is a submodule, and catalog-bot does not read submodules',
     regularFileAdvicePattern,
   ],
   [
     'a directory',
     { [`${configPath}/strict.yml`]: mergeDisabledConfig },
-    'it is a directory, but must be a file',
+    'the path is a directory, but must be a file',
     regularFileAdvicePattern,
   ],
   [
     'a file below a link',
     { '.github': { mode: '120000', content: 'elsewhere' }, 'elsewhere/catalog-bot.yml': mergeDisabledConfig },
-    'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
+    'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read the configuration',
     /make .github a regular directory/,
   ],
   [
     'a file of more than 128 KB',
     { [configPath]: `${mergeDisabledConfig}${'#\n'.repeat(65 * 1024)}` },
-    'it is larger than 128 KB',
+    'the file is larger than 128 KB',
     /Ask a maintainer to shorten/,
   ],
   [
     'a list',
     { [configPath]: '# who\n- owners\n' },
-    'it contains a list, but must contain keys such as `catalogs:`',
+    'the file contains a list, but must contain keys such as `catalogs:`',
     /Ask a maintainer to fix/,
     createConfigPosition(2, 1),
   ],
   [
     'a text',
     { [configPath]: 'owners\n' },
-    'it contains a single value, but must contain keys such as `catalogs:`',
+    'the file contains a single value, but must contain keys such as `catalogs:`',
     /Ask a maintainer to fix/,
   ],
 ]
@@ -137,7 +137,7 @@ describe('a configuration that is', () => {
     )
     expect(examined.verdict.kind).toBe('blocked')
     expect(findUnreadableConfigFindings(examined)).toMatchObject([
-      { at: createConfigPosition(2, 11), what: expect.stringContaining('it is not UTF-8 text') },
+      { at: createConfigPosition(2, 11), what: expect.stringContaining('the file is not UTF-8 text') },
     ])
   })
 
@@ -160,7 +160,7 @@ describe('a configuration that is', () => {
     )
     expect(code).toBe(1)
     expect(out).toContain(`${configPath}:1:1`)
-    expect(out).toContain('it is a symbolic link, and catalog-bot does not follow symbolic links')
+    expect(out).toContain('the file is a symbolic link, and catalog-bot does not follow symbolic links')
     expect(out).toMatch(regularFileAdvicePattern)
     ownershipScenario.origin.branch('main', from)
     const checkout = `${ownershipScenario.origin.directory}-checkout`
@@ -173,10 +173,12 @@ describe('a configuration that is', () => {
       checkout,
     ])
     await expect(loadLocalConfig(checkout, undefined)).rejects.toThrow(
-      `${configPath}:1:1: the configuration of this repository is invalid: it is a symbolic link`,
+      `${configPath}:1:1: the configuration of this repository is invalid: the file is a symbolic link`,
     )
     // An explicitly named file may be a link.
     expect((await loadLocalConfig(checkout, `${checkout}/${configPath}`)).root).toBe('')
-    await expect(loadLocalConfig(checkout, checkout)).rejects.toThrow('it is a directory, but must be a file')
+    await expect(loadLocalConfig(checkout, checkout)).rejects.toThrow(
+      'the path is a directory, but must be a file',
+    )
   })
 })

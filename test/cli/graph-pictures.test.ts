@@ -152,7 +152,7 @@ describe('diff', () => {
   }, 90_000)
   test('draws nothing if no channel changes, and reports that', async () => {
     const run = await runCatalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
-    expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })
+    expect(run).toMatchObject({ code: 0, out: '', err: 'No channels changed.\n' })
   }, 90_000)
   test('writes diagrams to a folder', async () => {
     const out = join(temporaryDirectory, 'changes')

@@ -41,7 +41,7 @@ describe('a configuration', () => {
       'templates:\n- template: t/{name}.yaml\n  catalog: c/{version}\n',
       /\{name\} must occur in both the template and the catalog/,
     ],
-    ['a glob in a template path', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* and \?/],
+    ['a glob in a template path', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* or \?/],
     ['a path above the root', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /relative to the root/],
     ['a lone brace', 'templates:\n- {template: "t{.yaml", catalog: c}\n', /brace/],
     ['a second document', 'opm: v1.73\n---\nopm: v1.60\n', /./],

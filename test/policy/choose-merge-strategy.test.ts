@@ -81,28 +81,28 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': {
     rules: permissiveBranchRules,
     method: directPushStrategy,
-    expectedText: 'the branch accepts the validated merge itself',
+    expectedText: 'the branch accepts a push of the validated merge',
   },
   'our checks, head behind': {
     rules: {},
     method: checksFirstPushStrategy,
-    expectedText: 'adds the required checks to that merge first',
+    expectedText: 'adds the required checks to the validated merge before the push',
   },
   'our checks, head contains base': {
     rules: {},
     more: upToDatePullInput,
     method: directPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'our checks, by name alone': {
     rules: { checks: { required: [{ name: botCheckNames[0]! }], strict: false } },
     method: checksFirstPushStrategy,
-    expectedText: 'adds the required checks to that merge first',
+    expectedText: 'adds the required checks to the validated merge before the push',
   },
   'our checks, strict, head behind': {
     rules: { checks: strictRequiredChecks },
     method: checksFirstPushStrategy,
-    expectedText: 'adds the required checks to that merge',
+    expectedText: 'adds the required checks to the validated merge',
   },
   'our checks, no place for a temporary branch': {
     rules: { temporaryBranch: ['creation'] },
@@ -113,12 +113,12 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { temporaryBranch: ['creation'] },
     more: upToDatePullInput,
     method: directPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'no place for a temporary branch, and none needed': {
     rules: { ...permissiveBranchRules, temporaryBranch: ['creation'] },
     method: directPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'a check of others, head behind': {
     rules: { checks: requiredChecksWithCi },
@@ -130,12 +130,13 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { checks: requiredChecksWithCi },
     more: upToDatePullInput,
     method: directPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'a check of others, strict, head behind': {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
     method: undefined,
-    expectedText: 'requires it to be up to date: update the pull request, or turn off that requirement',
+    expectedText:
+      'requires the head to be up to date, and this head is behind its base: update the pull request, or turn off that requirement',
   },
   'a check of others, strict, any pull request': {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
@@ -162,14 +163,14 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'a pull request without approval': {
     rules: { pullRequest: createPullRequestRuleSettings() },
     method: checksFirstPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'a pull request with approvals': {
     rules: {
       pullRequest: createPullRequestRuleSettings({ approvals: 2, codeOwners: true, conversations: true }),
     },
     method: checksFirstPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'restricted, the App not on the list': {
     rules: { closedToUs: true, reservedForUs: false },
@@ -179,7 +180,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   "restricted, in a person's repository": {
     rules: { closedToUs: true, reservedForUs: false, owner: 'user' },
     method: undefined,
-    expectedText: 'a user-owned repository cannot list an App',
+    expectedText: 'user-owned repositories cannot add Apps to this list',
   },
   'restricted, the App on the list for pull requests': {
     rules: { closedToPushes: true },
@@ -291,7 +292,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: permissiveBranchRules,
     more: { permissions: { contents: 'write' } },
     method: directPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'no right to write, where GitHub merges': {
     rules: { linearHistory: true },
@@ -303,7 +304,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: {},
     more: { permissions: undefined },
     method: checksFirstPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'workflow files, without that right': {
     rules: {},
@@ -318,7 +319,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
       permissions: { ...appPermissions, workflows: 'write' },
     },
     method: directPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'merge.method push where it cannot work': {
     rules: { linearHistory: true },
@@ -331,7 +332,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { others: ['code_scanning'], mergeMethods: ['squash'] },
     more: { wanted: 'push' },
     method: checksFirstPushStrategy,
-    expectedText: 'the validated merge itself',
+    expectedText: 'a push of the validated merge',
   },
   'merge.method squash': {
     rules: {},
@@ -343,7 +344,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { mergeMethods: ['merge', 'squash'] },
     more: { wanted: 'rebase' },
     method: undefined,
-    expectedText: 'merge.method is rebase, but the repository or a rule does not allow it',
+    expectedText: 'merge.method is rebase, but the repository or a rule does not allow this method',
   },
   'merge.method merge under linear history': {
     rules: { linearHistory: true },
@@ -431,7 +432,7 @@ describe('a plan', () => {
     const all = conditions.join('\n')
     for (const words of [
       '2 approving reviews',
-      'code owners, one of them must approve',
+      'code owners must be approved by a code owner',
       'every conversation',
       'verified signature',
       '"ci"',
@@ -505,7 +506,7 @@ describe('every field of the branch rules changes the plan or its text', () => {
     const queue = (method: 'merge' | 'rebase', maxGroupSize: number) =>
       planMergeWithRules({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
     expect(queue('merge', 1)).toEqual([])
-    expect(queue('rebase', 1).join()).toContain('the method merge instead of rebase')
+    expect(queue('rebase', 1).join()).toContain('the method of the merge queue to merge instead of rebase')
     expect(queue('merge', 3).join()).toContain('one pull request instead of 3')
   })
 })

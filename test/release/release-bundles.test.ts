@@ -271,7 +271,7 @@ describe('a bundle image', () => {
       const [told, ...more] = scene.comments(pull)
       expect(more).toEqual([])
       expect(told).toContain('was merged 24 hours ago, but its image')
-      expect(told).toContain('The author of this directory did nothing wrong')
+      expect(told).toContain('No action is needed from the author of this directory')
       scene.put('1.1.0', 'b')
       scene.advanceTime(secondsPerDay)
       await runJobsUntilIdle(scene)
@@ -290,7 +290,7 @@ describe('a bundle image', () => {
       await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
       expect(scene.comments(pull)).toEqual([
-        expect.stringContaining('its image does not match its directory'),
+        expect.stringContaining('the bundle image does not match the bundle directory'),
       ])
       scene.put('1.1.0', 'c')
       scene.advanceTime(secondsPerDay)

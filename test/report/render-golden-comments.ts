@@ -371,7 +371,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
         ],
         waiting: [
           {
-            what: 'a maintainer must merge the pull request manually because 1 file is outside all packages',
+            what: 'a maintainer must merge the pull request manually because 1 file is not in any package',
             who: ['maria'],
             how: 'merges-by-hand',
           },
@@ -386,7 +386,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       ownership: {
         waiting: [
           {
-            what: 'a maintainer must merge the pull request manually because 1 file is outside all packages',
+            what: 'a maintainer must merge the pull request manually because 1 file is not in any package',
             who: ['maria'],
             how: 'merges-by-hand',
             isAgreed: true,

@@ -70,7 +70,7 @@ export function validateBundle(
   if (format === undefined)
     findings.push(
       createFinding(unreadableBundle, undefined, {
-        reason: 'it contains neither manifests nor a chart',
+        reason: 'the bundle contains neither manifests nor a chart',
         isEmpty: true,
       }),
     )

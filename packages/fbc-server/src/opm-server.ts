@@ -82,7 +82,11 @@ export async function queryOpmServer(
         resolve(
           code === 1 && !opmEnvironmentErrorPattern.test(output)
             ? { server: opmServerName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
-            : { server: opmServerName, kind: 'unknown', reason: `it exited with ${code ?? 'a signal'}` },
+            : {
+                server: opmServerName,
+                kind: 'unknown',
+                reason: code === null ? 'it was terminated by a signal' : `it exited with code ${code}`,
+              },
         ),
       )
       signal.addEventListener('abort', () => resolve(createOpmTimeoutResponse(milliseconds)))
@@ -123,7 +127,7 @@ export async function queryCatalogServer(
   const call = createGrpcMethodCaller(client)
   try {
     const [checked] = await call(grpcHealthService['Check'], { service: '' })
-    if (checked?.['status'] !== 1) throw new Error('its health check reports that it is not serving')
+    if (checked?.['status'] !== 1) throw new Error('its health check does not report the status SERVING')
     const packages = (await call(grpcRegistryService['ListPackages'], {})).map((message) =>
       getProtoStringField(message, 'name'),
     )

@@ -140,7 +140,7 @@ function createOmittedFindingsNotice(
     severity,
     what: `${omitted} more ${omitted === 1 ? 'finding for this rule is' : 'findings for this rule are'} not shown`,
     why: '',
-    fix: 'Start with the findings that are shown. One cause often results in many findings.',
+    fix: 'Start with the findings that are shown. A single cause often leads to many findings.',
     subject: '…',
     data: { leftOut: omitted },
   }

@@ -143,9 +143,9 @@ export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
     case 'timeout':
       throw new GitError('timeout', `${command}: timed out after ${call.timeout} ms`)
     case 'too-large':
-      throw new GitError('too-large', `${command}: more than ${call.limit} bytes of output`)
+      throw new GitError('too-large', `${command}: the output exceeds ${call.limit} bytes`)
     case 'too-many':
-      throw new GitError('too-large', `${command}: more than ${call.records} records of output`)
+      throw new GitError('too-large', `${command}: the output exceeds ${call.records} records`)
     case 'aborted':
       throw new GitError('aborted', `${command}: the mirror was closed`)
     case undefined:

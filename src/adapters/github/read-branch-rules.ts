@@ -261,8 +261,8 @@ class BranchRulesReader {
       if (!isPermanentRejection(failure)) throw failure
       const why =
         failure.code === 'not-found'
-          ? 'this GitHub server either does not support it or does not expose it'
-          : 'GitHub does not allow access to it'
+          ? 'this GitHub server does not support or expose this information'
+          : 'GitHub denied access'
       this.unread.push(`${what} cannot be read (${why})`)
       return undefined
     }

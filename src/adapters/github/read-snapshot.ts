@@ -66,7 +66,7 @@ export async function readPullRequestSnapshot(
   } catch (error) {
     throw toForgeError(error, doing)
   }
-  throw new ForgeError('inconsistent', `could not ${doing}: it kept changing while it was being read`)
+  throw new ForgeError('inconsistent', `could not ${doing}: the pull request kept changing`)
 }
 
 type RestPullRequest = NonNullable<Awaited<ReturnType<typeof readPullRequest>>>

@@ -174,7 +174,7 @@ class RegistryImagePusher implements ImagePusher {
         if (tagDigest !== digest)
           throw new RegistryError(
             'digest-mismatch',
-            `the tag ${tag} on ${host} points to ${tagDigest} immediately after catalog-bot set it to ${digest}`,
+            `the tag ${tag} on ${host} points to ${tagDigest}, although catalog-bot just set the tag to ${digest}`,
           )
       }
       return { digest, blobs: outcomes, ...(subject !== undefined && { subject }) }

@@ -200,7 +200,7 @@ export async function rebaseCatalogImage(
   const diffId = first.diffIds.at(-1) ?? ''
   const descriptor = first.manifest.layers.at(-1)
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
-    throw createRebaseError(order, 'its platforms have different catalogs')
+    throw createRebaseError(order, 'it contains different catalogs for different platforms')
   if (first.diffIds.length === 1) throw createRebaseError(order, 'it has no base image')
   // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)

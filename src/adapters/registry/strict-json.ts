@@ -51,7 +51,7 @@ class StrictJsonReader {
   /** Returns `undefined` for null. */
   value(shape: JsonShape, path: string, depth: number): unknown {
     if (depth > maxJsonDepth)
-      throw createInvalidResponseError(`its document is more than ${maxJsonDepth} levels deep`)
+      throw createInvalidResponseError(`its document is nested more than ${maxJsonDepth} levels deep`)
     this.skipWhitespace()
     const first = this.text[this.at]
     if (first === '{') return this.object(shape, path, depth)

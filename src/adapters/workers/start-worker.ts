@@ -109,7 +109,7 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
     this.#waiting = Promise.withResolvers()
     this.#callBack = answering
     this.#open = 0
-    const slow = new WorkerFault('too-slow', `the work took longer than ${milliseconds} milliseconds`)
+    const slow = new WorkerFault('too-slow', `the task took longer than ${milliseconds} milliseconds`)
     this.#stopwatch = startStopwatch(milliseconds, () => this.#stop(slow))
     this.#child.ref()
     this.#child.channel?.ref()
@@ -120,7 +120,7 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
       throw this.#stop(
         new WorkerFault(
           'failed',
-          'failure' in reply ? reply.failure : 'the worker process did not answer the request',
+          'failure' in reply ? reply.failure : 'the worker process did not respond to the request',
         ),
       )
     } finally {
@@ -270,7 +270,7 @@ function unrefChildProcess(child: ChildProcess): void {
 /** Why an order has no answer. The caller decides whether that speaks against the input. */
 function toWorkerFault(code: number | null, signal: string | null): WorkerFault {
   if (signal === outOfMemorySignal)
-    return new WorkerFault('too-much-memory', 'the work exceeded its memory limit')
+    return new WorkerFault('too-much-memory', 'the task exceeded its memory limit')
   if (signal === null)
     return new WorkerFault('failed', `the worker process exited with code ${code ?? 'none'}`)
   if (crashSignals.includes(signal)) return new WorkerFault('failed', `the worker process crashed: ${signal}`)

@@ -284,4 +284,4 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
 }
 
 const createWorkerPoolClosedFault = () =>
-  new WorkerFault('closed', 'the worker pool is closed and does not accept any more work')
+  new WorkerFault('closed', 'the worker pool is closed and does not accept any more tasks')

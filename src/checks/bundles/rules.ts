@@ -59,7 +59,7 @@ export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; ver
   title: 'A bundle is in a directory named after its version',
   format: ({ directory, version }) => ({
     what: `the directory "${directory}" contains version ${version}`,
-    why: 'Releases, tests and reviewers identify a version by its directory.',
+    why: 'Releases, tests, and reviewers identify a version by its directory.',
     fix: 'Rename the directory to match spec.version, or correct the version.',
   }),
 })
@@ -85,7 +85,7 @@ export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: st
   title: 'A bundle replaces or skips another bundle in its channel',
   format: ({ name, channel, others }) => ({
     what: `${name} neither replaces nor skips ${others === 1 ? 'the other bundle' : `any of the ${others} other bundles`} in the channel "${channel}"`,
-    why: "In replaces-mode, only `replaces` and `skips` define upgrades, so users of other versions don't get this one.",
+    why: "In replaces-mode, only `replaces` and `skips` define upgrades, so users of other versions aren't upgraded to this one.",
     fix: 'Set `replaces`, or put the bundle in a separate channel.',
   }),
 })
@@ -123,7 +123,7 @@ export const malformedPackageSettings = defineRule<{ file: string; problem: stri
   title: 'Package settings are valid',
   format: ({ file, problem }) => ({
     what: `${file} is invalid: ${problem}`,
-    why: 'Release tools read these settings, and they misinterpret or ignore invalid values.',
+    why: 'Release tools misinterpret or ignore invalid settings.',
     fix: 'Correct the value. See the settings table in docs/how-to/bundle-directories.md.',
   }),
 })
@@ -162,7 +162,7 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
   title: 'A bundle is removed only when it is no longer referenced',
   format: ({ name, by }) => ({
     what: `${name} is removed but still referenced by ${formatTruncatedNames(by, 3)}`,
-    why: "The files that reference it break or can't be rebuilt.",
+    why: "Files that reference a removed bundle break or can't be rebuilt.",
     fix: 'Remove these references first, in an earlier pull request.',
   }),
 })
@@ -189,6 +189,6 @@ export const unknownPackageSetting = defineRule<{ file: string; key: string; kno
   format: ({ file, key, known }) => ({
     what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
     why: 'Unknown settings have no effect.',
-    fix: 'Correct its name, or remove it.',
+    fix: 'Correct the name of the setting, or remove the setting.',
   }),
 })

@@ -13,14 +13,14 @@ export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
   format: ({ pull, by, heldBack }) => {
     if (by === 'words')
       return {
-        what: `a commit message closes pull request ${pull} by another author`,
+        what: `a commit message closes pull request ${pull}, which another author opened`,
         why: 'GitHub closes the other pull request as soon as the commit message reaches the default branch, without asking its author.',
         fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
       }
     const how = heldBack === undefined ? 'not all of its changes' : heldBack
     return {
-      what: `the commits contain the head commit of pull request ${pull} by another author, but ${how}`,
-      why: 'GitHub would mark the other pull request as merged, and its author would have to open it again.',
+      what: `the commits contain the head commit of pull request ${pull} (by another author), but ${how}`,
+      why: 'GitHub would mark the other pull request as merged, and its author would have to open a new one.',
       fix: 'Rebase or squash to drop the commits of the other pull request, or wait until that pull request is merged or closed.',
     }
   },
@@ -36,7 +36,7 @@ export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
     what:
       by === 'words'
         ? `a commit message closes pull request ${pull}`
-        : `the commits contain pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
+        : `the commits contain the head commit of pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
     why:
       by === 'words'
         ? 'GitHub closes the other pull request when this one is merged.'
@@ -67,8 +67,8 @@ export const tooManyCommits = defineRule<object>({
   title: `A pull request has at most ${maxIncomingCommits} commits`,
   format: () => ({
     what: `the pull request has more than ${maxIncomingCommits} commits, or more than catalog-bot can read`,
-    why: 'GitHub does not list the rest, so reviewers cannot see everything that would remain in the history.',
-    fix: 'Squash the commits. If most of them are not yours, rebase onto the base branch.',
+    why: 'GitHub does not list the remaining commits, so reviewers cannot see everything that would become part of the history.',
+    fix: 'Squash the commits. If most of the commits are by other authors, rebase onto the base branch.',
   }),
 })
 
@@ -79,7 +79,7 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
   format: ({ commit, more }) => ({
     what: `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
-    why: 'Tools can interpret such a message differently, so they can disagree about which pull requests it closes.',
+    why: 'Tools can interpret such a message differently and disagree about which pull requests it closes.',
     fix: 'Reword the commit message in UTF-8, and keep it short.',
   }),
 })

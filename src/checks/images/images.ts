@@ -94,7 +94,7 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
       if (platforms === 'unread')
         unanswered.push({
           question: `which platforms ${reference} supports`,
-          reason: 'catalog-bot has not looked it up yet',
+          reason: 'catalog-bot has not looked up the image yet',
           retryAfter: 0,
         })
       else addFindings(...platforms)

@@ -14,7 +14,7 @@ export const bundleDiffersFromImage = defineRule<{ reference: string; difference
   title: "A bundle's properties and related images match its image",
   format: ({ reference, differences }) => ({
     what: `the catalog and the image ${reference} disagree: ${differences.join('; ')}`,
-    why: 'OLM resolves dependencies and tools mirror images based on the catalog, but the cluster installs the content of the image.',
+    why: 'OLM resolves dependencies, and tools mirror images, based on the catalog. However, clusters install the content of the bundle image.',
     fix: 'Render the bundle again from its image with `opm render`.',
   }),
 })
@@ -46,7 +46,7 @@ export const bundleRepublished = defineRule<{
   title: 'A bundle has the same image in every catalog',
   format: ({ bundle, image, published, catalog }) => ({
     what: `${bundle} has the image ${published} in ${catalog}, but the image ${image} here`,
-    why: 'Two different bundles would share a name and version, so mirrors, upgrades, and support engineers cannot tell which one a cluster runs.',
+    why: 'Two different bundles would share a name and version. Mirrors, upgrades, and support engineers could not tell which one a cluster runs.',
     fix: 'Use the published image, or publish the new image under a new version.',
   }),
 })
@@ -72,7 +72,7 @@ export const bundleFormatMismatch = defineRule<{ reference: string; format: stri
   title: "A bundle's image has the format that the catalog declares",
   format: ({ reference, format, named }) => ({
     what: `the image ${reference} contains a ${format} bundle, but the catalog declares ${named ?? 'no format, which means registry+v1'}`,
-    why: 'OLM unpacks the image in the format that the catalog declares, finds no ClusterServiceVersion or chart, and does not install it.',
+    why: 'OLM unpacks the image in the format that the catalog declares, finds no ClusterServiceVersion or chart, and does not install the bundle.',
     fix: 'Build a registry+v1 bundle. If your clusters support the other format, declare it in an olm.bundle.mediatype property instead.',
   }),
 })
@@ -88,7 +88,7 @@ export const imageByTag = defineRule<TaggedImageFindingData>({
       more === 0
         ? `the image ${reference} is referenced by tag`
         : `${more + 1} images of package "${name}" are referenced by tag, starting with ${reference}`,
-    why: 'A tag can move, so clusters might install a different image than the one that catalog-bot checked, and mirrors cannot detect the change.',
+    why: 'A tag can move, so clusters might install a different image than the one that catalog-bot checked. Mirrors cannot detect the change.',
     fix:
       digest === undefined
         ? `Reference ${more === 0 ? 'it' : 'them'} by digest: NAME@sha256:…`

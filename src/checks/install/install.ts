@@ -68,7 +68,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: C
   if (skippedCount > 0)
     unanswered.push({
       question: `whether ${skippedCount} more packages can be installed`,
-      reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split this one into several`,
+      reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split the pull request into several smaller ones`,
       retryAfter: oversizedChangeRetrySeconds,
     })
   return {

@@ -89,7 +89,7 @@ class MultiSourceOwnershipResolver implements OwnershipResolver {
       const text = this.#tree.text(path)
       const result =
         text === undefined
-          ? createBrokenOwnerSourceResult({ file: path, line: 1, column: 1 }, 'it could not be read')
+          ? createBrokenOwnerSourceResult({ file: path, line: 1, column: 1 }, 'the file could not be read')
           : parse(path, text)
       this.#files.set(path, result)
       if (result.kind === 'broken') this.#problems.set(path, result.problems)

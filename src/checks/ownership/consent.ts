@@ -176,11 +176,9 @@ export class ConsentEvaluator {
       return { kind: 'yes' }
     return checkAnyPermissionGranted(
       current
-        .filter(({ user }) => user !== this.#author?.id)
-        .map(
-          (approval) => () =>
-            this.checkRightsToAll({ id: approval.user, login: approval.login.toLowerCase() }, required),
-        ),
+        .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
+        .filter((account) => account.id !== this.#author?.id && !isBotAccount(account))
+        .map((account) => () => this.checkRightsToAll(account, required)),
     )
   }
 

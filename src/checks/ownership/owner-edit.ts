@@ -140,5 +140,5 @@ function parseOwnerFileStructure(
 
 const createUnreadableOwnerFileResult = (path: string): OwnerSourceReadResult<never> => ({
   kind: 'broken',
-  problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'it could not be read' }],
+  problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'the file could not be read' }],
 })

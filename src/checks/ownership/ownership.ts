@@ -15,6 +15,7 @@ import {
   type IdentifiedAccount,
   type PermissionCheckResult,
   type UnansweredCheckQuestion,
+  isBotAccount,
   normalizeLogin,
   formatPrincipal,
   type Principal,
@@ -108,7 +109,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     const agreed = consents.checkMaintainerApproval()
     if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
     waiting.push({
-      what: `a maintainer must merge the pull request manually because ${formatCountWithNoun(outside.length, 'file is', 'files are')} outside all packages`,
+      what: `a maintainer must merge the pull request manually because ${formatCountWithNoun(outside.length, 'file is', 'files are')} not in any package`,
       who: maintainers,
       how: 'merges-by-hand',
       // The check passes so that a maintainer can merge, but catalog-bot does not merge.
@@ -348,10 +349,12 @@ function validateNonAuthorHeadPush(
   const { pusher, author, head } = input.snapshot
   const nothing = { findings: [], waiting: [], unanswered: [] }
   if (pusher === undefined || (pusher !== null && pusher.id === author?.id)) return nothing
+  const account = pusher && { id: pusher.id, login: normalizeLogin(pusher) }
+  // An App has rights only to its own branches (docs/dev/threats.md#t23).
   const pushed =
-    pusher === null
+    account === null || isBotAccount(account)
       ? ({ kind: 'no' } as const)
-      : consents.checkRightsToAll({ id: pusher.id, login: normalizeLogin(pusher) }, required)
+      : consents.checkRightsToAll(account, required)
   if (pushed.kind === 'yes') return nothing
   const confirmed = consents.checkHeadConfirmation(required)
   if (confirmed.kind === 'yes') return nothing
@@ -400,7 +403,7 @@ function findOutdatedApprovals(
       createFinding(approvedSomethingElseRule, undefined, { approver: account.login, head, differences }),
     ),
     waiting: found.map(({ account }) => ({
-      what: `${account.login} must approve again because the effect of the change is now different`,
+      what: `${account.login} must approve again because the change now has a different effect`,
       who: [account.login],
     })),
   }

@@ -24,8 +24,8 @@ export const approvalForOtherChange = defineRule<{
   severity: 'warning',
   title: 'Approvals cover the change in its current form',
   format: ({ approver, head, differences }) => ({
-    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatChangesSinceApproval(differences)}`,
-    why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',
+    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the change now has a different effect: ${formatChangesSinceApproval(differences)}`,
+    why: 'When the base branch changes, the same commit can have a different effect, which no one has approved yet.',
     fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
   }),
 })
@@ -36,7 +36,7 @@ export const changeForbidden = defineRule<{ path: string; package: string; kinds
   severity: 'error',
   title: 'This repository allows every kind of change in the pull request',
   format: ({ path, package: name, kinds }) => ({
-    what: `${path} makes a change to package ${name} that this repository does not allow: ${kinds.join(', ')}`,
+    what: `${path} changes package ${name} in a way that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
     fix: 'Remove that part of the change. The permissions table in .github/catalog-bot.yml lists what each role can change.',
   }),
@@ -94,7 +94,7 @@ export const executableFile = defineRule<{ path: string }>({
   format: ({ path }) => ({
     what: `${path} would be executable (mode 100755)`,
     why: 'No tool executes the files in a package, so the executable bit has no effect.',
-    fix: 'Optionally, remove the bit with `git update-index --chmod=-x`.',
+    fix: 'Optionally, remove the executable bit with `git update-index --chmod=-x`.',
   }),
 })
 
@@ -169,7 +169,7 @@ export const suspiciousPath = defineRule<{ path: string; problem: string }>({
   format: ({ path, problem }) => ({
     what: `${JSON.stringify(path)} is not a valid path in a catalog: ${problem}`,
     why: 'If two programs read a path differently, it is unclear who owns the file.',
-    fix: 'Rename it. Use only letters, digits, dots, hyphens, and underscores, and write package names in lowercase.',
+    fix: 'Rename the file or directory. Use only letters, digits, dots, hyphens, and underscores, and write package names in lowercase.',
   }),
 })
 
@@ -177,9 +177,9 @@ export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly 
   ...ownershipRuleDefaults,
   id: 'outside-packages',
   severity: 'warning',
-  title: 'A maintainer manually merges changes to files outside packages',
+  title: 'A maintainer manually merges changes to files that are not in a package',
   format: ({ path, unblock }) => ({
-    what: `${path} is outside all packages`,
+    what: `${path} is not in any package`,
     why: 'Workflows, configuration, and owner lists affect the whole repository, so catalog-bot never merges changes to them.',
     fix: `Move the change to a separate pull request, and ask ${formatNameList(unblock)} to merge it manually.`,
   }),
@@ -245,7 +245,7 @@ export const unknownOwner = defineRule<{ path: string; login: string }>({
   title: 'Every new owner has a GitHub account',
   format: ({ path, login }) => ({
     what: `${path} makes ${login} an owner, but GitHub has no such account`,
-    why: 'If another person registered this login later, they would own the package.',
+    why: 'If another person registered this login later, that person would own the package.',
     fix: 'Correct the login, or remove it.',
   }),
 })

@@ -94,7 +94,7 @@ function addConvertCommand(program: Command): void {
     .command('convert-template')
     .description('Convert a catalog to a basic or substitutes template')
     .addArgument(new Argument('<kind>', 'type of template').choices(['basic', 'substitutes']))
-    .argument('[file]', 'catalog file (default and -: standard input)')
+    .argument('[file]', 'catalog file, or - for standard input (default: -)')
     .addOption(createOutputOption('json', 'yaml'))
     .action(
       async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>

@@ -229,7 +229,7 @@ function addInstallCommand(program: Command): void {
     .option('--context <name>', 'kubeconfig context (default: the current context)')
     .option(
       '--catalog-host <host>',
-      'address at which the cluster can reach this machine, which serves the catalog (default: its first address)',
+      "address at which the cluster can load the catalog from this machine (default: the machine's first address)",
     )
     .option(
       '--installer-role <name>',
@@ -252,7 +252,7 @@ function addInstallExamples(command: Command): void {
       'install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20',
       'install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0,olm-v1',
     ],
-    `Without --with, OLM v0 must be able to install a registry+v1 bundle, and RukPak any other bundle. With --kubeconfig, the result on
+    `Without --with, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles. With --kubeconfig, the result on
 the cluster determines the exit code.
 
 Exit codes:

@@ -58,7 +58,7 @@ export async function removeImages(
   for (const { digest } of unwanted) {
     const tag = needed.get(digest)
     if (tag !== undefined) {
-      retained.push({ digest, why: `the tag ${tag} still refers to it` })
+      retained.push({ digest, why: `the tag ${tag} still refers to this image` })
       continue
     }
     const own = [digest, ...(platforms.get(digest) ?? [])].filter((one) => !needed.has(one))

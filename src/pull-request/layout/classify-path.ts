@@ -103,27 +103,27 @@ function isPackageIgnoreFile(
 
 /** Returns a reason for display, or undefined for a valid path. */
 export function findPathProblem(path: string): string | undefined {
-  if (path === '') return 'it is empty'
-  if (path.length > maxPathLength) return `it is longer than ${maxPathLength} characters`
+  if (path === '') return 'the path is empty'
+  if (path.length > maxPathLength) return `the path is longer than ${maxPathLength} characters`
 
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'it contains a control character'
-  if (path.includes('\\')) return 'it contains a backslash'
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'the path contains a control character'
+  if (path.includes('\\')) return 'the path contains a backslash'
 
-  if (/[^\u0000-\u007f]/.test(path)) return 'it contains a non-ASCII character'
-  if (path.startsWith('/')) return 'it starts with a slash'
+  if (/[^\u0000-\u007f]/.test(path)) return 'the path contains a non-ASCII character'
+  if (path.startsWith('/')) return 'the path starts with a slash'
   const names = path.split('/')
-  if (names.length > maxPathDepth) return `it has more than ${maxPathDepth} levels`
+  if (names.length > maxPathDepth) return `the path has more than ${maxPathDepth} levels`
   for (const name of names) {
-    if (name === '') return 'it has an empty component'
-    if (name === '.' || name === '..') return `it has the component ${name}`
-    if (gitDirectoryPattern.test(name)) return 'it has a component that Git reserves'
+    if (name === '') return 'the path has an empty component'
+    if (name === '.' || name === '..') return `the path has the component ${name}`
+    if (gitDirectoryPattern.test(name)) return 'the path has a component that Git reserves'
     if (name.length > maxPathSegmentLength)
-      return `it has a component longer than ${maxPathSegmentLength} characters`
+      return `the path has a component longer than ${maxPathSegmentLength} characters`
     if (!allowedPathCharactersPattern.test(name))
-      return 'it contains a character that some operating systems do not support'
-    if (/[. ]$/.test(name)) return 'it has a component that ends with a dot or a space'
-    if (/^[- ]/.test(name)) return 'it has a component that starts with a dash or a space'
-    if (windowsDeviceNamePattern.test(name)) return 'it has a component that is a reserved device name'
+      return 'the path contains a character that some operating systems do not support'
+    if (/[. ]$/.test(name)) return 'the path has a component that ends with a dot or a space'
+    if (/^[- ]/.test(name)) return 'the path has a component that starts with a dash or a space'
+    if (windowsDeviceNamePattern.test(name)) return 'the path has a component that is a reserved device name'
   }
   return undefined
 }

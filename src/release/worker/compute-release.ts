@@ -70,28 +70,29 @@ export async function computeRelease(
 ): Promise<ReleaseResult> {
   const { tree, directory, version, image } = order
   if (!isSafePathSegment(directory))
-    return createRejectedRelease('the name of its package directory contains unsupported characters')
+    return createRejectedRelease('the name of the package directory contains unsupported characters')
   if (!isSafePathSegment(version))
-    return createRejectedRelease('its directory name contains unsupported characters')
+    return createRejectedRelease('the name of the bundle directory contains unsupported characters')
   const entries = await repository.list(tree, `operators/${directory}`)
   const root = `operators/${directory}/${version}`
   const its = filterEntriesInBundleDirectory(entries, root)
-  if (!hasManifestsDirectory(its, root)) return createSkippedReleaseResult('its directory no longer exists')
+  if (!hasManifestsDirectory(its, root))
+    return createSkippedReleaseResult('the bundle directory no longer exists')
   const config = await readPackageSettingsFile(repository, its, [
     `${root}/release-config.yaml`,
     `${root}/release-config.yml`,
   ])
-  if (!config) return createSkippedReleaseResult('it has no release-config.yaml')
+  if (!config) return createSkippedReleaseResult('the bundle directory has no release-config.yaml')
   const ciYaml = await readPackageSettingsFile(repository, entries, [`operators/${directory}/ci.yaml`])
   const plan = planBundleRelease(ciYaml, config)
   if (plan.ok === 'nothing') return createSkippedReleaseResult(plan.why)
   if (!plan.ok) return createRejectedRelease(plan.error)
   const files = await readBundleFiles(repository, its, root, { left: maxTotalTouchedBundleBytes })
   const { bundle } = readRegistryBundle(files)
-  if (!bundle) return createRejectedRelease('opm cannot read its directory')
+  if (!bundle) return createRejectedRelease('opm cannot read the bundle directory')
   if (!isPrintableAsciiName(bundle.csv.name) || !isPrintableAsciiName(bundle.package))
     return createRejectedRelease(
-      'its name or its package name is too long or contains unsupported characters',
+      'the bundle name or package name is too long or contains unsupported characters',
     )
   const base = createBasePackageFilesReader(repository, tree, directory, entries)
   if (await isBundleInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
@@ -109,7 +110,7 @@ function toReleasedBundle(
 ): ReleasedBundle | RejectedRelease {
   const problem = findOpmMigrationError(bundle, reference)
   if (problem !== undefined) return createRejectedRelease(problem)
-  if (!content) return { ...createRejectedRelease('opm cannot read its image as a bundle'), isImage: true }
+  if (!content) return { ...createRejectedRelease('opm cannot read the image as a bundle'), isImage: true }
   const withMetadata = renderBundle(bundle, reference, { csvMetadata: true })
   const [differs] = compareBundleWithImage(
     { ...withMetadata, relatedImages: withMetadata.relatedImages ?? [] },
@@ -119,7 +120,9 @@ function toReleasedBundle(
   // People approved the directory, so an image with other content must not be released under its name.
   if (differs)
     return {
-      ...createRejectedRelease(`its image does not match its directory: ${differs.field} differs`),
+      ...createRejectedRelease(
+        `the bundle image does not match the bundle directory: ${differs.field} differs`,
+      ),
       isImage: true,
     }
   return {
@@ -141,7 +144,7 @@ async function prepareReleaseFiles(
   const { files, changes } = made.value
   if (files.length === 0) return { kind: 'done' }
   if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxReleaseFileBytes)
-    return createRejectedRelease('the total size of its files exceeds what catalog-bot can write')
+    return createRejectedRelease('the changed files are larger in total than catalog-bot can write')
   const [{ template } = { template: '' }] = templates
   const file = `operators/${directory}/catalog-templates/${template}`
   const problems = findBundleReleaseProblems(changes, { directory, file }, config)

@@ -120,7 +120,7 @@ export function renderRepositoryOverviewPage(
 <h2>Missing images</h2><p class="faint">${
       scan.at === undefined
         ? 'No image scan has finished yet.'
-        : htmlTemplate`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `It was inconclusive for ${formatCountWithNoun(scan.unknown, 'image')}.`}`
+        : htmlTemplate`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `The scan was inconclusive for ${formatCountWithNoun(scan.unknown, 'image')}.`}`
     }</p>${renderTable(
       {
         label: 'Missing images',

@@ -143,7 +143,7 @@ describe('the rules of a branch', () => {
     expect(await read()).toMatchObject({
       checks: { required: [{ name: 'ci' }], strict: true },
       unread: [
-        'the branch rulesets cannot be read (this GitHub server either does not support it or does not expose it)',
+        'the branch rulesets cannot be read (this GitHub server does not support or expose this information)',
       ],
     })
   })
@@ -167,7 +167,7 @@ describe('the rules of a branch', () => {
       closedToUs: true,
       signatures: true,
       unread: [
-        "the App's bypass permission for ruleset 3 cannot be read (GitHub does not allow access to it)",
+        "the App's bypass permission for ruleset 3 cannot be read (GitHub denied access)",
         "GitHub does not report the App's bypass permission for ruleset 4",
       ],
     })

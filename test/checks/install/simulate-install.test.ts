@@ -225,9 +225,9 @@ describe('a simulated install', () => {
     ])
     expect(install.installs).toBe('no')
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
-      says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in the catalog provides.',
+      says: 'No version of foo in channel stable can be installed from this catalog: all 2 versions (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in the catalog provides.',
       detail: expect.stringContaining('bundle foo.v1.1.0 requires an operator providing an API'),
-      hint: 'Add the catalog that contains it with --beside DIR.',
+      hint: 'To add a catalog that contains the requirement, use --beside DIR.',
     })
   })
 
@@ -238,7 +238,7 @@ describe('a simulated install', () => {
       'foo 1.0.0 needs Blue',
     ])
     expect(formatInstallStepNotes(install)).toContain(
-      'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
+      'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog satisfies these requirements.',
     )
   })
 

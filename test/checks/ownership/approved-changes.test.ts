@@ -139,7 +139,9 @@ describe('an approval by review', () => {
     const after = await evaluatePull({ base: merged, head, reviews: [yes], shows: 4 })
     expect(after.kind).toBe('wait')
     expect(after.rules).toContain('approved-something-else')
-    expect(after.what).toContain('because the effect changed: operators/mine/ci.yaml (newly changed')
+    expect(after.what).toContain(
+      'because the change now has a different effect: operators/mine/ci.yaml (newly changed',
+    )
     expect(after.what).toContain('adds mallory')
     const again = createReview('alan', head, 5)
     expect(await evaluatePull({ base: merged, head, reviews: [yes, again] })).toMatchObject({

@@ -58,7 +58,7 @@ describe('a file outside all packages', () => {
     const after = await evaluatePull(head, from, { reviews: [ownershipScenario.createReview('maria', head)] })
     expect(after).toMatchObject({ conclusion: 'success', verdict: { kind: 'wait' } })
     expect(after.verdict.permit).toBeUndefined()
-    expect(after.title).toBe('Approved; a maintainer must merge it manually')
+    expect(after.title).toBe('Approved; a maintainer must merge this pull request manually')
     expect(after.comment).toMatch(/### ⏳ Approved: waiting for a maintainer to merge this manually/)
   })
   test.each(['olga', 'mallory', 'alice'])(

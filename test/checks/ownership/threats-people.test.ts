@@ -160,6 +160,16 @@ describe('T23: Apps as authors', () => {
       (await ownershipScenario.evaluate(from, head, { author: human, snapshot: ours })).verdict.kind,
     ).toBe('wait')
   })
+  test("a listed App can neither push to another author's branch nor confirm such a push", async () => {
+    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdateFiles('mine') }, listed)
+    const evaluatePush = (pusher: GitHubAccount, reviews: PullReview[] = []) =>
+      ownershipScenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews })
+    const pushedByApp = await evaluatePush(bot)
+    expect([pushedByApp.verdict.kind, pushedByApp.rules]).toEqual(['wait', ['foreign-push']])
+    const review = ownershipScenario.createReview('nina', head, { author: bot })
+    const confirmedByApp = await evaluatePush(ownershipScenario.fakeAccounts.person('mallory'), [review])
+    expect([confirmedByApp.verdict.kind, confirmedByApp.rules]).toEqual(['wait', ['foreign-push']])
+  })
   test('the pusher does not count as the author', async () => {
     const { from, head } = createPullCommits()
     const snapshot = {

@@ -95,7 +95,7 @@ test('a fresh install and the upgrade from the base are tried, each with what co
   ])
   expect(clusterInstall).toMatchObject({
     installs: 'yes',
-    notTried: [{ target: 'OLM v1', why: 'the cluster does not serve its API' }],
+    notTried: [{ target: 'OLM v1', why: 'the cluster does not serve the API of this target' }],
   })
   const addresses = fakeKubernetesApi.requests
     .map(({ body }) => (body as { spec?: { address?: string } } | undefined)?.spec?.address)

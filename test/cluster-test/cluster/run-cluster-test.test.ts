@@ -140,7 +140,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
   expect(report.events.map(({ says }) => says)).toEqual([
     expect.stringMatching(/^namespace catalog-bot-foo-[a-z0-9]{8} exists$/),
     'the catalog is ready at head:50051',
-    'OLM chose foo.v1, dependency.v1, as in the simulation',
+    'OLM and the simulation both chose foo.v1, dependency.v1',
     'InstallPlan install-1 is approved',
     'InstallPlan install-1 is complete',
     'it installs',

@@ -465,7 +465,7 @@ describe('removing old images', () => {
     getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: old, why: 'the tag somebody still refers to it' }],
+      kept: [{ digest: old, why: 'the tag somebody still refers to this image' }],
     })
   })
 

@@ -119,7 +119,7 @@ describe('T08: an unusual path is infrastructure, with the reason', () => {
   ])('%j', (path) => {
     expect(classifyPathInTwoCatalogs(path)).toEqual({
       kind: 'infrastructure',
-      odd: expect.stringMatching(/^it /),
+      odd: expect.stringMatching(/^the path /),
     })
   })
 })

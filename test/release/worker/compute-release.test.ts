@@ -87,7 +87,7 @@ describe('a release', () => {
     expect(await computeReleaseFromFiles(off, {})).toMatchObject({ kind: 'unwanted' })
     expect(await computeReleaseFromFiles(releaseRepositoryFiles, {})).toMatchObject({
       kind: 'unwanted',
-      why: 'its directory no longer exists',
+      why: 'the bundle directory no longer exists',
     })
   })
 
@@ -101,7 +101,7 @@ describe('a release', () => {
 
   test.each([
     ['content that differs from the merged bundle', createBundleImageContent('1.1.1'), 'name differs'],
-    ['content that is not a bundle', undefined, 'opm cannot read its image'],
+    ['content that is not a bundle', undefined, 'opm cannot read the image'],
   ])('is rejected if the image has %s', async (_, content, why) => {
     const releaseState = await computeReleaseFromFiles(mergedRepositoryFiles, {
       image: { reference: bundleImageReference, content } as typeof releasedImage,

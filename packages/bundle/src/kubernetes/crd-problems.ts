@@ -122,7 +122,7 @@ function* findCrdAcceptedNamesProblems(names: Json | undefined): Generator<CrdVa
   for (const field of ['shortNames', 'categories'])
     for (const [index, name] of getListAtPath(names, field).entries())
       if (!isDnsLabel(asStringOrEmpty(name)))
-        yield [['spec', 'names', field, index], `"${asStringOrEmpty(name)}" is not a valid entry of ${field}`]
+        yield [['spec', 'names', field, index], `"${asStringOrEmpty(name)}" is not a valid entry in ${field}`]
 }
 
 const printerColumnTypes = ['boolean', 'date', 'integer', 'number', 'string']
@@ -222,7 +222,7 @@ function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValida
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
-    `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be the URL of the API approval or start with "unapproved"`,
+    `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be set to the URL of the API approval or start with "unapproved"`,
   ]
 }
 

@@ -128,7 +128,10 @@ class SchemaValidator {
               ),
             )
       if (seen.has(key))
-        this.report([...path, index], `is listed twice, but a list of type ${type} must not have duplicates`)
+        this.report(
+          [...path, index],
+          `is listed twice, but a list of type ${type} must not contain duplicates`,
+        )
       seen.add(key)
     }
   }

@@ -9,8 +9,8 @@ export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRul
   severity: 'info',
   title: 'Properties are defined in metadata/properties.yaml',
   format: () => ({
-    what: 'the olm.properties annotation sets properties',
-    why: 'The annotation takes precedence over metadata/properties.yaml, and if its JSON is invalid, opm only logs an error.',
+    what: 'properties are set in the olm.properties annotation',
+    why: 'The annotation overrides metadata/properties.yaml. If the annotation contains invalid JSON, opm only logs an error.',
     fix: 'Move the properties to metadata/properties.yaml.',
   }),
   *find({ csv }) {
@@ -40,7 +40,7 @@ export const missingFeatureAnnotation = defineRule<{ annotation: string }, Bundl
   title: 'A bundle declares the OpenShift features that it supports',
   format: ({ annotation }) => ({
     what: `the annotation ${annotation} is neither "true" nor "false"`,
-    why: 'Certification requires the annotation, and OperatorHub on OpenShift uses it as a filter.',
+    why: 'Certification requires this annotation, and OperatorHub on OpenShift uses it to filter Operators.',
     fix: 'Set the annotation to "true" or "false".',
   }),
   *find({ csv }) {
@@ -67,7 +67,7 @@ export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, 
   title: 'OLM annotations are spelled correctly',
   format: ({ found, wanted }) => ({
     what: `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
-    why: "Annotation names are case-sensitive, and OLM doesn't report unknown ones.",
+    why: "Annotation names are case-sensitive, and OLM doesn't report unknown annotations.",
     fix: 'Use the exact spelling that OLM expects.',
   }),
   *find({ csv }) {

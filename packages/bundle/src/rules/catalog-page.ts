@@ -59,7 +59,7 @@ export const unknownCapability = defineRule<{ capability: string }, BundleRuleSi
   format: ({ capability }) => ({
     what: `"${capability}" is not a capability level`,
     why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
+    fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights, or Auto Pilot.',
   }),
   *find({ csv }) {
     const capability = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'capabilities')
@@ -75,7 +75,7 @@ export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature
   title: 'A ClusterServiceVersion has all required fields',
   format: ({ field }) => ({
     what: `the ClusterServiceVersion does not set ${field}`,
-    why: 'Its CustomResourceDefinition requires the field, so the API server rejects the object.',
+    why: 'The CRD for ClusterServiceVersions requires this field, so the API server rejects the object.',
     fix: 'Add the field to the ClusterServiceVersion.',
   }),
   *find({ csv }) {
@@ -157,7 +157,7 @@ export const brokenIcon = defineRule<{ problem: string }, BundleRuleSignature>({
   format: ({ problem }) => ({
     what: `the icon can't be displayed: ${problem}`,
     why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Provide one icon with base64data and a mediatype of image/gif, image/jpeg, image/png or image/svg+xml.',
+    fix: 'Provide one icon with base64data and a mediatype of image/gif, image/jpeg, image/png, or image/svg+xml.',
   }),
   *find({ csv }) {
     const icons = getListAtPath(csv.data, 'spec', 'icon')
@@ -181,7 +181,7 @@ export const noIcon = defineRule<Record<never, never>, BundleRuleSignature>({
   title: 'A bundle has an icon',
   format: () => ({
     what: 'the bundle has no icon',
-    why: 'Consoles show a generic placeholder instead.',
+    why: 'Consoles show a generic placeholder icon.',
     fix: 'Set spec.icon.',
   }),
   *find({ csv }) {

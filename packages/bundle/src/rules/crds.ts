@@ -16,7 +16,7 @@ export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>(
   title: 'Operators leave CRD management to OLM',
   format: ({ account }) => ({
     what: `the service account "${account}" can create or patch CRDs`,
-    why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove them.",
+    why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove those Operators.",
     fix: 'Declare a dependency on the other Operator instead.',
   }),
   *find({ csv }) {
@@ -142,8 +142,8 @@ export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRule
   title: 'CustomResourceDefinitions are valid',
   format: ({ crd, problem }) => ({
     what: `the CustomResourceDefinition ${crd} is invalid: ${problem}`,
-    why: 'The API server rejects it, so the install plan fails.',
-    fix: 'Correct the manifest. To check it, run `kubectl apply --dry-run=server`.',
+    why: 'The API server rejects the CRD, so the install plan fails.',
+    fix: 'Correct the manifest. To verify the result, run `kubectl apply --dry-run=server`.',
   }),
   *find({ crds }) {
     for (const { file, name, tree, apiVersion } of crds)

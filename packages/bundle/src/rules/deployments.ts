@@ -112,7 +112,7 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
   title: 'Related images are valid image references',
   format: ({ image, reason }) => ({
     what: `the related image "${image}" is not a valid image reference: ${reason}`,
-    why: "opm rejects a catalog that contains it, and mirroring tools can't copy it.",
+    why: "opm rejects a catalog that contains the reference, and mirroring tools can't copy the image.",
     fix: 'Use the form HOST/REPOSITORY@sha256:…, or remove the entry.',
   }),
   *find({ relatedImages }) {
@@ -132,7 +132,7 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
   title: 'Every image that an Operator runs is listed as a related image',
   format: ({ image, where }) => ({
     what: `the image "${image}" (${where}) is not in spec.relatedImages`,
-    why: "Mirroring tools don't copy it to disconnected clusters.",
+    why: "Mirroring tools don't copy the image to disconnected clusters.",
     fix: 'Add the image to spec.relatedImages, and reference it by digest.',
   }),
   *find({ csv, relatedImages }) {
@@ -204,7 +204,7 @@ export const noResourceRequests = defineRule<{ container: string }, BundleRuleSi
   title: 'Containers request CPU and memory',
   format: ({ container }) => ({
     what: `the container "${container}" does not request CPU and memory`,
-    why: 'Clusters with quotas reject its pods, and other clusters schedule them poorly.',
+    why: 'Clusters with resource quotas reject pods without requests, and other clusters schedule such pods poorly.',
     fix: 'Set resources.requests for cpu and memory.',
   }),
   *find({ csv }) {

@@ -11,11 +11,11 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
   id: 'api-never-there',
   severity: 'error',
   suite: 'deprecated-apis',
-  title: "Bundles don't use APIs that no longer exist in their minimum Kubernetes version",
+  title: "A bundle doesn't use APIs that its minimum Kubernetes version no longer has",
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
     why: 'The install plan fails on every cluster that the bundle supports.',
-    fix: 'Migrate to the API that replaced it.',
+    fix: 'Migrate to the replacement API.',
   }),
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (isCertain) yield use
@@ -31,7 +31,7 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
     why: 'The install plan fails on clusters that run that Kubernetes version or later.',
-    fix: 'Migrate to the API that replaced it.',
+    fix: 'Migrate to the replacement API.',
   }),
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (!isCertain) yield use
@@ -79,7 +79,7 @@ export const unparsableMinKubeVersion = defineRule<
     what: `minKubeVersion is "${version}", which is not a valid version`,
     why: isPrefixed
       ? '`opm alpha bundle validate` rejects the "v" prefix, although OLM ignores it.'
-      : "OLM can't parse it, so the requirement is never met.",
+      : "OLM can't parse the version, so the requirement is never met.",
     fix: 'Use three numbers, such as 1.25.0.',
   }),
   *find({ csv }) {

@@ -96,7 +96,7 @@ export const blockingDisruptionBudget = defineRule<
   title: 'PodDisruptionBudgets allow nodes to be drained',
   format: ({ name, field, value }) => ({
     what: `the PodDisruptionBudget ${name} sets ${field} to ${value}`,
-    why: "Nodes that run its pods can't be drained, which blocks cluster upgrades.",
+    why: "Nodes that run the protected pods can't be drained, which blocks cluster upgrades.",
     fix: 'Allow at least one pod to be unavailable.',
   }),
   *find({ objects }) {

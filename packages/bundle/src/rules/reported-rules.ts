@@ -13,10 +13,10 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
   ...bundleContentRuleDefaults,
   id: 'braces-in-plain-bundle',
   severity: 'warning',
-  title: "Plain bundles don't contain template braces",
+  title: "Plain bundles don't contain Helm template syntax",
   format: ({ file }) => ({
     what: `${file} contains "{{"`,
-    why: 'The plain provisioner wraps each object in a Helm chart, so Helm evaluates the braces as a template.',
+    why: 'The plain provisioner wraps each object in a Helm chart, so Helm evaluates the double braces as template syntax.',
     fix: 'Render the manifests before you add them to the bundle.',
   }),
 })
@@ -41,7 +41,7 @@ export const brokenExamples = defineRule<{ annotation: string }>({
   format: ({ annotation }) => ({
     what: `the annotation "${annotation}" is not a JSON list of objects`,
     why: 'Consoles show neither a form nor an example for the Operator.',
-    fix: 'Write a JSON list of objects that have apiVersion, kind and metadata.',
+    fix: 'Write a JSON list of objects that have apiVersion, kind, and metadata.',
   }),
 })
 
@@ -53,7 +53,7 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
   format: ({ file, other, key }) => ({
     what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
     why: 'One of the two files overwrites the other, and which one is unpredictable.',
-    fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes and underscores.',
+    fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes, and underscores.',
   }),
 })
 
@@ -61,7 +61,7 @@ export const hiddenBundleFile = defineRule<{ file: string }>({
   ...bundleContentRuleDefaults,
   id: 'hidden-bundle-file',
   severity: 'warning',
-  title: 'Bundles have no hidden files',
+  title: "Bundles don't contain hidden files",
   format: ({ file }) => ({
     what: `${file} is hidden because its name starts with a dot`,
     why: 'opm ignores hidden files in manifests/ but reads them in metadata/, and operator-sdk rejects the bundle.',
@@ -77,7 +77,7 @@ export const invalidCsvName = defineRule<{ name: string }>({
   format: ({ name }) => ({
     what: `"${name}" is not a valid ClusterServiceVersion name`,
     why: 'OLM uses the name for objects and as a label value on the cluster.',
-    fix: 'Use at most 63 lowercase letters, digits, dashes and dots, for example foo.v1.0.0.',
+    fix: 'Use at most 63 lowercase letters, digits, dashes, and dots, for example foo.v1.0.0.',
   }),
 })
 
@@ -90,7 +90,7 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
   format: ({ example, problem }) => ({
     what: `the example ${example} does not match the schema of its CRD: ${problem}`,
     why: 'Users who start from the example in a console get an error.',
-    fix: 'Correct the example. To check it, run `kubectl create --dry-run=server`.',
+    fix: 'Correct the example. To verify the result, run `kubectl create --dry-run=server`.',
   }),
 })
 
@@ -161,8 +161,8 @@ export const missingBundleAnnotation = defineRule<{ key: string; file: string }>
   title: 'A bundle has all required annotations',
   format: ({ key, file }) => ({
     what: `${file} does not have the annotation "${key}"`,
-    why: "Tools read a bundle's package, channels, format and directories from its annotations.",
-    fix: 'Add the annotation. `opm alpha bundle generate` writes all of them.',
+    why: "Tools read a bundle's package, channels, format, and directories from its annotations.",
+    fix: 'Add the annotation. `opm alpha bundle generate` adds all required annotations.',
   }),
 })
 
@@ -203,7 +203,7 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
   severity: 'error',
   title: 'Annotations point to manifests/ and metadata/',
   format: ({ key, value, wanted }) => ({
-    what: `the annotation "${key}" is "${value}", but opm and OLM read ${wanted}`,
+    what: `the annotation "${key}" is "${value}", but opm and OLM always read ${wanted}`,
     why: "opm and OLM ignore the value, so they don't find files in other directories.",
     fix: 'Use manifests/ and metadata/.',
   }),
@@ -216,7 +216,7 @@ export const nestedBundleDirectory = defineRule<{ path: string }>({
   title: 'Bundle directories have no subdirectories',
   format: ({ path }) => ({
     what: `${path} is in a subdirectory of manifests/ or metadata/`,
-    why: "OLM v0 can't unpack a bundle with subdirectories, and opm ignores them.",
+    why: "OLM v0 can't unpack a bundle that has subdirectories, and opm ignores the files in them.",
     fix: 'Move the file up into manifests/ or metadata/.',
   }),
 })
@@ -232,7 +232,7 @@ export const oversizedBundleContent = defineRule<{
   title: 'An unpacked bundle fits in a ConfigMap',
   format: ({ bytes, limit, largest }) => ({
     what: `the packed bundle is ${bytes} bytes, but the limit is ${limit}; largest files: ${largest.join(', ')}`,
-    why: "OLM v0 unpacks a bundle into one ConfigMap and fails if it doesn't fit.",
+    why: "OLM v0 unpacks a bundle into a single ConfigMap and fails if the bundle doesn't fit.",
     fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
   }),
 })
@@ -270,7 +270,7 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
   format: ({ names }) => ({
     what: `the bundle has ${names.length} ClusterServiceVersions: ${names.join(', ')}`,
     why: 'opm uses the first one by file name and ignores the others, while OLM v1 uses the last one.',
-    fix: 'Keep only one ClusterServiceVersion, because a bundle contains one version of one Operator.',
+    fix: 'Keep only one ClusterServiceVersion. A bundle contains a single version of a single Operator.',
   }),
 })
 
@@ -348,7 +348,7 @@ export const unsafeCrdUpgrade = defineRule<{
   format: ({ crd, problem }) => ({
     what: `upgrading the CustomResourceDefinition ${crd} is not safe: ${problem}`,
     why: 'Existing objects might become invalid or be lost. OLM v1 rejects most such upgrades.',
-    fix: 'Keep accepting everything that the old version allowed, or add a new API version with a conversion.',
+    fix: 'Accept everything that the old version accepts, or add a new API version with conversion.',
   }),
 })
 

@@ -14,11 +14,11 @@ export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleS
   id: 'unconventional-channel',
   severity: 'warning',
   suite: 'good-practices',
-  title: 'Channel names start with candidate, fast or stable',
+  title: 'Channel names start with candidate, fast, or stable',
   format: ({ channel }) => ({
-    what: `the channel name "${channel}" does not start with candidate, fast or stable`,
+    what: `the channel name "${channel}" does not start with candidate, fast, or stable`,
     why: "Users who subscribe to the channel can't tell how stable its releases are.",
-    fix: 'Rename the channel so that its name starts with candidate, fast or stable.',
+    fix: 'Rename the channel so that its name starts with candidate, fast, or stable.',
   }),
   *find({ annotations, annotationsFile }) {
     const keys = [bundleAnnotationKeys.channels, bundleAnnotationKeys.defaultChannel]
@@ -40,7 +40,7 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSi
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
   format: ({ apiVersion }) => ({
     what: `the apiVersion of the ClusterServiceVersion is "${apiVersion}", not operators.coreos.com/v1alpha1`,
-    why: "OLM can't unpack the bundle and reports this only in the ErrorPreventedUnpacking condition.",
+    why: "OLM can't unpack the bundle and reports the failure only in the ErrorPreventedUnpacking condition.",
     fix: 'Set apiVersion to operators.coreos.com/v1alpha1.',
   }),
   *find({ csv: { apiVersion } }) {
@@ -89,7 +89,7 @@ export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, B
   ...bundleContentRuleDefaults,
   id: 'name-without-release',
   severity: 'error',
-  title: 'A bundle with a release includes it in the bundle name',
+  title: 'If a bundle has a release, the bundle name includes the release',
   format: ({ name, wanted }) => ({
     what: `the bundle is named "${name}", but its release requires the name "${wanted}"`,
     why: 'opm rejects a catalog that contains the bundle under another name.',

@@ -64,7 +64,7 @@ export function compareBundledCrds(
         return [
           createFinding(unsafeCrdUpgrade, undefined, {
             crd: crd.name,
-            problem: 'it is no longer in the bundle, so OLM v1 deletes it and all of its objects',
+            problem: 'the CRD is no longer in the bundle, so OLM v1 deletes the CRD and all of its objects',
             isSilent: true,
           }),
         ]

@@ -187,7 +187,8 @@ function addBundleCacheFiles(
     if (!line) continue
     const path = `${of}_${channel.name}_${line.name}.json`
     const problem =
-      findCacheFileNameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
+      findCacheFileNameProblem(path) ??
+      (files.has(path) ? 'another bundle uses the same file name' : undefined)
     if (problem !== undefined)
       throw new UnservableCatalogError(
         `opm cannot write the cache file ${quoteLikeGo(path)} for a bundle: ${problem}`,

@@ -8,7 +8,7 @@ export const fileUnreadable = defineRule<{ error: string }>({
   title: 'Every file in the catalog is readable',
   format: ({ error }) => ({
     what: `the file cannot be read: ${error}`,
-    why: 'opm opens every file that is not ignored, and rejects the whole catalog if one of them cannot be read.',
+    why: 'opm opens every file that is not ignored, and rejects the entire catalog if any of these files cannot be read.',
     fix: 'Remove the file, fix the link, or list the file in .indexignore.',
   }),
 })

@@ -48,7 +48,7 @@ export const jsonSyntax = defineRule<{ detail: string }>({
 export const documentSeparator = defineRule<{ text: string }>({
   ...opmRuleDefaults,
   id: 'document-separator',
-  title: 'A document separator is alone on its line',
+  title: 'A document separator is on its own line',
   format: ({ text }) => ({
     what: `the line starts with "---" and continues with "${truncateText(text)}"`,
     why: `A line that starts with three dashes ends a document, even inside a multiline string. Only a comment may follow the dashes. ${catalogLoadFailureMessage}`,
@@ -72,7 +72,7 @@ export const duplicateField = defineRule<{ spellings: readonly string[] }>({
   id: 'duplicate-field',
   title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
-    what: `the same field is spelled in ${spellings.length} ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
+    what: `the same field is spelled in ${spellings.length} different ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
     why: `opm ignores case in field names, so these are the same field. ${catalogLoadFailureMessage}`,
     fix: 'Keep only one of these fields.',
   }),

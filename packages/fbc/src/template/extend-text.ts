@@ -114,7 +114,8 @@ class YamlTextInserter {
   private items(list: YAMLSeq, added: readonly Json[]): void {
     const last = list.items.at(-1)
     const token = list.srcToken
-    if (!isNode(last) || !token) throw createYamlInsertionError('the end of a list cannot be determined')
+    if (!isNode(last) || !token)
+      throw createYamlInsertionError('the position of the end of a list is unknown')
     if (token.type === 'flow-collection') {
       const end = findYamlNodeEnd(last)
       const start = last.range?.[0] ?? 0

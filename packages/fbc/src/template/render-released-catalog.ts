@@ -163,7 +163,7 @@ function setPackageDescriptions(
     else
       return {
         ok: false,
-        error: `the package description comes from ${findDefaultChannelHead(rendered, one) ?? 'another bundle'}, and only the image of that bundle contains it`,
+        error: `only the image of ${findDefaultChannelHead(rendered, one) ?? 'another bundle'} contains the package description`,
       }
   }
   return { ok: true, value: { ...rendered, packages } }

@@ -123,10 +123,10 @@ export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImag
   const { type, image: signed, identity } = read.claim.critical ?? {}
   if (type !== cosignSignatureType) return 'its payload is not an image signature'
   const digest = signed?.['docker-manifest-digest']
-  if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`
+  if (digest !== image.digest) return `its payload specifies the digest ${digest ?? '(none)'}`
   const name = identity?.['docker-reference'] ?? ''
   if (parseImageRepositoryName(name) !== parseImageRepositoryName(image.repository))
-    return `it is for ${name === '' ? 'no image name' : name}`
+    return `its payload specifies the image ${name === '' ? '(none)' : name}`
   return undefined
 }
 

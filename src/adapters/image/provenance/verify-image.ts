@@ -137,7 +137,7 @@ function findCosignLayerProblem(
   if (layer.mediaType !== mediaType) return `its media type ${layer.mediaType} is unexpected`
   if (layer.size > maxBytes) return `it is larger than ${maxBytes} bytes`
   if (cosignCertificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
-    return 'it uses a certificate'
+    return 'it contains a certificate, which catalog-bot does not accept'
   return undefined
 }
 
@@ -154,7 +154,7 @@ async function findSignatureProblem(
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
   const payload = await fetchCosignLayerPayload(registry, at, layer)
   if ('problem' in payload) return payload.problem
-  if (!key.verifies(payload, signature)) return 'it was not made with this key'
+  if (!key.verifies(payload, signature)) return 'it cannot be verified with this key'
   return findSigningPayloadProblem(payload, image)
 }
 

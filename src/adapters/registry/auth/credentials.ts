@@ -120,7 +120,7 @@ async function queryCredentialHelper(
   } catch {
     // The output may hold a password, so no message quotes it.
   }
-  throw new RegistryError('credentials', `docker-credential-${name} returned no user name and secret`)
+  throw new RegistryError('credentials', `docker-credential-${name} did not return a user name and a secret`)
 }
 
 function runCredentialHelper(

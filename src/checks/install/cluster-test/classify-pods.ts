@@ -162,7 +162,7 @@ export function classifyTimedOutDeployments(
     )
   return {
     code: hasRun ? 'deployment-not-available' : 'too-slow',
-    says: `timed out while waiting for ${label}`,
+    says: `the install test timed out (last status: ${label})`,
   }
 }
 

@@ -188,7 +188,12 @@ export function advanceCleanUp(
   const blind = findFailedKubeQueries(queries, observation)
   const isBlind = blind.some(({ code }) => code !== 'forbidden')
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
-    return { state: known, actions: [], waitsFor: `the Kubernetes API to list ${group.label}`, isDone: false }
+    return {
+      state: known,
+      actions: [],
+      waitsFor: `waiting for the Kubernetes API to list ${group.label}`,
+      isDone: false,
+    }
   const there = queries
     .flatMap((query) => getObservedKubeObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
@@ -219,7 +224,7 @@ export function advanceCleanUp(
         at: toKubeObjectQuery(object),
         ...(object.metadata.uid !== undefined && { uid: object.metadata.uid }),
       })),
-    waitsFor: `${group.label} to be deleted: ${there.slice(0, 3).map(formatKubeObjectName).join(', ')}`,
+    waitsFor: `waiting for ${group.label} to be deleted: ${there.slice(0, 3).map(formatKubeObjectName).join(', ')}`,
     isDone: false,
   }
 }

@@ -104,7 +104,7 @@ export function computeNextClusterTestProgress(
       })
     return createWaitingClusterTestProgress(
       { ...state, memory: { ...state.memory, blindSince: since } },
-      `the Kubernetes API to respond: ${first.says}`,
+      `waiting for the Kubernetes API to respond: ${first.says}`,
     )
   }
   const { blindSince: _, ...memory } = state.memory
@@ -112,7 +112,7 @@ export function computeNextClusterTestProgress(
   if (progress.outcome || now - state.started < deadlines.whole) return progress
   return createFailedClusterTestProgress(progress.state, now, {
     code: 'too-slow',
-    says: `the install test timed out while waiting for ${progress.waitsFor}`,
+    says: `the install test timed out (last status: ${progress.waitsFor})`,
   })
 }
 

@@ -108,7 +108,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
   }
 
   #createNamespace(): OlmV0Progress {
-    const existing = this.rejectExistingCrds('and the install test would change it for other users')
+    const existing = this.rejectExistingCrds('The install test would change this CRD for other users.')
     if (existing) return existing
     const namespace = this.find(this.queries.namespace)
     if (!namespace) return this.waitForNewNamespace()
@@ -118,7 +118,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
   #serveCatalog(): OlmV0Progress {
     const { plan, queries } = this
     const namespace = this.find(queries.namespace)
-    if (!namespace) return this.wait('the namespace')
+    if (!namespace) return this.wait('waiting for the namespace')
     const incomplete = this.createMissing([
       ...createPrerequisiteObjects(plan, namespace),
       ...[createTargetNamespace(plan, namespace)].filter((one) => one !== undefined),
@@ -127,7 +127,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     if (incomplete) return incomplete
     const catalog = this.find(queries.catalog)
     if (!catalog)
-      return this.wait('the CatalogSource', [
+      return this.wait('waiting for the CatalogSource', [
         { kind: 'create', object: createCatalogSource(plan, namespace, plan.base ?? plan.catalog) },
       ])
     const isGrouped = getListAtPath(this.find(queries.group)?.status, 'namespaces').length > 0
@@ -143,8 +143,8 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     if (this.waited < this.deadlines.catalog)
       return this.wait(
         readiness.isReady
-          ? 'OLM to process the OperatorGroup'
-          : `the catalog to become ready (${readiness.state === '' ? 'OLM has not checked it yet' : readiness.state})`,
+          ? 'waiting for OLM to process the OperatorGroup'
+          : `waiting for the catalog to become ready (${readiness.state === '' ? 'OLM has not checked the catalog yet' : readiness.state})`,
       )
     if (trouble) return this.fail(trouble)
     if (readiness.state === '' || (readiness.isReady && !isGrouped))
@@ -177,10 +177,10 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     const subscription = this.find(this.queries.subscription)
     if (!subscription) {
       if (namespace)
-        return this.wait('the Subscription', [
+        return this.wait('waiting for the Subscription', [
           { kind: 'create', object: createSubscription(this.plan, namespace) },
         ])
-      return this.wait('the namespace')
+      return this.wait('waiting for the namespace')
     }
     // After the catalog is replaced, the status describes the old catalog until OLM connects to the new one.
     const isConnected = this.#isConnectedToCatalog()
@@ -195,7 +195,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     const resolution = isConnected ? classifyResolutionFailure(subscription) : undefined
     if (unpacking?.status === 'True') return this.#waitForUnpacking(unpacking.message)
     if (this.waited < this.deadlines.resolution)
-      return this.wait(resolution?.says ?? 'OLM to resolve the Subscription')
+      return this.wait(resolution?.says ?? 'waiting for OLM to resolve the Subscription')
     if (trouble) return this.fail(trouble)
     if (!isConnected)
       return this.fail({
@@ -214,13 +214,13 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     const { name } = installPlan.metadata
     const wanted = this.wantedStep
     const names = listInstallPlanCsvNames(installPlan)
-    if (names.length === 0) return this.wait(`InstallPlan ${name} to list its bundles`)
+    if (names.length === 0) return this.wait(`waiting for InstallPlan ${name} to list its bundles`)
     if (!wanted || !haveSameUniqueStrings(names, wanted.names))
       return this.fail({
         code: 'resolver-mismatch',
         says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
       })
-    return this.moveTo('review', `OLM chose ${names.join(', ')}, as in the simulation`, [], {
+    return this.moveTo('review', `OLM and the simulation both chose ${names.join(', ')}`, [], {
       plan: name,
       crds: JSON.stringify(listInstallPlanCrdNames(installPlan)),
     })
@@ -228,7 +228,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
 
   #waitForUnpacking(message: string): OlmV0Progress {
     return this.waited < this.deadlines.unpacking
-      ? this.wait(`OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`)
+      ? this.wait(`waiting for OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`)
       : this.fail({ code: 'too-slow', says: `OLM did not unpack the bundle in time: ${message}` })
   }
 
@@ -237,7 +237,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     // The state might predate the catalog replacement.
     const staysThere = state.step > 0 && getStringAtPath(subscription.status, 'state') === 'AtLatestKnown'
     if (staysThere && this.waited < this.deadlines.retryWindow)
-      return this.wait('OLM to process the changed catalog')
+      return this.wait('waiting for OLM to process the changed catalog')
     if (staysThere)
       return this.fail({
         code: 'no-upgrade-edge',
@@ -301,7 +301,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     const namespace = this.find(this.queries.namespace)
     const name = String(this.state.memory['plan'])
     const found = this.#findPlan(name)
-    if (!namespace || !found) return this.wait(`InstallPlan ${name}`)
+    if (!namespace || !found) return this.wait(`waiting for InstallPlan ${name}`)
     const began = parseKubeTimestamp(namespace.metadata.creationTimestamp ?? '') ?? 0
     const crds = parseJsonNameList(this.state.memory['crds'])
     const theirs = crds.find((crd) => {
@@ -311,12 +311,12 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     if (theirs !== undefined)
       return this.fail({
         code: 'crd-preexists',
-        says: `the cluster already has the CRD ${theirs}, and the install test would change it for other users`,
+        says: `the cluster already has the CRD ${theirs}. The install test would change this CRD for other users.`,
       })
     const noted = parseJsonNameList(namespace.metadata.annotations?.[initiallyAbsentCrdsAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
-      return this.wait('the CRD names to be recorded', [
+      return this.wait('waiting for the CRD names to be recorded', [
         {
           kind: 'patch',
           at: this.queries.namespace,
@@ -344,7 +344,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     // A conflict can reject the approval, so the approval is repeated until it succeeds.
     const isApproved = getValueAtPath(found?.spec, 'approved') === true
     return this.wait(
-      `InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
+      `waiting for InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
       found && !isApproved ? [createInstallPlanApprovalPatch(found)] : [],
     )
   }
@@ -404,7 +404,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
       if (phase === 'Pending' || phase === '') return { code: 'olm-silent', says: what }
     }
     if ((open >= 0 && !csv) || (open < 0 && (!isInstalled || !isReplaced)))
-      return { code: 'olm-silent', says: `timed out while waiting for ${what}` }
+      return { code: 'olm-silent', says: `the install test timed out (last status: ${what})` }
     return classifyTimedOutDeployments(deployments, pods, what, this.retriesBegan)
   }
 
@@ -443,7 +443,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
       )
     const reached = getStringAtPath(subscription?.status, 'state')
     if (reached !== 'AtLatestKnown' && this.waited < this.deadlines.operator)
-      return this.wait(`the Subscription to reach AtLatestKnown (state: ${reached})`, [], state)
+      return this.wait(`waiting for the Subscription to reach AtLatestKnown (state: ${reached})`, [], state)
     return this.finish({ verdict: 'installs' }, state)
   }
 
@@ -469,10 +469,10 @@ function describeOlmV0WaitReason(operator: ObservedOperator): string {
   const { names, root, own, open, isInstalled, before, isReplaced, unavailable } = operator
   const csv = own[open]
   if (open >= 0)
-    return `ClusterServiceVersion ${names[open] ?? ''}: ${csv ? `${getStringAtPath(csv.status, 'phase')} ${getStringAtPath(csv.status, 'reason')} ${getStringAtPath(csv.status, 'message')}` : 'not created yet'}`
-  if (!isInstalled) return `the Subscription to report ${root} as installed`
-  if (!isReplaced) return `ClusterServiceVersion ${before ?? ''} to be deleted`
-  return `Deployment ${unavailable[0]?.metadata.name ?? ''} to become available`
+    return `waiting for ClusterServiceVersion ${names[open] ?? ''}: ${csv ? `${getStringAtPath(csv.status, 'phase')} ${getStringAtPath(csv.status, 'reason')} ${getStringAtPath(csv.status, 'message')}` : 'not created yet'}`
+  if (!isInstalled) return `waiting for the Subscription to report ${root} as installed`
+  if (!isReplaced) return `waiting for ClusterServiceVersion ${before ?? ''} to be deleted`
+  return `waiting for Deployment ${unavailable[0]?.metadata.name ?? ''} to become available`
 }
 
 const bundleUnpackLabel = 'operatorframework.io/bundle-unpack-ref'

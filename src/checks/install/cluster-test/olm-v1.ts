@@ -73,7 +73,9 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
 
   #createNamespace(): OlmV1Progress {
     const { plan, queries } = this
-    const existing = this.rejectExistingCrds('so OLM v1 would adopt it and delete it after the install test')
+    const existing = this.rejectExistingCrds(
+      'OLM v1 would adopt this CRD and delete it after the install test.',
+    )
     if (existing) return existing
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
       return this.fail({
@@ -90,7 +92,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
   #serveCatalogs(): OlmV1Progress {
     const { plan, queries } = this
     const namespace = this.find(queries.namespace)
-    if (!namespace) return this.wait('the namespace')
+    if (!namespace) return this.wait('waiting for the namespace')
     const incomplete = this.createMissing([
       ...createPrerequisiteObjects(plan, namespace),
       ...(this.state.memory['installer'] === 1 ? createInstallerRbacObjects(plan, namespace) : []),
@@ -115,7 +117,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
       return this.fail({ code: code ?? 'catalog-invalid', says: message })
     const { state: known, milliseconds } = measureFailureDuration(state, code, now)
     if (this.waited < deadlines.catalog)
-      return this.wait(progressing ? message : 'OLM v1 to process the ClusterCatalog', [], known)
+      return this.wait(progressing ? message : 'waiting for OLM v1 to process the ClusterCatalog', [], known)
     if (!progressing)
       return this.fail({
         code: 'olm-silent',
@@ -133,8 +135,8 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
     if (!wanted) return this.finish({ verdict: 'installs' })
     if (!extension)
       return namespace
-        ? this.wait('the ClusterExtension', [this.#createExtension(namespace)])
-        : this.wait('the namespace')
+        ? this.wait('waiting for the ClusterExtension', [this.#createExtension(namespace)])
+        : this.wait('waiting for the namespace')
     const progressing = getConditionOfCurrentGeneration(extension, 'Progressing')
     const hasInstalled =
       getConditionOfCurrentGeneration(extension, 'Installed')?.status === 'True' &&
@@ -169,9 +171,9 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
       return this.fail(rejected, known)
     const { deployments, pods, unavailable, failure } = this.#observeWorkloads()
     const what = isThere
-      ? `Deployment ${unavailable[0]?.metadata.name ?? ''} to become available`
+      ? `waiting for Deployment ${unavailable[0]?.metadata.name ?? ''} to become available`
       : message === ': '
-        ? 'OLM v1 to process the ClusterExtension'
+        ? 'waiting for OLM v1 to process the ClusterExtension'
         : message
     if (this.waited < (isThere ? deadlines.operator : deadlines.extension)) return this.wait(what, [], known)
     if (failure) return this.fail(failure, known)
@@ -179,7 +181,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
       return this.fail(classifyTimedOutDeployments(deployments, pods, what, this.retriesBegan), known)
     if (state.step > 0 && progressing?.reason === 'Succeeded')
       return this.fail(
-        { code: 'no-upgrade-edge', says: `OLM v1 remains at ${name} and does not upgrade to ${wanted}` },
+        { code: 'no-upgrade-edge', says: `OLM v1 remains on ${name} and does not upgrade to ${wanted}` },
         known,
       )
     return this.fail(

@@ -104,7 +104,9 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
   }
 
   #createNamespace(): RukPakProgress {
-    const existing = this.rejectExistingCrds('so RukPak would adopt it and delete it after the install test')
+    const existing = this.rejectExistingCrds(
+      'RukPak would adopt this CRD and delete it after the install test.',
+    )
     if (existing) return existing
     const namespace = this.find(this.queries.namespace)
     if (!namespace) return this.waitForNewNamespace()
@@ -114,7 +116,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
   #createPrerequisites(): RukPakProgress {
     const namespace = this.find(this.queries.namespace)
     const [first] = this.plan.steps
-    if (!namespace || !first) return this.wait('the namespace')
+    if (!namespace || !first) return this.wait('waiting for the namespace')
     return (
       this.createMissing(createPrerequisiteObjects(this.plan, namespace)) ??
       this.moveTo('deployment', `installing ${first.root}`, [this.#createDeployment(namespace, first)])
@@ -134,7 +136,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     if (!wanted) return this.finish({ verdict: 'installs' })
     if (!found)
       return this.wait(
-        'the BundleDeployment',
+        'waiting for the BundleDeployment',
         namespace && state.step === 0 ? [this.#createDeployment(namespace, wanted)] : [],
       )
     const bundle = this.#observeBundle(found, wanted)
@@ -236,7 +238,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
       return classifyTimedOutDeployments(workloads.deployments, workloads.pods, what, this.retriesBegan)
     return {
       code: (this.queries.hasBundles ? bundle.valid : bundle.unpacked) ? 'too-slow' : 'olm-silent',
-      says: `timed out while waiting for ${what}`,
+      says: `the install test timed out (last status: ${what})`,
     }
   }
 
@@ -266,7 +268,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     if (answer && [400, 403, 422].includes(answer.status))
       return this.#completeStep('the API rejects an in-place change to a Bundle')
     // A busy API has not given a result yet.
-    if (answer) return this.wait('the check that a Bundle is immutable', [answer.action])
+    if (answer) return this.wait('waiting for the check that a Bundle is immutable', [answer.action])
     return this.fail({
       code: 'not-immutable',
       says: 'the cluster accepts an in-place change to a Bundle, so the RukPak webhook is not active',
@@ -301,15 +303,15 @@ function describeRukPakWaitReason({
   installed,
   old,
 }: ObservedRukPakBundle): string {
-  if (!isTakenUp) return 'RukPak to process the BundleDeployment'
+  if (!isTakenUp) return 'waiting for RukPak to process the BundleDeployment'
   if (!isInstalled)
     return (
       failure?.says ??
-      `RukPak to install ${root} (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`
+      `waiting for RukPak to install ${root} (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`
     )
   return old.length > 0
-    ? `Bundle ${old[0]?.metadata.name ?? ''} to be deleted`
-    : `the workloads of ${root} to become available`
+    ? `waiting for Bundle ${old[0]?.metadata.name ?? ''} to be deleted`
+    : `waiting for the workloads of ${root} to become available`
 }
 
 function findRukPakBundleFailure(

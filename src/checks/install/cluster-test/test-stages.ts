@@ -118,13 +118,15 @@ export class ClusterTestStageRunner<
     return there && !this.find(this.queries.namespace)
       ? this.fail({
           code: 'crd-preexists',
-          says: `the cluster already has the CRD ${there.name ?? ''}, ${consequence}`,
+          says: `the cluster already has the CRD ${there.name ?? ''}. ${consequence}`,
         })
       : undefined
   }
 
   protected waitForNewNamespace() {
-    return this.wait('the namespace', [{ kind: 'create', object: createTestNamespace(this.plan) }])
+    return this.wait('waiting for the namespace', [
+      { kind: 'create', object: createTestNamespace(this.plan) },
+    ])
   }
 
   protected createMissing(wanted: readonly KubeObject[]): ClusterTestProgress<Stage> | undefined {
@@ -132,7 +134,7 @@ export class ClusterTestStageRunner<
     return missing.length === 0
       ? undefined
       : this.wait(
-          'the prerequisites of the install test',
+          'waiting for the prerequisites of the install test',
           missing.map((object) => ({ kind: 'create', object })),
         )
   }

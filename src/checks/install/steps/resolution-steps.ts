@@ -97,8 +97,8 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
     ...(unreachable.length > 0
       ? [
           unreachable.length === 1
-            ? `${unreachable[0]} can't be installed, so no upgrade starts from it.`
-            : `${unreachable.length} versions can't be installed, so no upgrade starts from them.`,
+            ? `${unreachable[0]} can't be installed, so upgrades from this version were not simulated.`
+            : `${unreachable.length} versions can't be installed, so upgrades from these versions were not simulated.`,
         ]
       : []),
   ]
@@ -144,7 +144,7 @@ function createStuckUpgradeNotes(
     return [
       {
         kind: 'refused',
-        says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from it to ${resolution.head ?? 'a head'}.`,
+        says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from ${end.at} to ${resolution.head ?? 'a head'}.`,
         targets: olmV0OnlyInstallTargets,
       },
     ]
@@ -169,7 +169,7 @@ function createResolutionFailureNotes(
           says: formatResolutionConflict(failure.cause, resolution, from),
           detail: failure.chain.join('; '),
           ...(failure.cause.kind === 'unmet' && {
-            hint: 'Add the catalog that contains it with --beside DIR.',
+            hint: 'To add a catalog that contains the requirement, use --beside DIR.',
           }),
           targets: olmV0OnlyInstallTargets,
         },
@@ -204,9 +204,9 @@ function formatResolutionConflict(
     case 'unmet':
       return `${failed}: ${formatUnmetRequirements(cause, packageName)}.`
     case 'exclusive':
-      return `${failed}, because bundles that it requires conflict with each other: ${cause.text}.`
+      return `${failed}, because the required bundles conflict with each other: ${cause.text}.`
     case 'other':
-      return `${failed}, because its requirements conflict.`
+      return `${failed}, because the requirements conflict with each other.`
   }
 }
 
@@ -220,7 +220,7 @@ function formatUnmetRequirements(
   if (isDirect && only !== undefined && byRequirement.size === 1) {
     const [newest = '', ...older] = candidates.map((name) => stripPackageNamePrefix(name, packageName))
     if (older.length === 0) return `${newest} needs ${only[0]}, which nothing in the catalog provides`
-    return `all ${candidates.length} (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in the catalog provides`
+    return `all ${candidates.length} versions (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in the catalog provides`
   }
   const parts = [...byRequirement].slice(0, maxListedUnmetRequirements).map(([requirement, bundles]) => {
     const [first] = bundles
@@ -230,7 +230,7 @@ function formatUnmetRequirements(
       : `${names} and ${bundles.length - 1} more need ${requirement}`
   })
   const more = byRequirement.size - parts.length
-  return `${parts.join(', ')}${more > 0 ? `, and ${more} more requirements are unmet` : ''}. Nothing in the catalog provides ${byRequirement.size === 1 ? 'it' : 'them'}`
+  return `${parts.join(', ')}${more > 0 ? `, and ${more} more requirements are unmet` : ''}. Nothing in the catalog satisfies ${byRequirement.size === 1 ? 'this requirement' : 'these requirements'}`
 }
 
 /** `v1.2.0` of `foo.v1.2.0`. */
@@ -246,7 +246,7 @@ function createOlmV1RejectionNote({
   if (bundle === undefined || dependency === undefined)
     return {
       kind: 'refused',
-      says: `OLM v1 finds nothing to install: ${message}`,
+      says: `OLM v1 can't find a bundle to install: ${message}`,
       targets: olmV1OnlyInstallTargets,
     }
   return {

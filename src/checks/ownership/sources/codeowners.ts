@@ -29,7 +29,10 @@ export function parseCodeownersFile(
   const problems: OwnerSourceProblem[] = []
   const lines: CodeownersLine[] = []
   if (new TextEncoder().encode(text).length >= maxCodeownersBytes)
-    problems.push({ at: { file, line: 1, column: 1 }, problem: 'it is 3 MB or larger, so GitHub ignores it' })
+    problems.push({
+      at: { file, line: 1, column: 1 },
+      problem: 'the file is 3 MB or larger, so GitHub ignores it',
+    })
   else
     for (const [index, line] of text.split('\n').entries()) {
       const parsed = parseCodeownersLine(line.replace(/\r$/, ''))
@@ -89,10 +92,10 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
 function parseCodeownersLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
-    return `it contains ${divided.name}, which some parsers treat as the end of a line`
+    return `the file contains ${divided.name}, which some parsers treat as the end of a line`
   const words = tokenizeCodeownersLine(line)
   const odd = words.map(findInvisibleCharacter).find((name) => name !== undefined)
-  if (odd !== undefined) return `it contains ${odd}, which only some parsers treat as whitespace`
+  if (odd !== undefined) return `the file contains ${odd}, which only some parsers treat as whitespace`
   const [pattern, ...owners] = words
   if (pattern === undefined) return undefined
   if (pattern.startsWith('!')) return 'patterns cannot be negated with !'

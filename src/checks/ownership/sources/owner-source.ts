@@ -85,28 +85,28 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
     return offset === undefined ? start : locateOffset(offset)
   }
   const [document, ...more] = Array.isArray(documents) ? documents : []
-  if (more.length > 0) return createBrokenOwnerSourceResult(start, 'it contains more than one document')
+  if (more.length > 0) return createBrokenOwnerSourceResult(start, 'the file contains more than one document')
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const error = document.errors[0] ?? document.warnings[0]
   if (error !== undefined)
     return createBrokenOwnerSourceResult(
       locateOffset(error.pos[0]),
-      error.message.split('\n')[0] ?? 'it is not valid YAML',
+      error.message.split('\n')[0] ?? 'the file is not valid YAML',
     )
   // YAML versions differ: 1.1 does not parse `no` as a string.
   if (document.directives?.yaml.explicit === true)
-    return createBrokenOwnerSourceResult(start, 'it has a %YAML directive')
+    return createBrokenOwnerSourceResult(start, 'the file has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const problem = findAmbiguousYamlNode(document)
   if (problem !== undefined) return createBrokenOwnerSourceResult(locate(problem.node), problem.says)
-  if (!isMap(root)) return createBrokenOwnerSourceResult(locate(root), 'it must be a mapping')
+  if (!isMap(root)) return createBrokenOwnerSourceResult(locate(root), 'the document must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
-      return createBrokenOwnerSourceResult(locate(pair.key), 'its keys must be plain strings')
+      return createBrokenOwnerSourceResult(locate(pair.key), 'the keys must be plain strings')
     entries.set(pair.key.value, pair.value)
   }
   return {
@@ -126,13 +126,13 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
 function findOwnerFileTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
   const start: Location = { file, line: 1, column: 1 }
   if (text.length > maxOwnerFileBytes)
-    return createBrokenOwnerSourceResult(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
+    return createBrokenOwnerSourceResult(start, `the file is larger than ${maxOwnerFileBytes / 1024} KiB`)
   const divided = findAmbiguousLineBreak(text)
   if (divided === undefined) return undefined
   const before = text.slice(0, divided.offset).split('\n')
   return createBrokenOwnerSourceResult(
     { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 },
-    `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
+    `the file contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
   )
 }
 
@@ -154,7 +154,7 @@ function findAmbiguousYamlNode(
       return odd === undefined && unseen === undefined ? undefined : visit.BREAK
     },
   })
-  if (odd !== undefined) return { node: odd, says: 'it uses an alias, an anchor, or a tag' }
+  if (odd !== undefined) return { node: odd, says: 'the file uses an alias, an anchor, or a tag' }
   if (unseen !== undefined) return { node: unseen, says: 'a key contains an invisible character' }
   const repeated = findDuplicateYamlKey(document)
   return repeated === undefined ? undefined : { node: repeated, says: 'Map keys must be unique' }

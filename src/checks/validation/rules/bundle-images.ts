@@ -69,7 +69,7 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
   format: ({ bundle, image }) => ({
     what: `${bundle} lists the related image ${image} twice under the same name`,
     why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
-    fix: 'Remove one of them.',
+    fix: 'Remove the duplicate entry.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {

@@ -155,7 +155,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
   title: 'The default channel is not deprecated',
   format: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
-    why: 'New subscribers who do not choose a channel get the deprecated one.',
+    why: 'New subscribers who do not choose a channel get the deprecated channel.',
     fix:
       others > 0
         ? 'Make another channel the default.'

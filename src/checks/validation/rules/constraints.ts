@@ -46,7 +46,7 @@ function shortenConstraintPath(path: string): string {
 export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }>({
   id: 'impossible-constraint',
   severity: 'warning',
-  title: 'A single bundle can satisfy each constraint',
+  title: 'Each constraint can be satisfied by a single bundle',
   format: ({ bundle, packages }) => ({
     what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
     why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
@@ -182,7 +182,7 @@ export const missingRequiredPackage = defineRule<{
   title: 'The catalog contains the packages that its bundles require',
   format: ({ bundle, required, versionRange, isPresent }) => ({
     what: isPresent
-      ? `${bundle} requires package "${required}" in ${versionRange}, but no version in the catalog is in that range`
+      ? `${bundle} requires package "${required}" in the version range ${versionRange}, but the catalog has no version in that range`
       : `${bundle} requires package "${required}", which is not in the catalog`,
     why: 'The bundle can be installed only on clusters where another catalog offers the required package.',
     fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,

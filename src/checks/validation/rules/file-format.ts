@@ -118,7 +118,7 @@ export const repeatedKey = defineRule<{ path: string }>({
   format: ({ path }) => ({
     what: `the key "${path}" appears more than once`,
     why: 'opm uses only the last value, and silently drops everything under the earlier keys.',
-    fix: 'Merge them into a single key.',
+    fix: 'Merge the duplicates into a single key.',
   }),
   *find(catalog) {
     for (const leniency of listOpmLeniencies(catalog, 'repeated-key'))

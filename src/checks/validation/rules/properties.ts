@@ -80,7 +80,7 @@ export const duplicateProperty = defineRule<{ bundle: string; type: string }>({
   format: ({ bundle, type }) => ({
     what: `${bundle} has the same ${type} property twice`,
     why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
-    fix: 'Remove one of them.',
+    fix: 'Remove the duplicate property.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {

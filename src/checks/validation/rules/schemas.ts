@@ -33,7 +33,7 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }>({
   title: 'Schema names are spelled correctly',
   format: ({ schema, known }) => ({
     what: `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
-    why: 'Schema names are case-sensitive, and opm keeps a blob with an unknown schema but never reads it.',
+    why: 'Schema names are case-sensitive. opm keeps blobs with unknown schemas but never reads them.',
     fix: `Change the schema to "${known}".`,
   }),
   *find({ catalog }) {

@@ -4,7 +4,7 @@ import { listBundlesWithPackages } from '../requirements.ts'
 export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundles: number }>({
   id: 'oversized-package',
   severity: 'warning',
-  title: 'A package does not exceed the size limit for packages',
+  title: 'Every package is within the size limit',
   format: ({ bytes, limit, bundles }) => ({
     what: `the package contains ${formatBytes(bytes)} of data in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
     why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
@@ -33,10 +33,10 @@ export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundl
 export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }>({
   id: 'oversized-bundle',
   severity: 'warning',
-  title: 'A bundle does not exceed the size limit for bundles',
+  title: 'Every bundle is within the size limit',
   format: ({ bundle, bytes, limit }) => ({
     what: `${bundle} takes up ${formatBytes(bytes)} in the catalog, which exceeds the limit of ${formatBytes(limit)}`,
-    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for both are only slightly higher.',
+    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for messages and objects are only slightly higher.',
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   }),
   *find(catalog, limits) {
@@ -56,7 +56,7 @@ export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit
 export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packages: number }>({
   id: 'oversized-catalog',
   severity: 'warning',
-  title: 'A catalog does not exceed the size limit for catalogs',
+  title: 'Every catalog is within the size limit',
   format: ({ bytes, limit, packages }) => ({
     what: `the catalog contains ${formatBytes(bytes)} of data in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,
     why: 'The pod that serves the catalog reads all of it at startup, and clusters give that pod little memory and time.',

@@ -39,7 +39,7 @@ function toTemplateBundleLookupAnswer(
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {
       kind: 'unsupported',
-      reason: `it is not a bundle that opm can read${first && !isRestricted ? `: ${first.what}` : ''}`,
+      reason: `the image is not a bundle that opm can read${first && !isRestricted ? `: ${first.what}` : ''}`,
     }
   }
   const { name, package: its, properties, relatedImages } = content

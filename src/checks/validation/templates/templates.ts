@@ -247,7 +247,7 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
 
 // Omits names and versions from restricted bundles (BundleImageAnswer.isRestricted).
 const restrictedBundleRenderErrorMessage =
-  'its bundles cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
+  'the bundles of the template cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
 /** Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image. */
 function formatRedactedTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {

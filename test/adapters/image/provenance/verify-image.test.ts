@@ -190,7 +190,10 @@ describe('a signature counts', () => {
     ]
     expect(await verifyImageWithForgedSignature(forge)).toMatchObject({
       signatures: 1,
-      refused: ['it was not made with this key', `it signs ${mismatchedArtifactSubject.digest}`],
+      refused: [
+        'it cannot be verified with this key',
+        `its payload specifies the digest ${mismatchedArtifactSubject.digest}`,
+      ],
     })
     expect(await verifyImageWithForgedSignature(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
@@ -206,7 +209,7 @@ describe('a signature counts', () => {
     const copy = { host: 'mirror.example.com', repository: 'copy', tag: 'v1' }
     expect(await verifyImage(registry, copy, trustedKey.verifier)).toMatchObject({
       signatures: 0,
-      refused: [`it is for ${imageName}`],
+      refused: [`its payload specifies the image ${imageName}`],
     })
     expect(await verifyImage(registry, copy, trustedKey.verifier, { signedAs: imageName })).toMatchObject({
       signatures: 1,
@@ -308,7 +311,7 @@ describe('a signature does not count', () => {
       await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
     ).toMatchObject({
       signatures: 0,
-      refused: [`it signs ${child.digest}`],
+      refused: [`its payload specifies the digest ${child.digest}`],
     })
     await registry.attach(await createImageSignatureIfMissing(registry, index, trustedKey))
     expect(
@@ -364,7 +367,7 @@ describe('a signature does not count', () => {
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(two.digest, 'sig')] })
     expect((await verify()).platforms[1]).toMatchObject({
       signatures: 0,
-      refused: [`it signs ${one.digest}`],
+      refused: [`its payload specifies the digest ${one.digest}`],
     })
   })
 
@@ -425,7 +428,7 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       provenance: [{}],
-      refused: ['it was not made with this key'],
+      refused: ['it cannot be verified with this key'],
       refusedAttestations: ['its envelope was not signed with this key'],
     })
   })

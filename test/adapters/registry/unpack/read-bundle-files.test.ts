@@ -28,6 +28,7 @@ const bundleDigestByReaderVersion: Readonly<Record<number, string>> = {
   13: '7c78f3b495b0deee',
   14: '00e69da2c130714b',
   15: '30ab67d79b715b93',
+  16: 'c10dc7feaaa1e50d',
 }
 
 test('bundles that are read otherwise have another version, so that no cache serves the old answers', () => {

@@ -320,7 +320,9 @@ describe('a bundle that the base does not have', () => {
     const answers = {
       [createPinnedImageReference('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageAnswer,
     }
-    expect(evaluateTemplate({ ...scenario, answers }).what).toContain('it is not a bundle that opm can read')
+    expect(evaluateTemplate({ ...scenario, answers }).what).toContain(
+      'the image is not a bundle that opm can read',
+    )
   })
 })
 

@@ -223,7 +223,7 @@ describe('opm makes no cache of a catalog', () => {
     [
       'two bundles of which have one file',
       createPackageYaml([], { channel: 'x_c' }) + createPackageYaml([], { package: 'p_x' }),
-      'another bundle has the same file',
+      'another bundle uses the same file name',
     ],
     [
       'with a custom blob whose package is no plain name',

@@ -1,5 +1,5 @@
 /** Thrown only inside the fast reader: the exact reader must read this document. */
-export const fastReaderUnsupportedError = new Error('hand over to the exact reader')
+export const fastReaderUnsupportedError = new Error('the fast reader does not support this document')
 
 // Classifies the bytes of a document for the fast reader. It hands over to the exact reader at `odd` bytes.
 

@@ -37,7 +37,7 @@ export const notOnePackageProperty = defineRule<BundleRuleFindingData & { found:
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has ${data.found} olm.package properties`,
-    why: "This property specifies the bundle's version. Unless there is exactly one, the version is unknown.",
+    why: "This property specifies the bundle's version. If the property is missing or duplicated, the version is unknown.",
     fix: 'Keep exactly one `olm.package` property, with `packageName` and `version`.',
   }),
 })
@@ -105,7 +105,7 @@ export const nameNotNormalized = defineRule<BundleRuleFindingData & { wanted: st
   title: 'A bundle with a release is named after its package, version, and release',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} must be named ${quoteLikeGo(data.wanted)}`,
-    why: 'Bundles of the same version differ in their release, so opm requires the release in the name.',
+    why: 'Bundles with the same version differ in their release, so opm requires the release in the bundle name.',
     fix: 'Rename the bundle and its channel entries, or correct the version and release.',
   }),
 })
@@ -129,7 +129,7 @@ export const releaseWithBuildMetadata = defineRule<
   title: 'A version with a release has no build metadata',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has both build metadata (${data.version}) and a release (${data.release})`,
-    why: 'Both distinguish builds of the same version, so they could contradict each other.',
+    why: 'Build metadata and releases both distinguish builds of the same version, so they could contradict each other.',
     fix: 'Move the part after `+` to the release, or remove the release.',
   }),
 })

@@ -92,7 +92,7 @@ export const noHead = defineRule<ChannelRuleFindingData>({
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no head because every entry is replaced or skipped by another`,
     why: 'The head is the version that new installations get.',
-    fix: 'Remove the edge to the newest version. Its name must not appear in any `replaces` or `skips`.',
+    fix: 'Remove the edge to the newest version. The name of that version must not appear in any `replaces` or `skips` field.',
   }),
 })
 
@@ -114,7 +114,7 @@ export const replacesCycle = defineRule<ChannelRuleFindingData & { cycle: readon
   format: (data) => ({
     what: `in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}, \`replaces\` forms a cycle: ${data.cycle.map(quoteLikeGo).join(' replaces ')}`,
     why: 'Upgrades along the cycle would never end.',
-    fix: 'Remove the `replaces` that points from an older version to a newer one.',
+    fix: 'Remove the `replaces` field that points from an older version to a newer one.',
   }),
 })
 
@@ -125,7 +125,7 @@ export const strandedBundle = defineRule<ChannelRuleFindingData & { entry: strin
   format: (data) => ({
     what: `${quoteLikeGo(data.entry)} is stranded in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}: no chain of \`replaces\` leads from the head to it, and no entry skips it`,
     why: 'Users of this version cannot upgrade. opm follows `replaces` from the head only until it reaches a skipped entry.',
-    fix: 'Make a newer entry replace it, or add it to the `skips` of a newer entry.',
+    fix: 'Make a newer entry replace the stranded entry, or add the stranded entry to the `skips` field of a newer entry.',
   }),
 })
 

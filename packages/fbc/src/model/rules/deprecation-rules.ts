@@ -52,7 +52,7 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
   title: 'A package deprecation does not name an object',
   format: (data) => ({
     what: `the deprecation of package ${quoteLikeGo(data.package)} names ${quoteLikeGo(data.name)}`,
-    why: 'A reference with schema olm.package always refers to the package of its blob, so opm rejects any name in it.',
+    why: 'A reference with schema olm.package always refers to the package of its blob, so opm rejects a reference that also has a name.',
     fix: 'Remove `reference.name:`, or correct `reference.schema:`.',
   }),
 })
