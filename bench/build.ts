@@ -19,7 +19,7 @@ import { buildCatalogBotCli } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
 const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
-const runCount = Number(times)
+const benchmarkRunCount = Number(times)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'bench-build-'))
 const catalogFolder = join(scratchFolder, 'catalog')
 const changedCatalogFolder = join(scratchFolder, 'changed')
@@ -31,7 +31,7 @@ async function measureMedianRunMs(
   run: (index: number) => unknown,
 ): Promise<number> {
   const all: number[] = []
-  for (let index = 0; index < runCount; index += 1) {
+  for (let index = 0; index < benchmarkRunCount; index += 1) {
     const started = performance.now()
     await run(index)
     all.push(performance.now() - started)
@@ -59,7 +59,7 @@ try {
   else cpSync(named, catalogFolder, { recursive: true, mode: 0 })
   spawnSync('chmod', ['-R', 'u+w', catalogFolder])
   cpSync(catalogFolder, changedCatalogFolder, { recursive: true })
-  changeOnePackage(changedCatalogFolder)
+  modifyFirstCatalogFile(changedCatalogFolder)
   const files = await readCatalogFolder(catalogFolder)
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
   console.log(
@@ -243,7 +243,7 @@ function writeCatalogDockerfile(base: string): void {
   writeFileSync(join(scratchFolder, 'catalog.Dockerfile'), run.stdout)
 }
 
-function changeOnePackage(directory: string): void {
+function modifyFirstCatalogFile(directory: string): void {
   const [first] = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && /\.ya?ml$/.test(entry.name),
   )

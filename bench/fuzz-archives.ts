@@ -3,7 +3,7 @@
 // S]. On a difference, prints the seed and the case and exits with 1. Exits with 2 if Go is not installed.
 import { parseArgs } from 'node:util'
 import { SeededRandom } from '../test/packages/fbc/go/fast/mutated-documents.ts'
-import { findGoCommand, startGoReaders } from '../test/go-readers/go-readers.ts'
+import { findGoCommand, startGoImageReaders } from '../test/go-readers/go-readers.ts'
 import {
   compareRegistryDocumentReaders,
   compareImageReaders,
@@ -26,7 +26,7 @@ if (goCommandPath === undefined) {
 }
 const randomSeed = Number(values.seed ?? Date.now() % 2 ** 32)
 console.log(`seed ${randomSeed}`)
-const goArchiveReaders = startGoReaders(goCommandPath)
+const goArchiveReaders = startGoImageReaders(goCommandPath)
 if (!goArchiveReaders.readsZstd)
   console.log('SKIPPED: layers in zstd, because the Go module that reads them is not available')
 const seededRandom = new SeededRandom(randomSeed)

@@ -73,7 +73,7 @@ function* generateContentFromTemplate(
 
 const customBlobYamlHeader = 'schema: x\n'
 /** Syntax that the fast reader leaves to the exact one. */
-const slowPathBlobYamlHeader = 'schema: &a x\n'
+const customBlobYamlHeaderWithAnchor = 'schema: &a x\n'
 const bundleBlobYamlHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
 const channelBlobYamlHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
 const lettersAToJ = [...'abcdefghij']
@@ -89,43 +89,49 @@ const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> =
   '100 MB literal, lines of one letter': () =>
     generateRepeatedContent(`${customBlobYamlHeader}a: |\n`, '  x\n', 100),
   '100 MB literal, odd, one line': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: |\n  `, 'x', 100),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |\n  `, 'x', 100),
   '100 MB literal, odd, lines of 80': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
   '100 MB literal, odd, lines of one letter': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: |\n`, '  x\n', 100),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |\n`, '  x\n', 100),
   '100 MB folded, lines of one letter': () =>
     generateRepeatedContent(`${customBlobYamlHeader}a: >\n`, '  x\n', 100),
-  '100 MB literal, empty lines': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: |+\n`, '\n', 100),
+  '100 MB literal, empty lines': () =>
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |+\n`, '\n', 100),
   '100 MB of a description': () =>
     generateRepeatedContent('schema: olm.package\nname: a\ndescription: |\n', '  x\n', 100),
-  '100 MB double-quoted': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'x', 100, '"\n'),
+  '100 MB double-quoted': () =>
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'x', 100, '"\n'),
   '100 MB of escapes': () => generateRepeatedContent(`${customBlobYamlHeader}a: "`, '\\n', 100, '"\n'),
-  '100 MB of escapes, odd': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, '\\n', 100, '"\n'),
+  '100 MB of escapes, odd': () =>
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, '\\n', 100, '"\n'),
   '100 MB of numeric escapes, odd': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, '\\x41', 100, '"\n'),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, '\\x41', 100, '"\n'),
   '100 MB of escapes in a name': () =>
     generateRepeatedContent('schema: olm.package\nname: "', '\\n', 100, '"\ndefaultChannel: a\n'),
   "100 MB of '' in single quotes, odd": () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: '`, "''", 100, "'\n"),
-  '100 MB of quoted words': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'x ', 100, '"\n'),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: '`, "''", 100, "'\n"),
+  '100 MB of quoted words': () =>
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'x ', 100, '"\n'),
   '40 MB double-quoted, many lines': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'x\n ', 40, '"\n'),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'x\n ', 40, '"\n'),
   '40 MB single-quoted, many lines': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: '`, 'x\n ', 40, "'\n"),
-  '40 MB plain, many lines': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: `, 'x\n  ', 40),
-  '100 MB plain, whitespace': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: `, 'x ', 100),
-  '100 MB comment': () => generateRepeatedContent(`${slowPathBlobYamlHeader}# `, 'x', 100),
-  '100 MB of comments': () => generateRepeatedContent(slowPathBlobYamlHeader, '#\n', 100),
-  '100 MB of blank lines': () => generateRepeatedContent(slowPathBlobYamlHeader, '\n', 100, 'a: b\n'),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: '`, 'x\n ', 40, "'\n"),
+  '40 MB plain, many lines': () =>
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: `, 'x\n  ', 40),
+  '100 MB plain, whitespace': () =>
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: `, 'x ', 100),
+  '100 MB comment': () => generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}# `, 'x', 100),
+  '100 MB of comments': () => generateRepeatedContent(customBlobYamlHeaderWithAnchor, '#\n', 100),
+  '100 MB of blank lines': () => generateRepeatedContent(customBlobYamlHeaderWithAnchor, '\n', 100, 'a: b\n'),
   '100 MB tag': () => generateRepeatedContent(`${customBlobYamlHeader}a: !`, 'x', 100, ' b\n'),
   '100 MB anchor': () => generateRepeatedContent(`${customBlobYamlHeader}a: &`, 'x', 100, ' b\n'),
   '100 MB JSON text': () => generateRepeatedContent('{"schema":"x","a":"', 'x', 100, '"}'),
   '100 MB of JSON escapes': () => generateRepeatedContent('{"schema":"x","a":"', '\\n', 100, '"}'),
-  '100 MB of digits': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: 1`, '1', 100),
+  '100 MB of digits': () => generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: 1`, '1', 100),
   'a million keys': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
   'a million keys, odd': () =>
-    generateContentFromTemplate(slowPathBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
+    generateContentFromTemplate(customBlobYamlHeaderWithAnchor, 1e6, (at) => `k${at}: v\n`),
   'a million keys in braces': () =>
     generateContentFromTemplate('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
   'a million keys of JSON': () =>
@@ -136,7 +142,7 @@ const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> =
     generateContentFromTemplate('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
   'one key a million times': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, () => 'k: v\n'),
   'a million items, odd': () =>
-    generateContentFromTemplate(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- v\n'),
+    generateContentFromTemplate(`${customBlobYamlHeaderWithAnchor}a:\n`, 1e6, () => '- v\n'),
   'a million items in brackets': () => generateContentFromTemplate('schema: x\na: [', 1e6, () => 'v,', ']\n'),
   'a million merges': () =>
     generateContentFromTemplate('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
@@ -246,16 +252,17 @@ const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> =
       () => '  - 010\n',
     ),
   'a million anchors': () =>
-    generateContentFromTemplate(`${slowPathBlobYamlHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
+    generateContentFromTemplate(`${customBlobYamlHeaderWithAnchor}a:\n`, 1e6, (at) => `- &a${at} v\n`),
   'a million aliases': () => generateContentFromTemplate('schema: &a x\na:\n', 1e6, () => '- *a\n'),
   'a million aliases of a list': () =>
     generateContentFromTemplate(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
-  'a million tags': () => generateContentFromTemplate(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- !t v\n'),
+  'a million tags': () =>
+    generateContentFromTemplate(`${customBlobYamlHeaderWithAnchor}a:\n`, 1e6, () => '- !t v\n'),
   'a million handles': () =>
     generateContentFromTemplate('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
   'a thousand times nine thousand levels': () =>
     generateContentFromTemplate(
-      `${slowPathBlobYamlHeader}a:\n`,
+      `${customBlobYamlHeaderWithAnchor}a:\n`,
       1e3,
       () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`,
     ),
@@ -292,7 +299,7 @@ const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> =
   },
   '100 MB of NUL': () => generateRepeatedContent('', '\0', 100),
   '50 MB of a wide letter, odd': () =>
-    generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'é', 25, '"\n'),
+    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'é', 25, '"\n'),
 }
 
 /** Whole directories, by description. */

@@ -52,7 +52,7 @@ async function measureDurationMs(work: () => Promise<unknown>): Promise<number> 
 }
 
 /** The median of several measurements, which a single disturbance on the machine does not affect. */
-async function measureMedianOverRuns(times: number, measure: () => Promise<number>): Promise<number> {
+async function measureMedianOfRepeatedRuns(times: number, measure: () => Promise<number>): Promise<number> {
   const measured: number[] = []
   for (let time = 0; time < times; time += 1) measured.push(await measure())
   return measured.sort((a, b) => a - b)[Math.floor(times / 2)] ?? NaN
@@ -106,7 +106,7 @@ async function benchDockerRegistry(): Promise<void> {
   await measureImageResolutionMs(references, 16, { egress })
   for (const concurrency of concurrencies) {
     const measure = (options: Partial<RegistryClientOptions>) =>
-      measureMedianOverRuns(
+      measureMedianOfRepeatedRuns(
         isQuickBenchmarkRun ? 1 : 5,
         async () => (await measureImageResolutionMs(references, concurrency, options)) / imageCount,
       )
@@ -132,7 +132,7 @@ async function benchDockerRegistry(): Promise<void> {
       }
       return measureDurationMs(() => Promise.all(Array.from({ length: concurrency }, worker)))
     }
-    skopeo.push((await measureMedianOverRuns(isQuickBenchmarkRun ? 1 : 3, inspect)) / sample.length)
+    skopeo.push((await measureMedianOfRepeatedRuns(isQuickBenchmarkRun ? 1 : 3, inspect)) / sample.length)
   }
   printTableRow(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))
   const factors = skopeo.map((value, index) => value / (ours[index] ?? Infinity))
@@ -152,7 +152,7 @@ async function benchHighLatencyRegistry(): Promise<void> {
     internal: { [name]: ['127.0.0.1/32'] },
     certificates: { '127.0.0.1': loopbackCertificate },
   })
-  const milliseconds = await measureMedianOverRuns(isQuickBenchmarkRun ? 1 : 3, () =>
+  const milliseconds = await measureMedianOfRepeatedRuns(isQuickBenchmarkRun ? 1 : 3, () =>
     measureImageResolutionMs(far, 64, { egress: createEgress(host) }),
   )
   await thread.terminate()

@@ -10,7 +10,11 @@ import { configPath } from '../src/config/config-path.ts'
 import { createMetrics } from '../src/jobs/metrics.ts'
 import { environmentSchema, environmentVariables } from '../src/jobs/settings.ts'
 import { maxCommandsPerHour } from '../src/policy/commands.ts'
-import { commandUsersLabels, maxScannedCommentLines, slashCommands } from '../src/pull-request/command.ts'
+import {
+  allowedUsersDescriptions,
+  maxScannedCommentLines,
+  slashCommands,
+} from '../src/pull-request/command.ts'
 import { parsePageUrl, type StatusPageRequest } from '../src/report/urls.ts'
 import { webhookDeliveryPath } from '../src/server/edge/deliveries.ts'
 import { createStoreMetrics } from '../src/server/store-metrics.ts'
@@ -21,7 +25,7 @@ import {
   schemaUrl,
   type JsonSchema,
 } from './reference/configuration.ts'
-import { renderTable, toCode } from './reference/markdown.ts'
+import { renderTable, formatInlineCode } from './reference/markdown.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const prettierOptions = await resolveConfig(import.meta.filename)
@@ -43,12 +47,14 @@ function renderVariables(names: readonly string[]): string {
       if (text === undefined) throw new Error(`src/jobs/settings.ts does not describe ${name}`)
       const value = defaults[name] === '' ? undefined : defaults[name]
       const { enum: choices } = environmentJsonSchema.properties?.[name] ?? {}
-      const [description, defaultText = value === undefined ? 'none' : toCode(value.toString())] =
+      const [description, defaultText = value === undefined ? 'none' : formatInlineCode(value.toString())] =
         typeof text === 'string' ? [text] : text
       const isListed =
-        choices === undefined || choices.some((one) => description.includes(toCode(String(one))))
-      const choiceText = isListed ? '' : ` (${choices.map((one) => toCode(String(one))).join(', ')})`
-      return [toCode(name), defaultText, `${description}${choiceText}`]
+        choices === undefined || choices.some((one) => description.includes(formatInlineCode(String(one))))
+      const choiceText = isListed
+        ? ''
+        : ` (${choices.map((one) => formatInlineCode(String(one))).join(', ')})`
+      return [formatInlineCode(name), defaultText, `${description}${choiceText}`]
     }),
   )
 }
@@ -75,7 +81,7 @@ function findMissingVariables(page: string): readonly string[] {
     ),
   ])
   const all = new Set([...read, ...Object.keys(environmentVariables)])
-  return [...all].filter((name) => !undocumentedVariables.has(name) && !page.includes(toCode(name)))
+  return [...all].filter((name) => !undocumentedVariables.has(name) && !page.includes(formatInlineCode(name)))
 }
 
 // --- The App, its endpoints, and its metrics ---
@@ -129,7 +135,7 @@ function renderStatusPages(): string {
     if (parsePageUrl(path.replace('ID', 'id'))?.pageRequest.page !== page)
       throw new Error(`${path} is not the page ${page}`)
   const rows = Object.values(statusPages).map(([path, content]) => [
-    toCode(path.replace('pull/1', 'pull/NUMBER')),
+    formatInlineCode(path.replace('pull/1', 'pull/NUMBER')),
     content,
   ])
   return renderTable(['path', 'content'], rows)
@@ -138,7 +144,7 @@ function renderStatusPages(): string {
 /** The paths of the other requests that the server answers, from its source. */
 function checkServerPaths(page: string): void {
   for (const [, path = ''] of readProjectFile('src/server/serve.ts').matchAll(/case '(\/[a-z]*)'/g))
-    if (!page.includes(toCode(path))) throw new Error(`endpoints.md lacks ${path}`)
+    if (!page.includes(formatInlineCode(path))) throw new Error(`endpoints.md lacks ${path}`)
 }
 
 async function renderMetrics(): Promise<string> {
@@ -158,13 +164,13 @@ async function renderMetrics(): Promise<string> {
     own
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .map((metric) => [
-        toCode(metric.name),
+        formatInlineCode(metric.name),
         metric.constructor.name.toLowerCase(),
-        (metric as unknown as { labelNames: readonly string[] }).labelNames.map(toCode).join(', '),
+        (metric as unknown as { labelNames: readonly string[] }).labelNames.map(formatInlineCode).join(', '),
         metric.help,
         alerts
           .filter(({ expr }) => expr.includes(metric.name))
-          .map(({ alert }) => toCode(alert))
+          .map(({ alert }) => formatInlineCode(alert))
           .join(', '),
       ]),
   )
@@ -177,8 +183,8 @@ function renderApiFunctions(): string {
   const exported = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport function (\w+)\(([\s\S]*?)\n?\): ([^{]+) \{/g
   const rows = [...readProjectFile('src/index.ts').matchAll(exported)].map(
     ([, comment = '', name = '', parameters = '', result = '']) => [
-      toCode(`${name}(${[...parameters.matchAll(/(?:^|, |\n)\s*(\{[^}]*\}|\w+)\??: ([\w[\] ]+)/g)].map(([, of = '', type = '']) => (of.startsWith('{') ? type.trim() : of)).join(', ')})`), // prettier-ignore
-      toCode(result),
+      formatInlineCode(`${name}(${[...parameters.matchAll(/(?:^|, |\n)\s*(\{[^}]*\}|\w+)\??: ([\w[\] ]+)/g)].map(([, of = '', type = '']) => (of.startsWith('{') ? type.trim() : of)).join(', ')})`), // prettier-ignore
+      formatInlineCode(result),
       comment.replace(/\s*\n?\s*\*\s?/g, ' ').trim(),
     ],
   )
@@ -198,13 +204,13 @@ function renderPackages(): string {
       }
       const report = readProjectFile(`etc/${folder}.api.md`)
       const rows = Object.entries(exports).map(([subpath, file]) => [
-        toCode(subpath.slice(2)),
+        formatInlineCode(subpath.slice(2)),
         readHeaderSentence(`packages/${folder}/${file.slice(2)}`),
         listExports(report, `${name}/${subpath.slice(2)}`)
-          .map(toCode)
+          .map(formatInlineCode)
           .join(', '),
       ])
-      return `## ${toCode(name)}\n\n${description} ([README](../../packages/${folder}/README.md)).\n\n${renderTable(['module', 'content', 'exports'], rows)}`
+      return `## ${formatInlineCode(name)}\n\n${description} ([README](../../packages/${folder}/README.md)).\n\n${renderTable(['module', 'content', 'exports'], rows)}`
     })
     .join('\n\n')
 }
@@ -239,8 +245,8 @@ const generators: Readonly<Record<string, (words: readonly string[]) => string |
     renderTable(
       ['command', 'who can use it', 'effect'],
       Object.values(slashCommands).map(([usage, users, effect]) => [
-        toCode(usage),
-        commandUsersLabels[users],
+        formatInlineCode(usage),
+        allowedUsersDescriptions[users],
         effect,
       ]),
     ),
@@ -254,12 +260,16 @@ const generators: Readonly<Record<string, (words: readonly string[]) => string |
   permissions: () =>
     renderTable(
       ['permission', 'access', 'why'],
-      readCommentedEntries('default_permissions').map(([name, access, why]) => [toCode(name), access, why]),
+      readCommentedEntries('default_permissions').map(([name, access, why]) => [
+        formatInlineCode(name),
+        access,
+        why,
+      ]),
     ),
   events: () =>
     renderTable(
       ['event', 'why'],
-      readCommentedEntries('default_events').map(([name, , why]) => [toCode(name), why]),
+      readCommentedEntries('default_events').map(([name, , why]) => [formatInlineCode(name), why]),
     ),
   statusPages: renderStatusPages,
   webhookPath: () => webhookDeliveryPath,

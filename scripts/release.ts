@@ -18,7 +18,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { ReleaseDistribution } from '../src/adapters/package-metadata.ts'
+import type { ReleaseArtifactLocations } from '../src/adapters/package-metadata.ts'
 import { createSignedEnvelope } from '../src/adapters/image/provenance/signature-formats.ts'
 import { parseSigningKeyPem } from '../src/adapters/image/provenance/signing-key.ts'
 import { createPublishedPackageFields } from './build/author-package.ts'
@@ -32,7 +32,7 @@ const architectures = ['amd64', 'arm64']
 interface Release {
   readonly version: string
   readonly commit: string
-  readonly distribution: ReleaseDistribution
+  readonly distribution: ReleaseArtifactLocations
   /** A clone at the released commit, in which the names of the release are filled in. */
   readonly stage: string
   readonly work: string
@@ -109,7 +109,7 @@ function stageRelease(name: string): Release {
   return { version, commit, distribution, stage, work }
 }
 
-function nameDistribution(name: string, version: string): ReleaseDistribution {
+function nameDistribution(name: string, version: string): ReleaseArtifactLocations {
   const [owner = '', project = ''] = name.toLowerCase().split('/')
   return {
     repository: name,
@@ -126,7 +126,7 @@ function nameDistribution(name: string, version: string): ReleaseDistribution {
 function fillInNames(
   stage: string,
   version: string,
-  { repository: name, package: authorPackage, image }: ReleaseDistribution,
+  { repository: name, package: authorPackage, image }: ReleaseArtifactLocations,
 ): void {
   editFile(join(stage, 'README.md'), (text) =>
     text.replace(/<!-- released: (.*) -->[\s\S]*?```sh\n[\s\S]*?```/, (_all, command: string) =>

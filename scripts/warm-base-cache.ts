@@ -2,7 +2,7 @@
 // contents of its catalogs. It contains no data from pull requests.
 import type { CommitSha } from '../src/pull-request/ids.ts'
 import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
-import { getTreeEntryPaths, hasPathUnder } from '../src/pull-request/incremental-list.ts'
+import { getTreeEntryPaths, hasPathInDirectory } from '../src/pull-request/incremental-list.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/catalogs/memory-cache.ts'
 import { readSiblingBundleFacts } from '../src/evaluate/read-neighbors.ts'
@@ -40,6 +40,6 @@ export async function warmBaseCache(
     if (paths.some((path) => path.startsWith(`${root}/`))) await loader.load(repository, tree, root)
 
   async function loadDirectory(path: string): Promise<void> {
-    if (hasPathUnder(basePaths, path)) await loader.load(repository, tree, path)
+    if (hasPathInDirectory(basePaths, path)) await loader.load(repository, tree, path)
   }
 }

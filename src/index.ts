@@ -10,12 +10,12 @@ import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import type { PackageChange, PathChange } from './pull-request/change.ts'
-import { describeChange } from './pull-request/describe-change.ts'
+import { describePullRequestChange } from './pull-request/describe-change.ts'
 import { toBlobSha, type BlobSha } from './pull-request/ids.ts'
 import { validateCatalogWithAllRules } from './checks/validation/validate-fully.ts'
 import { readCatalogDirectory, type CatalogDirectoryResult } from './catalogs/catalog-directory.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import { formatChangeAsText, describeChangeAsLines } from './report/describe-change.ts'
+import { formatDescriptionLinesAsText, describePullRequestChangeAsLines } from './report/describe-change.ts'
 
 export type {
   BundleBlob,
@@ -94,7 +94,7 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
   const sides = { base: loadCatalog(before), result: loadCatalog(after) }
   const bytesOf = (side: 'base' | 'result', path: string) =>
     sides[side].bytesOf(path.slice(placeholderCatalogRoot.length + 1))
-  const change = describeChange({
+  const change = describePullRequestChange({
     paths: listChangedPaths(sides.base, sides.result),
     layout: { catalogs: [{ root: placeholderCatalogRoot }] },
     catalogs: [{ root: placeholderCatalogRoot, base: sides.base.catalog, result: sides.result.catalog }],
@@ -102,7 +102,7 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
   })
   return {
     packages: change.catalogs.flatMap(({ packages }) => packages),
-    text: formatChangeAsText(describeChangeAsLines(change)).join('\n'),
+    text: formatDescriptionLinesAsText(describePullRequestChangeAsLines(change)).join('\n'),
   }
 }
 

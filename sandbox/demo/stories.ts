@@ -37,7 +37,7 @@ function pushBundleImages(coast: DemoEnvironment, text: string, name: string, ve
 }
 
 /** A story that adds a version to a package in one catalog, with its images pushed. `add` edits the file. */
-function createVersionUpdatePullOptions(
+function createPullOptionsForNewVersion(
   coast: DemoEnvironment,
   author: string,
   name: string,
@@ -56,7 +56,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'alice, an owner of lighthouse, adds version 1.2.0',
     ending: { kind: 'lands' },
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'alice', 'lighthouse', '1.2.0', (text) =>
+      createPullOptionsForNewVersion(coast, 'alice', 'lighthouse', '1.2.0', (text) =>
         addVersionToChannelStart(text, 'lighthouse', '1.2.0', '1.1.0'),
       ),
   },
@@ -65,7 +65,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'mallory, who owns no package, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', summaryPattern: /bob/ },
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'mallory', 'tidepool', '0.6.0', (text) =>
+      createPullOptionsForNewVersion(coast, 'mallory', 'tidepool', '0.6.0', (text) =>
         addVersionToChannelStart(text, 'tidepool', '0.6.0', '0.5.0'),
       ),
   },
@@ -74,7 +74,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'bob, an owner of tidepool, adds 0.5.1 next to 0.5.0, so the channel has two heads',
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'bob', 'tidepool', '0.5.1', (text) =>
+      createPullOptionsForNewVersion(coast, 'bob', 'tidepool', '0.5.1', (text) =>
         addVersionToChannelStart(text, 'tidepool', '0.5.1', '0.5.0').replace(
           'replaces: tidepool.v0.5.0',
           'replaces: tidepool.v0.4.0',
@@ -130,7 +130,7 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     rival: 'second of two competing updates',
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'carol', 'foghorn', '2.2.0', (text) =>
+      createPullOptionsForNewVersion(coast, 'carol', 'foghorn', '2.2.0', (text) =>
         addVersionToChannelStart(text, 'foghorn', '2.2.0', '2.1.0'),
       ),
   },
@@ -140,7 +140,7 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     rival: 'first of two competing updates',
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'dave', 'foghorn', '2.1.1', (text) =>
+      createPullOptionsForNewVersion(coast, 'dave', 'foghorn', '2.1.1', (text) =>
         addVersionToChannelEnd(text, 'foghorn', '2.1.1', '2.1.0'),
       ),
   },

@@ -32,7 +32,7 @@ export interface CreateAppOptions {
   readonly owner?: MockAccount
 }
 
-export class AppAdmin extends BranchRuleAdmin {
+export class GitHubAppAdmin extends BranchRuleAdmin {
   /** Registers an app and installs it on these repositories (`owner/name`), with one installation for each owner. */
   installApp(
     app: CreateAppOptions,

@@ -1,13 +1,13 @@
 // GitHub's web pages for creating an App from a manifest and installing it. The user is signed in and owns the
 // account in the URL. Returns the errors that GitHub returns, with the same messages.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AppAdmin } from './app-admin.ts'
+import type { GitHubAppAdmin } from './app-admin.ts'
 import { renderPageLayout, escapeHtml } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './github-data.ts'
 
 export interface AppRegistrationContext {
-  readonly github: AppAdmin
+  readonly github: GitHubAppAdmin
   readonly world: MockGitHubData
 }
 

@@ -1,6 +1,6 @@
 // The state that routes and user actions share: the data, the credentials, the webhooks, and one task queue per
 // repository.
-import type { TokenRegistry } from './http/auth.ts'
+import type { IssuedTokenStore } from './http/auth.ts'
 import type { ApiCaller } from './http/caller.ts'
 import { GitHubApiError } from './http/route.ts'
 import type { MockAccount, MockRepository, MockGitHubData } from './github-data.ts'
@@ -8,14 +8,14 @@ import type { WebhookDispatcher } from './webhooks.ts'
 
 export class MockGitHubState {
   readonly world: MockGitHubData
-  readonly credentials: TokenRegistry
+  readonly credentials: IssuedTokenStore
   readonly webhooks: WebhookDispatcher
   /** Called after a change that a merge queue may wait for: a check, a ref, a pull request. */
   queueDue: (repo: MockRepository) => void = () => undefined
   readonly #lines = new WeakMap<MockRepository, Promise<unknown>>()
   readonly #work = new Set<Promise<unknown>>()
 
-  constructor(world: MockGitHubData, credentials: TokenRegistry, webhooks: WebhookDispatcher) {
+  constructor(world: MockGitHubData, credentials: IssuedTokenStore, webhooks: WebhookDispatcher) {
     this.world = world
     this.credentials = credentials
     this.webhooks = webhooks

@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { TokenRegistry, canSeeRepository, formatCallerName } from './http/auth.ts'
+import { IssuedTokenStore, canSeeRepository, formatCallerName } from './http/auth.ts'
 import { mergePullsReadyForAutoMerge } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import {
@@ -180,7 +180,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     options.hourlyLimit,
   )
   const target = { url: options.webhookTarget }
-  const credentials = new TokenRegistry(world)
+  const credentials = new IssuedTokenStore(world)
   const state = new MockGitHubState(world, credentials, new WebhookDispatcher(world, () => target.url))
   state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)

@@ -3,7 +3,7 @@
 // App, and a verifier that does not match its challenge.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TokenRegistry } from './http/auth.ts'
+import type { IssuedTokenStore } from './http/auth.ts'
 import { escapeHtml, renderPageLayout } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, MockGitHubData } from './github-data.ts'
@@ -26,7 +26,7 @@ const authorizationCodeLifetimeMs = 600_000
 
 export const toOAuthClientId = (app: MockApp): string => `Iv1.${app.id}`
 
-export function createSignInPages(world: MockGitHubData, credentials: TokenRegistry): SignInPages {
+export function createSignInPages(world: MockGitHubData, credentials: IssuedTokenStore): SignInPages {
   const codes = new Map<string, AuthorizationCode>()
   const findAppByClientId = (clientId: string | null) =>
     [...world.apps.values()].find((it) => toOAuthClientId(it) === clientId)

@@ -23,7 +23,7 @@ import {
   setRef,
 } from './git/git-store.ts'
 import type { FileChangesByPath } from './git/git-store.ts'
-import { AppAdmin } from './app-admin.ts'
+import { GitHubAppAdmin } from './app-admin.ts'
 import {
   addReview,
   createPull,
@@ -97,7 +97,7 @@ const reviewEventByReviewKind = {
   comment: 'COMMENT',
 } as const
 
-export class MockUserActions extends AppAdmin {
+export class MockUserActions extends GitHubAppAdmin {
   /** The author's fork of a repository. Created if it does not exist. */
   async fork(repository: string, login: string): Promise<MockRepository> {
     const parent = this.repository(repository)

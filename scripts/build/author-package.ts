@@ -1,19 +1,19 @@
 // The npm metadata of the package for authors: its package.json, derived from the App's, and its README.
-import type { ReleaseDistribution } from '../../src/adapters/package-metadata.ts'
+import type { ReleaseArtifactLocations } from '../../src/adapters/package-metadata.ts'
 
 export interface AppPackageJson {
   readonly version: string
   readonly license: string
   readonly type: string
   readonly engines: Readonly<Record<string, string>>
-  readonly distribution?: ReleaseDistribution
+  readonly distribution?: ReleaseArtifactLocations
 }
 
 /** Private, because a checkout does not own a name on npm. */
-const unreleasedPackageFields = { name: '@catalog-bot/cli', private: true }
+const unpublishedPackageFields = { name: '@catalog-bot/cli', private: true }
 
 /** The fields that npm's page of a package shows. */
-export function createPublishedPackageFields(name: string, distribution: ReleaseDistribution) {
+export function createPublishedPackageFields(name: string, distribution: ReleaseArtifactLocations) {
   const url = `https://github.com/${distribution.repository}`
   return {
     name,
@@ -35,7 +35,7 @@ export function createAuthorPackageJson({
 }: AppPackageJson): Readonly<Record<string, unknown>> {
   return {
     ...(distribution === undefined
-      ? unreleasedPackageFields
+      ? unpublishedPackageFields
       : createPublishedPackageFields(distribution.package, distribution)),
     version,
     description: "Checks Operator catalogs in OLM's file-based format, as catalog-bot does on pull requests",

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { readPackageMetadata } from '../../src/adapters/package-metadata.ts'
 import { configSchema } from '../../src/config/config.ts'
-import { toCode, wrapLines } from './markdown.ts'
+import { formatInlineCode, wrapLines } from './markdown.ts'
 
 export interface JsonSchema {
   readonly type?: string
@@ -21,22 +21,22 @@ export const configJsonSchema = z.toJSONSchema(configSchema, { io: 'input' }) as
 export const schemaUrl = `${readPackageMetadata(join(import.meta.dirname, '../..')).distribution?.site ?? ''}catalog-bot.schema.json`
 
 /** That page has the table of all kinds of change, which a test compares with the schema. */
-const permissionsText =
+const permissionsSectionText =
   'The keys are `permissions.<role>.<kind of change>`. For roles, kinds of change, values, and defaults, see [Owners](../how-to/owners.md).'
 
 /** A section for each top-level key, from the schema. */
 export function renderConfiguration(): string {
   return Object.entries(configJsonSchema.properties ?? {})
     .map(([key, value]) => {
-      const items = [...listKeys(value, key)]
+      const items = [...renderNestedConfigKeys(value, key)]
       return [
-        `## ${toCode(key)}`,
+        `## ${formatInlineCode(key)}`,
         wrapLines(
           value.properties || value.type === 'object'
             ? (value.description ?? '')
             : `${value.description ?? ''} Type: ${formatTypeAndDefault(value)}.`,
         ),
-        key === 'permissions' ? wrapLines(permissionsText) : items.join('\n'),
+        key === 'permissions' ? wrapLines(permissionsSectionText) : items.join('\n'),
       ]
         .filter((part) => part !== '')
         .join('\n\n')
@@ -44,16 +44,16 @@ export function renderConfiguration(): string {
     .join('\n\n')
 }
 
-function* listKeys(at: JsonSchema, path: string): Generator<string> {
+function* renderNestedConfigKeys(at: JsonSchema, path: string): Generator<string> {
   for (const [name, value] of Object.entries(at.properties ?? {}))
     yield* [
       wrapLines(`- \`${path}.${name}\` (${formatTypeAndDefault(value)}): ${value.description ?? ''}`, '  '),
-      ...listKeys(value, `${path}.${name}`),
+      ...renderNestedConfigKeys(value, `${path}.${name}`),
     ]
-  if (at.items?.properties) yield* listKeys(at.items, `${path}[]`)
+  if (at.items?.properties) yield* renderNestedConfigKeys(at.items, `${path}[]`)
   if (typeof at.additionalProperties === 'object')
     for (const branch of at.additionalProperties.anyOf ?? [at.additionalProperties])
-      yield* listKeys(branch, `${path}.<name>`)
+      yield* renderNestedConfigKeys(branch, `${path}.<name>`)
 }
 
 function formatTypeAndDefault(value: JsonSchema): string {

@@ -20,4 +20,4 @@ export function wrapLines(text: string, indentation = ''): string {
   return lines.join('\n')
 }
 
-export const toCode = (text: string): string => `\`${text}\``
+export const formatInlineCode = (text: string): string => `\`${text}\``

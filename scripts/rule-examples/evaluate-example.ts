@@ -22,7 +22,7 @@ import { createFinding, type RuleSuite } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, exampleCaseSettingsFileName, type ExampleCase } from './cases.ts'
 import { evaluatePullRequestExample } from './evaluate-pull-example.ts'
 
-export interface ExampleEvaluation {
+export interface RuleExampleEvaluation {
   readonly findings: readonly Finding[]
   /** opm's message, if opm rejects the catalog. */
   readonly message?: string
@@ -32,10 +32,10 @@ export interface ExampleEvaluation {
  * All findings in the example, of any rule. A bundle is evaluated with the suite of the example's rule, unless
  * `suites` is given.
  */
-export async function evaluateExample(
+export async function evaluateRuleExample(
   one: ExampleCase,
   { suites }: { readonly suites?: readonly RuleSuite[] } = {},
-): Promise<ExampleEvaluation> {
+): Promise<RuleExampleEvaluation> {
   switch (one.judges) {
     case 'catalog':
       return evaluateCatalogExample(one)
@@ -48,7 +48,7 @@ export async function evaluateExample(
   }
 }
 
-function evaluateCatalogExample({ id, directory, settings }: ExampleCase): ExampleEvaluation {
+function evaluateCatalogExample({ id, directory, settings }: ExampleCase): RuleExampleEvaluation {
   const opened = listCatalogDirectoryFiles(directory)
   if (opened.kind === 'not-a-directory') throw new Error(opened.message)
   if (opened.kind === 'unreadable')

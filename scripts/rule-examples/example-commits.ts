@@ -21,7 +21,7 @@ import type { ExampleCaseSettings, ExampleCommit, ExamplePullRequest } from './c
 /** The tip of the pull request's branch. */
 export const exampleHeadSha = toCommitSha('a'.repeat(40))
 
-type ExampleCommitsAndPulls = Pick<
+type ExampleCommitAndPullSettings = Pick<
   ExampleCaseSettings,
   'commits' | 'olderCommits' | 'openPulls' | 'demandsSignatures'
 >
@@ -30,7 +30,7 @@ type ExampleCommitsAndPulls = Pick<
 export function createIncomingCommits({
   commits = [{}],
   olderCommits = 0,
-}: ExampleCommitsAndPulls): IncomingCommits {
+}: ExampleCommitAndPullSettings): IncomingCommits {
   const all = [...commits, ...Array.from({ length: olderCommits }, (): ExampleCommit => ({}))]
   if (all.length > maxIncomingCommits) return { isWhole: false, commits: [], largeFiles: [] }
   return {
@@ -38,7 +38,7 @@ export function createIncomingCommits({
     commits: all.map((commit, at) => ({
       id: toExampleCommitSha(commit, at),
       editsWorkflows: commit.editsWorkflows ?? false,
-      ...parseCommitMessageFields(Buffer.from(renderCommitObject(commit, at))),
+      ...parseCommitMessageFields(Buffer.from(formatCommitObject(commit, at))),
     })),
     // The files of a single commit are in the merged tree, so Git is not asked about them.
     largeFiles: all.length < 2 ? [] : all.flatMap(listLargeBlobShas),
@@ -55,7 +55,7 @@ function listLargeBlobShas({ files = {} }: ExampleCommit): readonly BlobSha[] {
 export function createOpenPullSummaries({
   commits = [],
   openPulls = {},
-}: ExampleCommitsAndPulls): readonly OpenPullSummary[] {
+}: ExampleCommitAndPullSettings): readonly OpenPullSummary[] {
   return Object.entries(openPulls).map(
     ([number, { author, baseRef = 'main', draft = false, labels = [] }]) => {
       const at = commits.findIndex(({ headOf }) => headOf === Number(number))
@@ -74,7 +74,7 @@ export function createOpenPullSummaries({
 }
 
 /** A description of the example's commits, newest first, and of the other open pull requests. One line each. */
-export function describeExampleCommitsAndPulls(history: ExampleCommitsAndPulls): readonly string[] {
+export function describeExampleCommitsAndPulls(history: ExampleCommitAndPullSettings): readonly string[] {
   const { commits = [], olderCommits = 0, openPulls = {}, demandsSignatures = false } = history
   return [
     ...commits.map(describeExampleCommit),
@@ -107,11 +107,11 @@ function describeExamplePullRequest([number, { author, baseRef, draft = false, l
 }
 
 function toExampleCommitSha(commit: ExampleCommit, at: number): CommitSha {
-  return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(renderCommitObject(commit, at)))
+  return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(formatCommitObject(commit, at)))
 }
 
 /** A commit object. The index distinguishes it from identical commits. */
-function renderCommitObject(
+function formatCommitObject(
   { message = 'Say what it does', encoding, isSigned = true }: ExampleCommit,
   at: number,
 ): string {

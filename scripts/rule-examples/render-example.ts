@@ -7,7 +7,7 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, readExampleCasesForRule, type ExampleCase } from './cases.ts'
 import { describeExampleCommitsAndPulls } from './example-commits.ts'
-import { evaluateExample, readExampleFileOrEmpty } from './evaluate-example.ts'
+import { evaluateRuleExample, readExampleFileOrEmpty } from './evaluate-example.ts'
 
 export interface RuleExample {
   readonly name: string
@@ -43,13 +43,13 @@ async function readRuleExample(
   one: ExampleCase,
   file: string,
 ): Promise<RuleExample> {
-  const { findings, message = '' } = await evaluateExample(one)
+  const { findings, message = '' } = await evaluateRuleExample(one)
   const own = findings.filter((found) => found.rule === rule.id)
   const [finding] = own
   if (finding === undefined) throw new Error(`fixtures/rules/${rule.id}/bad/${one.why} has no ${rule.id}`)
   const blocks =
     one.judges === 'pull request'
-      ? listPullExampleBlocks(one)
+      ? listPullExampleCodeBlocks(one)
       : (file === '' ? listFilesWithFindings(own) : [file]).flatMap((each) =>
           extractOffendingDocuments(one, rule.id, each),
         )
@@ -73,7 +73,7 @@ export function renderFullExample(example: RuleExample, isFirst: boolean): reado
 
 /** The lines of an example that show the violation, as Markdown lines: in its commits, or in its files. */
 export function renderExampleExcerpt({ blocks }: RuleExample, id: string): readonly string[] {
-  const current = blocks.filter(({ caption }) => caption !== approvedCaption)
+  const current = blocks.filter(({ caption }) => caption !== approvedChangeCaption)
   const block =
     current.find(({ language }) => language === 'text') ??
     current.find(({ text }) => text.includes(`# ${id}`)) ??
@@ -83,18 +83,18 @@ export function renderExampleExcerpt({ blocks }: RuleExample, id: string): reado
 
 const renderCodeBlock = (language: string, text: string) => ['', `\`\`\`${language}`, text, '```']
 
-const maxWholeExcerptLines = 10
+const maxLinesWithoutShortening = 10
 const maxExcerptLines = 7
 
 /** The marked or changed lines, the lines that contain them, and their neighbors. `…` replaces lines between them. */
 function createExcerpt(text: string, id: string): string {
   const lines = text.split('\n')
-  const limit = lines.length <= maxWholeExcerptLines ? maxWholeExcerptLines : maxExcerptLines
+  const limit = lines.length <= maxLinesWithoutShortening ? maxLinesWithoutShortening : maxExcerptLines
   const findLines = (pattern: RegExp) => lines.flatMap((line, at) => (pattern.test(line) ? [at] : []))
   const marked = findLines(new RegExp(`# ${id}$`))
   const wanted = [
     ...findLines(/^\+\+\+ /),
-    ...marked.flatMap((at) => [at, ...listAncestorLines(lines, at)]),
+    ...marked.flatMap((at) => [at, ...findAncestorLineIndices(lines, at)]),
     ...marked.flatMap((at) => [at + 1, at + 2, at - 1, at + 3, at - 2]),
     ...findLines(/^[-+] /),
     ...lines.keys(),
@@ -105,7 +105,7 @@ function createExcerpt(text: string, id: string): string {
 }
 
 /** The indices of the lines above that are indented less, innermost first. */
-function listAncestorLines(lines: readonly string[], at: number): readonly number[] {
+function findAncestorLineIndices(lines: readonly string[], at: number): readonly number[] {
   let indent = measureIndent(lines[at] ?? '')
   const ancestors: number[] = []
   for (let above = at - 1; above >= 0 && indent > 0; above--) {
@@ -136,22 +136,22 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
   return [{ caption: one.judges === 'bundle' ? `\`${file}\`` : '', language, text: part }]
 }
 
-const approvedCaption = 'When it was approved, it did this:'
+const approvedChangeCaption = 'When it was approved, it did this:'
 
 /** The changes of a pull request, and its commits and context. */
-function listPullExampleBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {
-  const before = listDiffs({ directory: join(directory, 'shown') })
+function listPullExampleCodeBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {
+  const before = listExampleFileDiffs({ directory: join(directory, 'shown') })
   const history = describeExampleCommitsAndPulls(settings).join('\n')
   const createDiffBlock = (caption: string) => (text: string) => ({ caption, language: 'diff', text })
   return [
-    ...before.map(createDiffBlock(approvedCaption)),
-    ...listDiffs({ directory }).map(createDiffBlock(before.length > 0 ? 'Now it does this:' : '')),
+    ...before.map(createDiffBlock(approvedChangeCaption)),
+    ...listExampleFileDiffs({ directory }).map(createDiffBlock(before.length > 0 ? 'Now it does this:' : '')),
     ...(history ? [{ caption: 'Its commits, newest first:', language: 'text', text: history }] : []),
   ]
 }
 
 /** The changes of a pull request, as a diff of each file. */
-function listDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
+function listExampleFileDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
   const sides = ['base', 'result'].map((side) => new Set(listFilesRecursively(join(directory, side))))
   const [base, result] = sides
   return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {

@@ -68,7 +68,7 @@ export const simulatedBotSettings: BotSettings = {
   credentials: appCredentials,
 }
 
-export interface BotInstancePorts {
+export interface BotInstanceDependencies {
   readonly store: Store
   readonly forge: Forge
   readonly merging: MergeApi
@@ -86,7 +86,7 @@ export interface BotInstance {
 export function startBotInstance(
   process: SimulatedProcess,
   scheduler: Scheduler,
-  ports: BotInstancePorts,
+  ports: BotInstanceDependencies,
 ): BotInstance {
   const { store, forge, merging, repository, registries } = ports
   const clock = scheduler.clockOf(process)

@@ -32,8 +32,8 @@ export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha
   const conflicts: string[] = []
   for (const path of new Set([...ancestor.keys(), ...theirs.keys()])) {
     const [was, here, there] = [ancestor.get(path), ours.get(path), theirs.get(path)]
-    if (isSameTreeEntry(there, was) || isSameTreeEntry(there, here)) continue
-    if (!isSameTreeEntry(here, was)) conflicts.push(path)
+    if (areTreeEntriesEqual(there, was) || areTreeEntriesEqual(there, here)) continue
+    if (!areTreeEntriesEqual(here, was)) conflicts.push(path)
     else if (there === undefined) merged.delete(path)
     else merged.set(path, there)
   }
@@ -42,7 +42,7 @@ export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha
   return { kind: 'clean', tree: objects.addTree(merged) }
 }
 
-export function isSameTreeEntry(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+export function areTreeEntriesEqual(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode
 }
 

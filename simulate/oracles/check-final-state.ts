@@ -247,7 +247,7 @@ function findMergeBlockers(
     obstacles.push('a stop')
   if (tables.intents.some(({ outcome }) => outcome === 'mismatch')) obstacles.push('a mismatch')
   if (rules.linear || merges.some(({ by }) => by === 'merge')) obstacles.push('merged by GitHub')
-  if (wasHeadPossiblyPushedByOthers(server, pull)) obstacles.push('pushed by another user')
+  if (mayOthersHavePushedHead(server, pull)) obstacles.push('pushed by another user')
   return obstacles
 }
 
@@ -255,7 +255,7 @@ function findMergeBlockers(
  * Only the first head certainly comes from the author. Other users may have pushed later heads, and deliveries can
  * be lost. Restoring the first head is also a push.
  */
-function wasHeadPossiblyPushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
+function mayOthersHavePushedHead(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
   const [first, ...later] = server.pulls.get(number) ?? []
   return later.some(({ value }) => value.head !== first?.value.head)
 }

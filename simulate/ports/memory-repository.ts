@@ -3,11 +3,11 @@
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/snapshot.ts'
 import type { PathChange } from '../../src/pull-request/change.ts'
-import { findPermitChainProblem } from '../../src/policy/batch.ts'
+import { findMergePermitChainProblem } from '../../src/policy/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
-import { formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
+import { formatTemporaryBranchName } from '../../src/policy/merge-strategy.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
-import { computeMergeDate } from '../../src/adapters/git/merge.ts'
+import { computeMergeCommitDate } from '../../src/adapters/git/merge.ts'
 import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
 import {
   findAncestors,
@@ -16,7 +16,7 @@ import {
   findMergeBases,
   isOnFirstParentChain,
 } from '../git/history.ts'
-import { isSameTreeEntry, mergeTrees } from '../git/merge.ts'
+import { areTreeEntriesEqual, mergeTrees } from '../git/merge.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
@@ -53,7 +53,7 @@ export function createInMemoryGitObjectReader(
       const merged = mergeTrees(objects, base, head)
       if (merged.kind !== 'clean') return merged
       const [ours, theirs] = [objects.commit(base), objects.commit(head)]
-      const time = computeMergeDate(ours.time, theirs.time)
+      const time = computeMergeCommitDate(ours.time, theirs.time)
       const { tree } = merged
       return {
         kind: 'clean',
@@ -83,7 +83,7 @@ export function createInMemoryGitObjectReader(
       const changes: PathChange[] = []
       for (const path of new Set([...from.keys(), ...to.keys()])) {
         const [was, is] = [from.get(path), to.get(path)]
-        if (!isSameTreeEntry(was, is))
+        if (!areTreeEntriesEqual(was, is))
           changes.push({ path, ...(was && { before: was }), ...(is && { after: is }) })
       }
       return changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -183,7 +183,7 @@ export function createInMemoryRepository(
       })
     },
     pushMergeBatch: (permits) => {
-      const why = findPermitChainProblem(permits)
+      const why = findMergePermitChainProblem(permits)
       if (why !== undefined) throw new GitError('refused', why)
       const commits = permits.map((permit) => checked(permit, permit.landing.commit))
       const [first, last] = [permits[0], commits.at(-1)]
@@ -208,7 +208,7 @@ export function createInMemoryRepository(
     },
     createStagingBranch: (permit) => {
       const commit = checked(permit, permit.landing.commit)
-      const branch = formatTemporaryBranch(permit.landing)
+      const branch = formatTemporaryBranchName(permit.landing)
       return schedule('git', `push ${commit.slice(0, 7)} to ${branch}`, () => {
         const tip = server.tip(branch)
         if (tip !== undefined && tip !== commit) return { kind: 'taken' }

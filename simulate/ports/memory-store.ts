@@ -145,7 +145,7 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
       turn(`accept ${guid}`, () => {
         if (tables.deliveries.has(guid)) return 'duplicate'
         tables.deliveries.add(guid)
-        if (push && !tables.pushes.some((seen) => isSameHeadPush(seen, push))) tables.pushes.push(push)
+        if (push && !tables.pushes.some((seen) => areHeadPushesEqual(seen, push))) tables.pushes.push(push)
         for (const job of jobs) enqueueJob(tables, job, now())
         return 'new'
       }),
@@ -487,7 +487,7 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
   }
 }
 
-function isSameHeadPush(a: RecordedHeadPush, b: RecordedHeadPush): boolean {
+function areHeadPushesEqual(a: RecordedHeadPush, b: RecordedHeadPush): boolean {
   return (
     toRepositoryKey(a.repository) === toRepositoryKey(b.repository) &&
     a.pull === b.pull &&

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where the artifacts of a release are published. scripts/release.ts adds it to package.json; a checkout has none. */
-export interface ReleaseDistribution {
+export interface ReleaseArtifactLocations {
   /** `OWNER/NAME` on GitHub. */
   readonly repository: string
   /** The npm packages: for authors, and the App's. */
@@ -20,7 +20,7 @@ export interface ReleaseDistribution {
 
 interface PackageMetadata {
   readonly version: string
-  readonly distribution?: ReleaseDistribution
+  readonly distribution?: ReleaseArtifactLocations
 }
 
 /** Reads the folder's package.json. The caller passes the folder, because commands are bundled into one file. */

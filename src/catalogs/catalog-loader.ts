@@ -48,7 +48,7 @@ interface CachedCatalog {
   readonly catalog: Catalog
 }
 
-function hasSameTreeEntries(some: readonly TreePathEntry[], others: readonly TreePathEntry[]): boolean {
+function areTreeEntryListsEqual(some: readonly TreePathEntry[], others: readonly TreePathEntry[]): boolean {
   return (
     some.length === others.length &&
     some.every((entry, at) => {
@@ -143,7 +143,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
       const same = entries.some(isSymlink)
         ? undefined
-        : byRoot.get(root)?.find((one) => hasSameTreeEntries(one.entries, entries))
+        : byRoot.get(root)?.find((one) => areTreeEntryListsEqual(one.entries, entries))
       if (same !== undefined) {
         catalogs.set(key, same)
         return same.catalog

@@ -7,7 +7,7 @@ import {
   getTreeEntryPaths,
   createPathListFilter,
   findLowerBound,
-  hasPathUnder,
+  hasPathInDirectory,
 } from '../pull-request/incremental-list.ts'
 import type { TreePathEntry, TreeEntry, PullRequestChange } from '../pull-request/change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
@@ -186,7 +186,7 @@ export async function readPackagesByDirectory(
   for (const directory of [...wanted].sort().slice(0, maxPackageDirectoriesRead)) {
     const locations = others
       .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
-      .filter((location) => hasPathUnder(basePaths, location))
+      .filter((location) => hasPathInDirectory(basePaths, location))
       .slice(0, maxCatalogsReadPerDirectory)
     const names = new Set<string>()
     for (const location of locations)

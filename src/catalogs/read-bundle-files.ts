@@ -6,12 +6,12 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { ChangeTooLargeError } from './reader-pool.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { findPathsUnder } from '../pull-request/incremental-list.ts'
+import { findPathsInDirectory } from '../pull-request/incremental-list.ts'
 import type { PublishedBundle } from '../checks/check.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 /** With more packages, reading whole catalogs once is cheaper. */
-const maxPackageDirectoriesRead = 8
+const maxPackageDirectoriesToRead = 8
 
 /** Limit for all touched bundles. A megabyte takes about a tenth of a second; the largest public release has 3 MB. */
 export const maxTotalTouchedBundleBytes = 128 * 1024 * 1024
@@ -118,12 +118,12 @@ function findPackageFilePaths(
   basePaths: readonly string[],
 ): readonly string[] {
   const prefix = root === '' ? '' : `${root}/`
-  const below = findPathsUnder(basePaths, root).map((path) => path.slice(prefix.length))
+  const below = findPathsInDirectory(basePaths, root).map((path) => path.slice(prefix.length))
   if (below.length === 0) return []
   const isFlat = below.some(
     (path) => !path.includes('/') && (path === '.indexignore' || !path.startsWith('.')),
   )
-  if (isFlat || directories.has('') || directories.size > maxPackageDirectoriesRead) return [root]
+  if (isFlat || directories.has('') || directories.size > maxPackageDirectoriesToRead) return [root]
   return [...directories]
     .filter((directory) => below.some((path) => path.startsWith(`${directory}/`)))
     .map((directory) => prefix + directory)

@@ -1,6 +1,6 @@
 import { allRules } from '../checks/all-rules.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
-import { generateAncestorDirectories } from '../pull-request/layout/layout.ts'
+import { iterateAncestorDirectories } from '../pull-request/layout/layout.ts'
 import type { TreeEntry } from '../pull-request/change.ts'
 import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
@@ -47,7 +47,7 @@ async function findConfigPathProblem(
   repository: TreeReader,
   tree: TreeSha,
 ): Promise<ConfigFileProblem | undefined> {
-  for (const folder of generateAncestorDirectories(configPath))
+  for (const folder of iterateAncestorDirectories(configPath))
     if (folder !== '' && (await repository.entry(tree, folder)) !== undefined) return 'below-link'
   return (await repository.list(tree, configPath)).length > 0 ? 'directory' : undefined
 }

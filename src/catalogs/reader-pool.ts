@@ -8,7 +8,7 @@ import { WorkerFault } from '../adapters/workers/start-worker.ts'
 import { createWorkerPool } from '../adapters/workers/worker-pool.ts'
 import { defaultMaxTreePaths } from '../adapters/git/mirror.ts'
 
-export interface EvaluationBudget {
+export interface EvaluationLimits {
   /** Paths of a whole tree, and of a difference between two. */
   readonly paths: number
   /** Paths that the pull request changes. */
@@ -27,7 +27,7 @@ export interface EvaluationBudget {
   readonly memory: number
 }
 
-export const defaultEvaluationBudget: EvaluationBudget = {
+export const defaultEvaluationLimits: EvaluationLimits = {
   paths: defaultMaxTreePaths,
   // Ten times a release of every package of the largest public repository.
   changedPaths: 100_000,

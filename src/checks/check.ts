@@ -8,16 +8,16 @@ import type { Config } from '../config/config.ts'
 import type { PullSnapshot, IncomingCommitsInput } from '../pull-request/snapshot.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
-import type { LoadedTemplatePair } from '../pull-request/layout/template-pairs.ts'
+import type { LoadedTemplateCatalogPair } from '../pull-request/layout/template-pairs.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import type { ProjectedCatalog, PackageSources } from './bundles/projected-catalog.ts'
+import type { ProjectedCatalog, PackageDirectoryState } from './bundles/projected-catalog.ts'
 import type { PlannedClusterTest } from './install/cluster-test/cluster-test-plan.ts'
 import type { InstallSummary } from './install/install-report.ts'
 import type { CheckAnswers, CheckQuestion } from './questions.ts'
 import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
-const noFixedSeverityRuleIds: ReadonlySet<string> = new Set()
+const emptyFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 
 /**
  * One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and
@@ -69,11 +69,11 @@ export interface CheckInput {
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
   /** Bundles in untouched catalogs of the base that have the same name as a new bundle. Absent: unknown. */
   readonly published?: readonly PublishedBundle[]
-  readonly bundleDirectories?: readonly PackageSources[]
+  readonly bundleDirectories?: readonly PackageDirectoryState[]
   /** The catalogs after these directories' bundles are added. Absent: not computed. */
   readonly projectedCatalogs?: readonly ProjectedCatalog[]
   /** Touched templates and their catalogs. Absent: none. */
-  readonly templates?: readonly LoadedTemplatePair[]
+  readonly templates?: readonly LoadedTemplateCatalogPair[]
   /** What the push includes in addition to the tree. Absent: unknown. */
   readonly incomingCommits?: IncomingCommitsInput
   /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
@@ -161,7 +161,7 @@ export function applyConfiguredSeverities(
   locations?: readonly FindingPackageAndFile[],
 ): Finding[] {
   const counted = findings.filter(({ rule }) => isRuleEnabled(rule, config))
-  return applyRuleSettings(counted, config.rules, noFixedSeverityRuleIds, locations && (() => locations))
+  return applyRuleSettings(counted, config.rules, emptyFixedSeverityRuleIds, locations && (() => locations))
 }
 
 function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {

@@ -12,7 +12,7 @@ import { toCodeSpan, toLogLine, escapeMarkdown } from '../report/escape.ts'
 import { renderPullReport } from '../report/report.ts'
 import { commentMarker } from '../report/comment.ts'
 import { formatWorkflowLog } from '../report/describe-findings.ts'
-import { withLocalPullRequestEvaluation } from './local-pull.ts'
+import { runWithLocalPullRequestEvaluation } from './local-pull.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
 import { setExitCode, printToStdout, getRulesBaseUrl } from './output.ts'
 import { parseRepository } from './options.ts'
@@ -31,7 +31,7 @@ type GitHubActionRunPlan =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** These events run code from a branch of the repository, or from a merge group whose pull requests were already checked. */
-const fullValidationEventNames: ReadonlySet<string> = new Set([
+const githubEventsWithFullValidation: ReadonlySet<string> = new Set([
   'merge_group',
   'push',
   'schedule',
@@ -131,7 +131,7 @@ async function evaluatePullRequestEvent(
   const { offline } = options
   const { GITHUB_SERVER_URL: web = 'https://github.com', GITHUB_REPOSITORY: named } = process.env
   const pull = { repo: '.', base, baseName, head, author, offline }
-  return withLocalPullRequestEvaluation(pull, async (examination, repository, loader) => {
+  return runWithLocalPullRequestEvaluation(pull, async (examination, repository, loader) => {
     const { verdict } = examination
     const reportInputs = await prepareEvaluationReport(examination, repository, loader)
     const page =
@@ -220,7 +220,7 @@ export function planGitHubActionRun(event: string | undefined, payload: unknown)
       head: head.sha,
     }
   }
-  if (event !== undefined && fullValidationEventNames.has(event)) return { kind: 'validate' }
+  if (event !== undefined && githubEventsWithFullValidation.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
     why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because secrets or a write token might be exposed to untrusted code. Use "on: pull_request"`,

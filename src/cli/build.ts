@@ -60,7 +60,7 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
   const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
   const tags = options.tag ?? getCompositeCatalogImageTags(list)
   requireSingleOutputMode(options, tags)
-  await withCatalogPublisher(options, async (publisher, registry, reader) => {
+  await runWithCatalogPublisher(options, async (publisher, registry, reader) => {
     const attest = await createImageAttester(options, publisher, reader)
     const files = list
       ? await renderCompositeCatalogFiles(registry, list, source)
@@ -92,7 +92,7 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
 export async function runImageRebase(image: string, options: RebaseImageOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
   requireSingleOutputMode(options, tags)
-  await withCatalogPublisher(options, async (publisher, _registry, reader) => {
+  await runWithCatalogPublisher(options, async (publisher, _registry, reader) => {
     const attest = await createImageAttester(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
     const annotations = annotation && parseCommaSeparatedKeyValues(annotation, 'annotation')
@@ -199,7 +199,7 @@ function parseImagePushTargets(
   }))
 }
 
-async function withCatalogPublisher(
+async function runWithCatalogPublisher(
   options: RebaseImageOptions,
   use: (publisher: CatalogPublisher, registry: RegistryClient, reader: RegistryClient) => Promise<void>,
 ): Promise<void> {

@@ -14,23 +14,23 @@ import {
   combineProjectedCatalogChanges,
 } from '../report/evaluation-report.ts'
 import {
-  formatChangeAsText,
-  describeChangeAsLines,
-  formatChangeAsMarkdown,
+  formatDescriptionLinesAsText,
+  describePullRequestChangeAsLines,
+  formatDescriptionLinesAsMarkdown,
   type DescriptionLine,
 } from '../report/describe-change.ts'
 import { toSingleLineText, renderMermaidBlock } from '../report/escape.ts'
 import {
-  withLocalPullRequestEvaluation,
+  runWithLocalPullRequestEvaluation,
   type LocalPullRequestOptions,
   evaluateLocalPullRequest,
 } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { findCommitsThatBrokeBase } from '../evaluate/trace-findings.ts'
-import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/describe-change.ts'
+import { renderChangeAsMermaid, drawUpgradeGraphChanges } from '../pull-request/describe-change.ts'
 import { renderPullReport } from '../report/report.ts'
-import { summarizeChange } from '../report/summarize-change.ts'
+import { summarizePullRequestChange } from '../report/summarize-change.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import { writeGraphFiles } from './graph.ts'
 
@@ -74,8 +74,8 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
       // If the pull request conflicts or is too large, nothing was compared.
       ...(change.paths.length > 0
         ? [
-            formatChangeAsText([
-              ...describeChangeAsLines(change),
+            formatDescriptionLinesAsText([
+              ...describePullRequestChangeAsLines(change),
               ...describeProjectedCatalogChanges(becoming),
             ]).join('\n'),
           ]
@@ -94,7 +94,7 @@ type LocalCheckEvaluation = Pick<SnapshotEvaluation, 'change' | 'becoming' | 've
 }
 
 function evaluateLocalCheck(options: CheckCommandOptions): Promise<LocalCheckEvaluation> {
-  return withLocalPullRequestEvaluation(options, async (evaluation, repository, loader) => {
+  return runWithLocalPullRequestEvaluation(options, async (evaluation, repository, loader) => {
     const { verdict, config } = evaluation
     const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
     const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
@@ -138,9 +138,9 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
   } = await evaluateLocalPullRequest(options)
   const { outcomes, permit, ...decision } = verdict
   const report = renderPullReport(verdict, {
-    summary: summarizeChange(change),
-    changeLines: formatChangeAsMarkdown([
-      ...describeChangeAsLines(change),
+    summary: summarizePullRequestChange(change),
+    changeLines: formatDescriptionLinesAsMarkdown([
+      ...describePullRequestChangeAsLines(change),
       ...describeProjectedCatalogChanges(becoming),
     ]),
     graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(becoming)),
@@ -177,7 +177,7 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
     throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
-      printToStdout(formatChangeAsText(formatDiffLines(change, becoming)).join('\n'))
+      printToStdout(formatDescriptionLinesAsText(formatDiffLines(change, becoming)).join('\n'))
       break
     case 'json':
       printJson(toPullRequestChangeJson(change))
@@ -210,15 +210,15 @@ function formatDiffLines(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
 ): DescriptionLine[] {
-  return [...describeChangeAsLines(change), ...describeProjectedCatalogChanges(projected)]
+  return [...describePullRequestChangeAsLines(change), ...describeProjectedCatalogChanges(projected)]
 }
 
 function drawDiffGraphs(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
-): ReturnType<typeof drawPackageChanges> {
-  const pictures = drawPackageChanges(change)
-  return pictures.length > 0 ? pictures : drawPackageChanges(combineProjectedCatalogChanges(projected))
+): ReturnType<typeof drawUpgradeGraphChanges> {
+  const pictures = drawUpgradeGraphChanges(change)
+  return pictures.length > 0 ? pictures : drawUpgradeGraphChanges(combineProjectedCatalogChanges(projected))
 }
 
 function renderDiffGraphAsMermaid(
@@ -229,7 +229,7 @@ function renderDiffGraphAsMermaid(
 }
 
 function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {
-  const lines = formatChangeAsMarkdown(formatDiffLines(change, projected))
+  const lines = formatDescriptionLinesAsMarkdown(formatDiffLines(change, projected))
   const graph = renderDiffGraphAsMermaid(change, projected)
   return [...lines, ...(graph === undefined ? [] : ['', renderMermaidBlock(graph)])].join('\n')
 }

@@ -57,7 +57,7 @@ export async function readCatalogToInstall(
         reference: name,
         platform,
         directory: getCatalogDirectoryFromLabels(its),
-        ...parseImageProcessConfig(config['config']),
+        ...parseImageEntrypointAndUser(config['config']),
       })),
     }
   })
@@ -102,7 +102,7 @@ function buildServedCatalogFromFiles(files: LoadedCatalogToInstall['files']): Se
 }
 
 /** Ignores values that aren't strings, as other readers do. */
-function parseImageProcessConfig(
+function parseImageEntrypointAndUser(
   config: unknown,
 ): Pick<CatalogServerImageConfig, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<

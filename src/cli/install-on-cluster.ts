@@ -57,7 +57,7 @@ export interface ClusterInstallRequest {
   readonly simulated: ReadonlyMap<string, readonly InstallTarget[]>
 }
 
-const serverCloseTimeoutMs = 1000
+const catalogServerCloseTimeoutMs = 1000
 
 export async function installOnCluster(
   request: ClusterInstallRequest,
@@ -108,7 +108,7 @@ export async function installOnCluster(
       if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
       const host = options.catalogHost ?? guessLocalIpAddress()
       const server = await startGrpcServer(served, { host: isLoopbackHost(host) ? host : '0.0.0.0', port: 0 })
-      closing.unshift(() => server.close(serverCloseTimeoutMs))
+      closing.unshift(() => server.close(catalogServerCloseTimeoutMs))
       return { address: `${host}:${server.port}` }
     }
     const setup =

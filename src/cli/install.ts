@@ -99,7 +99,9 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
             base: before && toClusterTestCatalog(before, options.upgradeFrom ?? ''),
             contents,
             wanted,
-            simulated: new Map(report.channels.map((one) => [one.channel, listAcceptingInstallTargets(one)])),
+            simulated: new Map(
+              report.channels.map((one) => [one.channel, listNonRejectingInstallTargets(one)]),
+            ),
           },
           options,
         )
@@ -113,7 +115,7 @@ function toClusterTestCatalog(catalog: LoadedCatalogToInstall, name: string): Cl
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function listAcceptingInstallTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
+function listNonRejectingInstallTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)

@@ -109,7 +109,7 @@ const tableRowBuilderByObjectKind: Readonly<
         replaces: bundle.replaces,
         skips: bundle.skips,
         skipRange: bundle.skipRange,
-        image: findServedApiBundle(served, bundle)?.bundlePath ?? '',
+        image: findApiBundleInServedCatalog(served, bundle)?.bundlePath ?? '',
       })),
     ),
 }
@@ -121,7 +121,7 @@ function toChannelRows(
   return packages.flatMap((one) => [...one.channels.values()].flatMap((channel) => rows(one, channel)))
 }
 
-function findServedApiBundle(
+function findApiBundleInServedCatalog(
   served: ServedCatalog,
   { package: of, channel, name }: IndexedBundle,
 ): ApiBundle | undefined {
@@ -132,7 +132,7 @@ function findServedApiBundle(
 function getPackageDisplayName(one: IndexedPackage, served: ServedCatalog): string {
   const channel = one.channels.get(one.defaultChannel)
   const head = channel?.bundles.get(channel.head)
-  const csv = head && findServedApiBundle(served, head)?.csvJson
+  const csv = head && findApiBundleInServedCatalog(served, head)?.csvJson
   try {
     const { spec } = JSON.parse(csv ?? '') as { spec?: { displayName?: unknown } }
     return typeof spec?.displayName === 'string' ? spec.displayName : ''

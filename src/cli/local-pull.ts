@@ -41,11 +41,11 @@ export interface LocalPullRequestOptions {
 
 /** Rejects with an Error whose message names what is unreadable. */
 export function evaluateLocalPullRequest(options: LocalPullRequestOptions): Promise<SnapshotEvaluation> {
-  return withLocalPullRequestEvaluation(options, (examination) => Promise.resolve(examination))
+  return runWithLocalPullRequestEvaluation(options, (examination) => Promise.resolve(examination))
 }
 
 /** Like `evaluateLocalPullRequest`, but with access to the merge result, whose objects exist until `use` has finished. */
-export async function withLocalPullRequestEvaluation<T>(
+export async function runWithLocalPullRequestEvaluation<T>(
   options: LocalPullRequestOptions,
   use: (examination: SnapshotEvaluation, repository: GitRepository, loader: CatalogLoader) => Promise<T>,
 ): Promise<T> {

@@ -1,7 +1,7 @@
 // `once`: sweeps one repository once, with a token from the environment. Exit code 0: every pull request was decided; 1: work is
 // left, or merging is frozen; 2: the command could not run. The token is not an argument and is not passed to child processes.
 import pino from 'pino'
-import { sweepOnce, type SweepOnceResult, type SweptPull } from '../server/once/sweep-once.ts'
+import { sweepOnce, type SweepOnceResult, type SweepOncePullResult } from '../server/once/sweep-once.ts'
 import { readSettings } from '../jobs/settings.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
@@ -65,7 +65,7 @@ function toSweepResultJson({ pulls, stops, left, failed }: SweepOnceResult): unk
   return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 
-const labelBySweepOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
+const labelBySweepOutcome: Readonly<Record<SweepOncePullResult['outcome'], string>> = {
   merged: 'merged',
   merge: 'ready to merge',
   wait: 'waiting',

@@ -2,7 +2,7 @@
 
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { join } from 'node:path'
-import { readPackageMetadata, type ReleaseDistribution } from '../adapters/package-metadata.ts'
+import { readPackageMetadata, type ReleaseArtifactLocations } from '../adapters/package-metadata.ts'
 
 const messageBySystemErrorCode: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -124,11 +124,11 @@ export function readCatalogBotVersion(): string {
 }
 
 /** Undefined in a checkout. */
-export function readReleaseDistribution(): ReleaseDistribution | undefined {
+export function readReleaseDistribution(): ReleaseArtifactLocations | undefined {
   return readPackageMetadata(findNpmPackageFolder()).distribution
 }
 
-export function formatHintToRunApp(): string {
+export function formatRunAppHint(): string {
   const repository = readReleaseDistribution()?.repository
   return repository === undefined
     ? 'Run the App from a checkout of catalog-bot.'

@@ -15,7 +15,7 @@ import {
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 
-interface CatalogSourceFile {
+interface CatalogInputFile {
   readonly path: string
   /** Throws if the file cannot be read. */
   readonly bytes: () => Uint8Array
@@ -84,7 +84,7 @@ export function requireImageReferenceSyntax(name: string): void {
 export async function readCatalogFiles(
   name: string,
   insecure: readonly string[] | undefined,
-): Promise<readonly CatalogSourceFile[]> {
+): Promise<readonly CatalogInputFile[]> {
   if (statSync(name, { throwIfNoEntry: false })) return readCatalogDirectoryFiles(name)
   requireImageReferenceSyntax(name)
   const { files, labels } = await withRegistryClient(insecure, (registry) =>
@@ -103,7 +103,7 @@ export async function readCatalogFiles(
   return paths.map((path) => ({ path, bytes: () => below.get(path) ?? new Uint8Array() }))
 }
 
-function readCatalogDirectoryFiles(dir: string): readonly CatalogSourceFile[] {
+function readCatalogDirectoryFiles(dir: string): readonly CatalogInputFile[] {
   const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   return directory.files.map((file) => ({

@@ -29,7 +29,7 @@ import { parseCompositeListFile, type CompositeListFile } from '../pull-request/
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 import { formatCompositeCatalogEntry, toImagePullError } from '../adapters/image/composite-catalog.ts'
 import {
-  createBundlesOnlyCatalog,
+  createCatalogWithOnlyBundles,
   renderBundleImage,
   renderBundleFiles,
   renderImage,
@@ -54,7 +54,7 @@ export interface RenderCatalogOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-interface CatalogRenderSource {
+interface CatalogRenderInput {
   readonly images: readonly string[]
   /** Identifies an image in messages. Default: its reference. */
   readonly imageLabels?: ReadonlyMap<string, string>
@@ -68,7 +68,7 @@ interface PulledImageLookup {
 }
 
 export async function runRender(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
-  const opened = sources.map(createCatalogRenderSource)
+  const opened = sources.map(createCatalogRenderInput)
   const images = opened.flatMap((source) => source.images)
   images.forEach(requireImageReferenceSyntax)
   const pulled =
@@ -104,17 +104,17 @@ export async function runRender(sources: readonly string[], options: RenderCatal
 }
 
 /** As in opm, an existing path is a directory or a template, and anything else is an image. */
-function createCatalogRenderSource(source: string): CatalogRenderSource {
-  if (source === '-') return createTemplateRenderSource(readFileSync(0), 'standard input')
+function createCatalogRenderInput(source: string): CatalogRenderInput {
+  if (source === '-') return createTemplateRenderInput(readFileSync(0), 'standard input')
   const found = statSync(source, { throwIfNoEntry: false })
   if (!found) return { images: [source], render: ({ catalogs }) => catalogs(source) }
-  if (!found.isDirectory()) return createTemplateRenderSource(readFileSync(source), source)
+  if (!found.isDirectory()) return createTemplateRenderInput(readFileSync(source), source)
   if (['manifests', 'metadata'].every((name) => isDirectory(join(source, name))))
     return {
       images: [],
       render: () => {
         const bundle = renderBundleFiles(readBundleDirectory(source), '')
-        return bundle.ok ? { ok: true, value: createBundlesOnlyCatalog(bundle.value) } : bundle
+        return bundle.ok ? { ok: true, value: createCatalogWithOnlyBundles(bundle.value) } : bundle
       },
     }
   return { images: [], render: () => renderCatalogDirectory(source) }
@@ -128,9 +128,9 @@ function isDirectory(path: string): boolean {
  * An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template,
  * because it has no schema.
  */
-function createTemplateRenderSource(bytes: Uint8Array, path: string): CatalogRenderSource {
+function createTemplateRenderInput(bytes: Uint8Array, path: string): CatalogRenderInput {
   const listed = parseCompositeListFile(bytes)
-  if (listed && !isTemplateFile(bytes)) return createImageListRenderSource(listed, path)
+  if (listed && !isTemplateFile(bytes)) return createImageListRenderInput(listed, path)
   const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
@@ -145,7 +145,7 @@ function isTemplateFile(bytes: Uint8Array): boolean {
 }
 
 /** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
-function createImageListRenderSource({ references }: CompositeListFile, path: string): CatalogRenderSource {
+function createImageListRenderInput({ references }: CompositeListFile, path: string): CatalogRenderInput {
   return {
     images: references.map(({ image }) => image),
     imageLabels: new Map(

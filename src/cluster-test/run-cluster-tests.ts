@@ -28,7 +28,7 @@ export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestCatalogI
 
 type PlannedPublications = NonNullable<Awaited<ReturnType<typeof loadPublishInputs>>>['plan']['publications']
 
-const matchesEndedPreviewKey = (end: string, comment: number, key: string): boolean =>
+const isEndedPreviewRecord = (end: string, comment: number, key: string): boolean =>
   end.startsWith(`${comment} `) && end.endsWith(` ${key}`)
 
 type ClusterTestJob = Extract<Job, { kind: 'trial' }>
@@ -47,7 +47,7 @@ const lastClusterTestRunStateKey = 'last'
 const checkRunUpdateIntervalMs = 15_000
 const emptyClusterTestRunState: ClusterTestRunState = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
-const maxTestAttempts = 3
+const maxClusterTestAttempts = 3
 const workerProcessFailureRetrySeconds = 60
 /** Seconds between checks for a preview image in progress, and their number: after ten minutes OLM v1 is skipped. */
 const previewImagePollSeconds = 20
@@ -169,7 +169,7 @@ async function runRequestedClusterTests(
     const answer = await runSingleClusterTest(requested, request, made.running, inputs, onProgress, ctx)
     // The janitor removes the remaining objects by label.
     if (answer.kind === 'tried' || answer.kind === 'not-tried') await saveRuns({ running: [] })
-    if (answer.kind === 'failed' && made.attempts < maxTestAttempts) {
+    if (answer.kind === 'failed' && made.attempts < maxClusterTestAttempts) {
       await saveRuns({ attempts: made.attempts + 1 })
       await publishClusterTestCheck(request, [{ kind: 'waiting' }], ctx)
       await app.store.enqueue(job, workerProcessFailureRetrySeconds)
@@ -327,7 +327,7 @@ async function loadClusterTestCatalogImages(
       // An expired preview is rebuilt only on request.
       isOver ||=
         image !== undefined ||
-        made?.ended.some((end) => matchesEndedPreviewKey(end, previewRequest?.comment ?? 0, key)) === true
+        made?.ended.some((end) => isEndedPreviewRecord(end, previewRequest?.comment ?? 0, key)) === true
       continue
     }
     const published = await app.store.readState(publicationStateNamespace, forge.repository, publication.id)

@@ -14,20 +14,20 @@ export const maxConfigBytes = 128 * 1024
 /** Why the entry is not read. */
 export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const configNotRegularFileFix = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
+const nonRegularConfigFileFix = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
 
 const messagesByConfigFileProblem: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
   link: {
     problem: 'the file is a symbolic link, and catalog-bot does not follow symbolic links',
-    fix: configNotRegularFileFix,
+    fix: nonRegularConfigFileFix,
   },
   submodule: {
     problem: 'the path is a submodule, and catalog-bot does not read submodules',
-    fix: configNotRegularFileFix,
+    fix: nonRegularConfigFileFix,
   },
-  directory: { problem: 'the path is a directory, but must be a file', fix: configNotRegularFileFix },
+  directory: { problem: 'the path is a directory, but must be a file', fix: nonRegularConfigFileFix },
   'below-link': {
     problem:
       'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read the configuration',

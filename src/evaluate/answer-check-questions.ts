@@ -4,10 +4,10 @@ import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import {
   createApprovalsFromReviews,
   computeFileApprovalCoverage,
-  approvalsCoverSameFiles,
+  doApprovalsCoverSameFiles,
   type ApprovalCoverage,
 } from '../checks/ownership/approvals.ts'
-import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
+import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { toCheckQuestionKey, type CheckQuestion } from '../checks/questions.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
@@ -17,7 +17,7 @@ import {
   type CommandDecision,
   type ReportedPullHead,
 } from '../policy/commands.ts'
-import { findCommandApprovals, type CommandRecord } from '../policy/command-records.ts'
+import { findApprovalsFromCommands, type CommandRecord } from '../policy/command-records.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import {
   gatherCheckAnswers,
@@ -26,8 +26,8 @@ import {
 } from '../catalogs/gather-answers.ts'
 import {
   createChangeTooLargeError,
-  defaultEvaluationBudget,
-  type EvaluationBudget,
+  defaultEvaluationLimits,
+  type EvaluationLimits,
 } from '../catalogs/reader-pool.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import type { PathChange } from '../pull-request/change.ts'
@@ -60,7 +60,7 @@ export async function answerCheckQuestions(
   checks: readonly Check[],
   { snapshot, epoch, onRecord }: BaseBranchState,
   unapproved: CheckInput,
-  { ask: answerExternal, memory, repository, budget = defaultEvaluationBudget }: EvaluatePullOptions,
+  { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<AnsweredCheckQuestions> {
   const firstSeen = await memory.firstSeenReviews(
     snapshot.repository,
@@ -70,7 +70,7 @@ export async function answerCheckQuestions(
   )
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, AnswerToCheckQuestion>()
-  const allow = createQuestionBudgetChecker(budget)
+  const allow = createQuestionCountLimiter(budget)
   const ask: CheckQuestionResolver = async (question) => {
     const answer = await answerExternal(question)
     // An unknown answer may be available in the next round.
@@ -80,7 +80,7 @@ export async function answerCheckQuestions(
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const described = toPullChangeIdentity(computeChangeApprovalCoverage(unapproved))
+  const described = toPullChangeIdentity(getApprovalCoverageOfChange(unapproved))
   const commandInput = {
     check: unapproved,
     shown,
@@ -108,7 +108,7 @@ export async function answerCheckQuestions(
   })
   const approvals = [
     ...createApprovalsFromReviews(snapshot, epoch, firstSeen, agreed),
-    ...findCommandApprovals(records, snapshot.comments),
+    ...findApprovalsFromCommands(records, snapshot.comments),
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
@@ -118,9 +118,7 @@ export async function answerCheckQuestions(
 }
 
 /** Counts questions before asking any, so exceeding the budget costs no request. */
-function createQuestionBudgetChecker(
-  budget: EvaluationBudget,
-): (questions: readonly CheckQuestion[]) => void {
+function createQuestionCountLimiter(budget: EvaluationLimits): (questions: readonly CheckQuestion[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
     for (const question of questions) {
@@ -160,7 +158,8 @@ async function resolveApprovalCoverageByReview(
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
     const page = memoizeOnce(() => resolveApprovalCoverageFromDiff(options))
-    for (const review of fresh) bound.set(review.id, await resolveApprovedChangeId(review, page, options))
+    for (const review of fresh)
+      bound.set(review.id, await resolveChangeIdApprovedByReview(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
   const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
@@ -174,7 +173,7 @@ async function resolveApprovalCoverageByReview(
 }
 
 /** Prefers the id in our own comment over what GitHub showed. */
-async function resolveApprovedChangeId(
+async function resolveChangeIdApprovedByReview(
   review: PullReview,
   page: () => Promise<ApprovalCoverage | undefined>,
   options: ApprovalCoverageOptions,
@@ -189,7 +188,7 @@ async function resolveApprovedChangeId(
   if (last?.change !== undefined && last.head === head && last.epoch === epoch) return last.change
   const files = await page()
   const saw =
-    files !== undefined && approvalsCoverSameFiles(now.covers, files)
+    files !== undefined && doApprovalsCoverSameFiles(now.covers, files)
       ? now
       : toPullChangeIdentity(files ?? new Map())
   await memory.recordChange?.(repository, pull, saw)

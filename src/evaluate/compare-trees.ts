@@ -7,7 +7,7 @@ import {
 } from '../pull-request/snapshot.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PullRequestChange, PathChange } from '../pull-request/change.ts'
-import { describeChange, type CatalogComparisonInput } from '../pull-request/describe-change.ts'
+import { describePullRequestChange, type CatalogComparisonInput } from '../pull-request/describe-change.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import {
   findContainingCatalog,
@@ -24,7 +24,7 @@ import { readRepositoryLayout, createCachedTreeReader } from '../catalogs/find-l
 import {
   createChangeTooLargeError,
   ChangeTooLargeError,
-  defaultEvaluationBudget,
+  defaultEvaluationLimits,
 } from '../catalogs/reader-pool.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import { findChangedSymlinks } from '../catalogs/changed-links.ts'
@@ -33,14 +33,14 @@ import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
-const maxClosedPullTestMerges = 20
+const maxTestMergesForClosedPulls = 20
 
 interface OpenPullClosedByMerge {
   readonly open: OpenPullSummary
   readonly by: PullClosedByPush['by']
 }
 
-interface AutoClosedPullContext {
+interface ClosedPullDetectionContext {
   readonly repository: Pick<GitRepository, 'merge' | 'diff'>
   readonly treeReader: Pick<TreeReader, 'entry'>
   readonly memory: Pick<PullHistoryStore, 'commands'>
@@ -75,7 +75,7 @@ export async function compareTrees(
   resultTree: TreeSha,
   options: EvaluatePullOptions,
 ): Promise<TreeComparison> {
-  const { repository, loader, memory, budget = defaultEvaluationBudget } = options
+  const { repository, loader, memory, budget = defaultEvaluationLimits } = options
   const [paths, resultEntries, incoming] = await Promise.all([
     repository.diff(baseTree, resultTree),
     repository.list(resultTree),
@@ -115,7 +115,7 @@ export async function compareTrees(
   })
   const catalogs = await loadTouchedCatalogs(layout, reading, baseTree, resultTree, treeReader, loader)
   const treeFiles = await createChangedFileReader(reading, blobs)
-  const change = describeChange({ paths: reading, layout, catalogs, treeFiles })
+  const change = describePullRequestChange({ paths: reading, layout, catalogs, treeFiles })
   return {
     resultTree,
     paths,
@@ -139,7 +139,7 @@ async function readIncomingCommitsAndClosedPulls(
   { repository, openPulls }: EvaluatePullOptions,
 ): Promise<IncomingCommitsAndClosedPulls> {
   const commits = await repository.readIncomingCommits(snapshot.base, snapshot.head)
-  const open = openPulls !== undefined && mergeCanCloseOtherPulls(commits) ? await openPulls() : []
+  const open = openPulls !== undefined && canMergeCloseOtherPulls(commits) ? await openPulls() : []
   return { commits, affected: findPullsClosedByMerge(open, commits, snapshot) }
 }
 
@@ -225,7 +225,7 @@ async function createChangedFileReader(
  * pull request can be affected: a single commit is the head itself, and closes only pull requests with the same
  * content. Saves most evaluations the request for the list.
  */
-export function mergeCanCloseOtherPulls({ commits }: IncomingCommits): boolean {
+export function canMergeCloseOtherPulls({ commits }: IncomingCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)
 }
 
@@ -257,7 +257,7 @@ export function findPullsClosedByMerge(
 async function resolvePullsClosedByPush(
   affected: readonly OpenPullClosedByMerge[],
   snapshot: PullSnapshot,
-  ctx: AutoClosedPullContext,
+  ctx: ClosedPullDetectionContext,
 ): Promise<readonly PullClosedByPush[]> {
   const closed: PullClosedByPush[] = []
   for (const [at, { open, by }] of affected.entries()) {
@@ -268,7 +268,7 @@ async function resolvePullsClosedByPush(
       isOwn: open.author !== null && open.author === snapshot.author?.id,
       isKept:
         by === 'commits' &&
-        at < maxClosedPullTestMerges &&
+        at < maxTestMergesForClosedPulls &&
         (await isPullContainedInMergeResult(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
@@ -279,7 +279,7 @@ async function resolvePullsClosedByPush(
 async function readMergeBlockReason(
   open: OpenPullSummary,
   { repository }: PullSnapshot,
-  { memory, blockingLabels }: AutoClosedPullContext,
+  { memory, blockingLabels }: ClosedPullDetectionContext,
 ): Promise<string | undefined> {
   if (open.draft) return 'that pull request is a draft'
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
@@ -293,7 +293,7 @@ async function readMergeBlockReason(
 async function isPullContainedInMergeResult(
   { head }: OpenPullSummary,
   { base }: PullSnapshot,
-  { repository, treeReader, baseTree, result }: AutoClosedPullContext,
+  { repository, treeReader, baseTree, result }: ClosedPullDetectionContext,
 ): Promise<boolean> {
   // The fetched head includes its commits.
   const merged = await repository.merge(base, head, `Merge ${head}\n`)

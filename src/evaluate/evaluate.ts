@@ -126,7 +126,7 @@ function createSnapshotEvaluationOutcome(
   required: readonly AnsweredCheckRunQuestion[],
 ): SnapshotEvaluationOutcome {
   const gate: VerdictInput = {
-    ...pickBaseVerdictInput(baseState),
+    ...pickVerdictInputFromBaseState(baseState),
     changedPaths: paths.length,
     outcomes,
     required,
@@ -164,7 +164,7 @@ async function fetchRequiredChecks(
 function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluationOutcome {
   const { baseLayout, configFindings, onRecord } = baseState
   const gate: VerdictInput = {
-    ...pickBaseVerdictInput(baseState),
+    ...pickVerdictInputFromBaseState(baseState),
     changedPaths: 1,
     outcomes: configFindings.length > 0 ? [createInvalidConfigOutcome(configFindings)] : [],
     heldBy: findActivePullHold(onRecord, undefined),
@@ -180,7 +180,7 @@ function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluatio
   }
 }
 
-function pickBaseVerdictInput({ snapshot, config, configDigest, merge }: BaseBranchState) {
+function pickVerdictInputFromBaseState({ snapshot, config, configDigest, merge }: BaseBranchState) {
   return { snapshot, config, configDigest, merge }
 }
 

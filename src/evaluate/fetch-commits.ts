@@ -43,14 +43,14 @@ export async function fetchCommits(
     const why = parseFsckError(error.message)
     await app.store.putCached(
       rejectedPullHeadCache,
-      new Map([[key, createRejectedPullHeadEntry(snapshot.head, why)]]),
+      new Map([[key, createRejectedPullHeadCacheEntry(snapshot.head, why)]]),
       rejectedPullHeadTtlSeconds,
     )
     return { kind: 'malformed', why }
   }
 }
 
-const createRejectedPullHeadEntry = (head: CommitSha, why: string) => ({ head, why })
+const createRejectedPullHeadCacheEntry = (head: CommitSha, why: string) => ({ head, why })
 
 /** Returns the message id and object that `git fsck` reports. */
 function parseFsckError(message: string): string {

@@ -16,7 +16,7 @@ import { readConfig } from '../catalogs/read-config.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
-import type { EvaluationBudget } from '../catalogs/reader-pool.ts'
+import type { EvaluationLimits } from '../catalogs/reader-pool.ts'
 
 export interface EvaluatePullOptions {
   readonly repository: GitRepository
@@ -28,7 +28,7 @@ export interface EvaluatePullOptions {
   readonly demandsSignatures?: boolean
   /** Path of the administrator's opm. Absent: only our own server is used. */
   readonly opm?: string
-  readonly budget?: EvaluationBudget
+  readonly budget?: EvaluationLimits
 }
 
 export interface BaseBranchState {

@@ -49,7 +49,7 @@ export function toVerdictRecord(
   }
 }
 
-export function composeEvaluationReport(
+export function composePullReport(
   { snapshot, verdict, report }: PullEvaluation,
   { app, forge }: JobContext,
   more: Pick<PullReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
@@ -87,7 +87,7 @@ export async function computeEvaluationReportDigest(
   evaluation: PullEvaluation,
   ctx: JobContext<MergeRecordStore>,
 ): Promise<string> {
-  const shown = composeEvaluationReport(evaluation, ctx, {
+  const shown = composePullReport(evaluation, ctx, {
     meanwhile: await describeMergesSinceEvaluation(evaluation, ctx),
   })
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
@@ -104,7 +104,7 @@ export async function publishEvaluation(
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation
   const meanwhile = await describeMergesSinceEvaluation(evaluation, ctx)
-  const compose: PullReportComposer = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
+  const compose: PullReportComposer = (runs) => composePullReport(evaluation, ctx, { runs, meanwhile })
   const at = await publishPullReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return
   const { repository, pull, head } = snapshot

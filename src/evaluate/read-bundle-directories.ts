@@ -15,11 +15,11 @@ import {
   type BundleDirectory,
 } from '../pull-request/layout/layout.ts'
 import type {
-  PackageSources,
+  PackageDirectoryState,
   PackageSettingsFile,
   TouchedBundle,
 } from '../checks/bundles/projected-catalog.ts'
-import { listBundleNamesToFindInCatalogs } from '../checks/bundles/package-settings.ts'
+import { listBundleNamesForCatalogLookup } from '../checks/bundles/package-settings.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { ruleSuiteNames } from '@catalog-bot/findings/rule'
@@ -42,7 +42,7 @@ import {
   readSiblingBundleFacts,
 } from './read-neighbors.ts'
 
-export interface BundleDirectoriesContext {
+export interface BundleDirectoryReadContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly layout: RepositoryLayout
@@ -61,8 +61,8 @@ const renderedBundlesCache = new LruMap<string, { readonly bundle: RenderedBundl
 /** Rejects with a GitError, and with ChangeTooLargeError where the touched bundles exceed the limit. */
 export async function readBundleDirectories(
   { paths }: Pick<PullRequestChange, 'paths'>,
-  ctx: BundleDirectoriesContext,
-): Promise<readonly PackageSources[]> {
+  ctx: BundleDirectoryReadContext,
+): Promise<readonly PackageDirectoryState[]> {
   const touched = new Map<string, Map<string, BundleDirectory>>()
   const configs = new Map<string, Set<string>>()
   for (const { path, role } of paths) {
@@ -76,11 +76,11 @@ export async function readBundleDirectories(
     else configs.set(directory, (configs.get(directory) ?? new Set()).add(path))
   }
   const budget = { left: maxTotalTouchedBundleBytes }
-  const found: PackageSources[] = []
+  const found: PackageDirectoryState[] = []
   // Sequential, because they share a budget.
   for (const [directory, bundles] of [...touched].sort(([a], [b]) => (a < b ? -1 : 1)))
     found.push(
-      await readPackageSources(
+      await readPackageDirectoryState(
         directory,
         [...bundles.values()],
         configs.get(directory) ?? new Set(),
@@ -94,13 +94,13 @@ export async function readBundleDirectories(
 const packageSettingsPathPattern =
   /^operators\/(?<directory>[^/]+)\/(?:ci\.yaml|[^/]+\/release-config\.ya?ml)$/
 
-async function readPackageSources(
+async function readPackageDirectoryState(
   directory: string,
   bundlePaths: readonly BundleDirectory[],
   configs: ReadonlySet<string>,
   budget: { left: number },
-  { repository, loader, layout, base, result }: BundleDirectoriesContext,
-): Promise<PackageSources> {
+  { repository, loader, layout, base, result }: BundleDirectoryReadContext,
+): Promise<PackageDirectoryState> {
   const root = `operators/${directory}`
   const [before, after] = await Promise.all([repository.list(base, root), repository.list(result, root)])
   const touched: TouchedBundle[] = []
@@ -134,7 +134,7 @@ async function readPackageSources(
       ...(judged.rendered && { rendered: judged.rendered }),
     })
   }
-  const settings = await readCiYamlBeforeAndAfter(repository, root, { before, after }, configs)
+  const settings = await readBaseAndResultCiYaml(repository, root, { before, after }, configs)
   const neighbours = { repository, cache: loader.cache ?? noopCache }
   // Settings alone need no neighbors, unless they say how edges are made.
   const needsOthers =
@@ -145,7 +145,7 @@ async function readPackageSources(
   const published = needsOthers
     ? await readSiblingBundleFacts(neighbours, before, root, new Map())
     : undefined
-  const configured = await readBundlesOfReleaseConfigs(
+  const configured = await readBundlesWithChangedReleaseConfig(
     neighbours,
     { root, after },
     bundlePaths,
@@ -158,7 +158,7 @@ async function readPackageSources(
       .sort()
       .map((path) => readPackageSettings(repository, after, path)),
   )
-  const sources: PackageSources = {
+  const sources: PackageDirectoryState = {
     directory,
     touched,
     ...(others && { bundles: others }),
@@ -170,10 +170,10 @@ async function readPackageSources(
     ...settings,
     ...(configured.length > 0 && { configured }),
     releaseConfigs: releaseConfigs.filter((one) => one !== undefined),
-    templates: getDirectChildNames(after, `${root}/catalog-templates/`),
+    templates: getDirectoryChildNames(after, `${root}/catalog-templates/`),
   }
   // Opens catalogs only for versions that no directory has.
-  const wanted = listBundleNamesToFindInCatalogs(sources)
+  const wanted = listBundleNamesForCatalogLookup(sources)
   if (wanted.size === 0) return sources
   return {
     ...sources,
@@ -181,12 +181,12 @@ async function readPackageSources(
   }
 }
 
-async function readCiYamlBeforeAndAfter(
-  repository: BundleDirectoriesContext['repository'],
+async function readBaseAndResultCiYaml(
+  repository: BundleDirectoryReadContext['repository'],
   root: string,
   { before, after }: { readonly before: readonly TreePathEntry[]; readonly after: readonly TreePathEntry[] },
   configs: ReadonlySet<string>,
-): Promise<Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'>> {
+): Promise<Pick<PackageDirectoryState, 'ciYaml' | 'ciYamlBefore'>> {
   const ciYaml = await readPackageSettings(repository, after, `${root}/ci.yaml`)
   const isCiYamlTouched = configs.has(`${root}/ci.yaml`)
   const ciYamlBefore = isCiYamlTouched
@@ -199,7 +199,7 @@ async function readCiYamlBeforeAndAfter(
 }
 
 /** The bundles whose release configuration changes, but which do not change themselves. */
-async function readBundlesOfReleaseConfigs(
+async function readBundlesWithChangedReleaseConfig(
   neighbours: Parameters<typeof validateBundleDirectory>[0],
   { root, after }: { readonly root: string; readonly after: readonly TreePathEntry[] },
   bundlePaths: readonly BundleDirectory[],
@@ -225,7 +225,7 @@ function findVersionsWithReleaseConfig(configs: ReadonlySet<string>): readonly s
   return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
 
-function getDirectChildNames(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
+function getDirectoryChildNames(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
   return new Set(
     entries.flatMap(({ path }) =>
       path.startsWith(prefix) && !path.slice(prefix.length).includes('/') ? [path.slice(prefix.length)] : [],
@@ -302,7 +302,7 @@ async function readCatalogBundlesByName(
     loader,
     layout,
     result,
-  }: Pick<BundleDirectoriesContext, 'repository' | 'loader' | 'layout' | 'result'>,
+  }: Pick<BundleDirectoryReadContext, 'repository' | 'loader' | 'layout' | 'result'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>()
   for (const { root } of layout.catalogs) {

@@ -15,7 +15,7 @@ import {
   formatPlaceholderImage,
   type ProjectedCatalog,
   type BundleImageNameFormatter,
-  type PackageSources,
+  type PackageDirectoryState,
 } from '../checks/bundles/projected-catalog.ts'
 import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
 import type { CheckInput, CatalogServerPackageResponses } from '../checks/check.ts'
@@ -46,7 +46,7 @@ interface OpmQueryOptions {
 }
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
-const totalServedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
+const servedPackageReadLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
 /** Milliseconds for opm in one evaluation. opm reads whole catalogs and builds a cache for each. */
 const opmTimeoutMs = 15_000
 
@@ -58,7 +58,7 @@ interface ServedPackageReadContext {
   readonly files: Map<string, ServedCatalogFile>
 }
 
-interface ProjectedCatalogContext {
+interface CatalogProjectionContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly base: TreeSha
@@ -66,7 +66,7 @@ interface ProjectedCatalogContext {
 }
 
 /** A release touches fewer. Each package costs rendering its catalogs. */
-const maxProjectedCatalogPackages = 20
+const maxPackagesWithProjectedCatalogs = 20
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const maxProjectedCatalogTemplateBytes = 1024 * 1024
 
@@ -147,12 +147,12 @@ export async function readBaseAndResultOwnerFiles(
 
 /** Rejects with a GitError. */
 export async function readProjectedCatalogs(
-  directories: readonly PackageSources[],
-  ctx: ProjectedCatalogContext,
+  directories: readonly PackageDirectoryState[],
+  ctx: CatalogProjectionContext,
   imageOf: BundleImageNameFormatter = formatPlaceholderImage,
 ): Promise<readonly ProjectedCatalog[]> {
   const found: ProjectedCatalog[] = []
-  for (const sources of directories.slice(0, maxProjectedCatalogPackages)) {
+  for (const sources of directories.slice(0, maxPackagesWithProjectedCatalogs)) {
     const templates = new Map<string, LoadedTemplate>()
     for (const { template_name: name, catalog_names: catalogs } of listTemplatesUsedByReleases(sources))
       templates.set(name, await readTemplateForProjectedCatalog(sources.directory, name, catalogs, ctx))
@@ -168,7 +168,7 @@ async function readTemplateForProjectedCatalog(
   directory: string,
   name: string,
   catalogs: readonly string[],
-  { repository, loader, base, result }: ProjectedCatalogContext,
+  { repository, loader, base, result }: CatalogProjectionContext,
 ): Promise<LoadedTemplate> {
   const loaded = await Promise.all(
     catalogs.map((catalog) => loader.load(repository, base, `catalogs/${catalog}/${directory}`)),
@@ -195,8 +195,8 @@ async function readServedPackages(
   opm?: string,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, CatalogServerPackageResponses>>> {
   const served = new Map<string, Map<string, CatalogServerPackageResponses>>()
-  const remaining = { ...totalServedPackageLimits }
-  const forOpm = { milliseconds: opmTimeoutMs, bytes: totalServedPackageLimits.bytes }
+  const remaining = { ...servedPackageReadLimits }
+  const forOpm = { milliseconds: opmTimeoutMs, bytes: servedPackageReadLimits.bytes }
   for (const change of catalogs) {
     const ofCatalog = new Map<string, CatalogServerPackageResponses>()
     const files = new Map<string, ServedCatalogFile>()

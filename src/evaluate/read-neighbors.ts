@@ -37,7 +37,7 @@ const siblingBundleCacheSeconds = 30 * 24 * 3600
 const siblingBundleFactsLruCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
 
 /** Raise the version when the facts of a bundle change: test/evaluate/read-neighbors.test.ts. */
-export const siblingBundleFactsStoreCache = defineCacheNamespace<BundleUpgradeFacts>('neighbours', {
+export const siblingFactsCacheNamespace = defineCacheNamespace<BundleUpgradeFacts>('neighbours', {
   version: 1,
   read: (stored) => (isBundleUpgradeFacts(stored) ? stored : undefined),
 })
@@ -75,7 +75,7 @@ export async function cacheBundleUpgradeFacts(
   }
   const facts = readBundleUpgradeFacts(its, { places: false })
   siblingBundleFactsLruCache.set(key, facts)
-  await cache.putCached(siblingBundleFactsStoreCache, new Map([[key, facts]]), siblingBundleCacheSeconds)
+  await cache.putCached(siblingFactsCacheNamespace, new Map([[key, facts]]), siblingBundleCacheSeconds)
 }
 
 /** Facts of every bundle directory; skips those in `known`. Undefined where they exceed the size limit. */
@@ -102,7 +102,7 @@ export async function readSiblingBundleFacts(
   }
   if (missing.size > 0) {
     const cached = await cache.getCached(
-      siblingBundleFactsStoreCache,
+      siblingFactsCacheNamespace,
       [...missing.values()].map(({ key }) => key),
     )
     const fresh = new Map<string, BundleUpgradeFacts>()
@@ -123,8 +123,7 @@ export async function readSiblingBundleFacts(
       if (error instanceof ChangeTooLargeError) return undefined
       throw error
     } finally {
-      if (fresh.size > 0)
-        await cache.putCached(siblingBundleFactsStoreCache, fresh, siblingBundleCacheSeconds)
+      if (fresh.size > 0) await cache.putCached(siblingFactsCacheNamespace, fresh, siblingBundleCacheSeconds)
     }
   }
   return new Map([...found].flatMap(([version, facts]) => (facts ? [[version, facts]] : [])))

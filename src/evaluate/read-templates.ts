@@ -6,9 +6,9 @@ import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import { hasPath } from '../pull-request/incremental-list.ts'
 import {
-  findTouchedTemplatePairs,
-  type TemplatePair,
-  type LoadedTemplatePair,
+  findTouchedTemplateCatalogPairs,
+  type TemplateCatalogPair,
+  type LoadedTemplateCatalogPair,
 } from '../pull-request/layout/template-pairs.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
@@ -47,10 +47,10 @@ export async function readTemplates(
   change: PullRequestChange,
   layout: RepositoryLayout,
   ctx: TemplateReadContext,
-): Promise<readonly LoadedTemplatePair[]> {
+): Promise<readonly LoadedTemplateCatalogPair[]> {
   const { repository, loader, config, base, result, links = [] } = ctx
   const touched = [...change.paths.map(({ path }) => path), ...links]
-  const pairs = findTouchedTemplatePairs(
+  const pairs = findTouchedTemplateCatalogPairs(
     {
       trees: [base.paths, result.paths],
       layout,
@@ -59,7 +59,7 @@ export async function readTemplates(
     },
     touched,
   )
-  const sources: (readonly [pair: TemplatePair, source: LoadedTemplatePair['source']])[] = []
+  const sources: (readonly [pair: TemplateCatalogPair, source: LoadedTemplateCatalogPair['source']])[] = []
   let bytes = 0
   for (const pair of pairs) {
     const isFull =
@@ -69,30 +69,30 @@ export async function readTemplates(
     sources.push([pair, source])
   }
   return Promise.all(
-    sources.map(async ([pair, source]): Promise<LoadedTemplatePair> => {
+    sources.map(async ([pair, source]): Promise<LoadedTemplateCatalogPair> => {
       if (source === 'too-many') return { ...pair, source, known: [] }
       const [checkedIn, own] = await Promise.all([
         loader.load(repository, result.tree, pair.catalog),
         loader.load(repository, base.tree, pair.catalog),
       ])
-      const file = pair.offer === 'patch' ? await readSingleCatalogFile(own, checkedIn, ctx) : undefined
+      const file = pair.offer === 'patch' ? await readSingleFileCatalog(own, checkedIn, ctx) : undefined
       return {
         ...pair,
         ...(file && { file }),
         ...(source && { source }),
         ...(checkedIn && { result: checkedIn }),
-        known: own ? [own] : await loadSiblingCatalogs(pair.catalog, layout, ctx),
+        known: own ? [own] : await loadPackageFromAllCatalogs(pair.catalog, layout, ctx),
       }
     }),
   )
 }
 
 /** Undefined where the file is too large to render for a patch. */
-async function readSingleCatalogFile(
+async function readSingleFileCatalog(
   own: Catalog | undefined,
   checkedIn: Catalog | undefined,
   { repository, base, result }: TemplateReadContext,
-): Promise<LoadedTemplatePair['file']> {
+): Promise<LoadedTemplateCatalogPair['file']> {
   const [path, ...more] = new Set(
     [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.path),
   )
@@ -108,7 +108,7 @@ async function readSingleCatalogFile(
 }
 
 /** For a catalog that the base lacks: its bundles are in the same package's directories of other catalogs. */
-async function loadSiblingCatalogs(
+async function loadPackageFromAllCatalogs(
   catalog: string,
   layout: RepositoryLayout,
   { loader, repository, base }: TemplateReadContext,
@@ -138,7 +138,7 @@ async function readTemplateFile(
   repository: TreeReader,
   tree: TreeSha,
   path: string,
-): Promise<LoadedTemplatePair['source']> {
+): Promise<LoadedTemplateCatalogPair['source']> {
   // The ownership check rejects new links (T07); existing ones are followed.
   const entry = await repository.entry(tree, path)
   const isFile = entry?.mode.startsWith('100') === true

@@ -26,7 +26,7 @@ const maxCatalogsValidatedPerFile = 4
 /** By base commit and errors, because many pull requests wait for the same fix. */
 const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
 
-type FindingTraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
+type FindingTraceGitRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
 
 export interface FindingTraceCommits {
   readonly head: CommitSha
@@ -52,7 +52,7 @@ const maxTracedChangedLines = 600
 export async function traceFindingsToChangedLines(
   findings: readonly Finding[],
   commits: FindingTraceCommits,
-  repository: FindingTraceRepository,
+  repository: FindingTraceGitRepository,
 ): Promise<TracedFindings> {
   const order = { error: 0, warning: 1, info: 2 }
   const placed = findings
@@ -87,7 +87,7 @@ export async function traceFindingsToChangedLines(
   return { lines: [...lines.values()], fixes }
 }
 
-function createChangedLineTracer(commits: FindingTraceCommits, repository: FindingTraceRepository) {
+function createChangedLineTracer(commits: FindingTraceCommits, repository: FindingTraceGitRepository) {
   const { head, base, result } = commits
   const trees = {
     head: memoizeOnce(() => repository.treeOf(head)),
@@ -151,7 +151,7 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
 async function readDiffLineNumbers(
   file: string,
   { head, base }: FindingTraceCommits,
-  repository: FindingTraceRepository,
+  repository: FindingTraceGitRepository,
   readHeadText: () => Promise<string | undefined>,
 ): Promise<ReadonlySet<number> | undefined> {
   const [mergeBase, ...others] = await repository.mergeBases(base, head)
@@ -173,8 +173,8 @@ async function readDiffLineNumbers(
 }
 
 async function readBlobUnlessTooLarge(
-  repository: FindingTraceRepository,
-  oid: Parameters<FindingTraceRepository['read']>[0],
+  repository: FindingTraceGitRepository,
+  oid: Parameters<FindingTraceGitRepository['read']>[0],
 ): Promise<Uint8Array | undefined> {
   try {
     return await repository.read(oid, maxTracedFileBytes)

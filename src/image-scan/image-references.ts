@@ -13,7 +13,7 @@ import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { TreePathEntry } from '../pull-request/change.ts'
 import { collectCatalogImageReferences, isAllowedRegistry } from '../checks/images/named-image.ts'
-import { listOwnerFilesForLocations } from '../checks/ownership/owner-files.ts'
+import { findOwnerFilePathsForPackages } from '../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../checks/ownership/principals.ts'
 import { createOwnershipResolver } from '../checks/ownership/authority.ts'
 import type { Config } from '../config/config.ts'
@@ -163,7 +163,7 @@ async function addImageReferenceOwners(
     return { path: file, package: name, directory: ('directory' in role ? role.directory : undefined) ?? '' }
   })
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(listOwnerFilesForLocations(paths, spots))
+  const needed = new Set(findOwnerFilePathsForPackages(paths, spots))
   const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
     if (needed.has(path) && mode.startsWith('100'))

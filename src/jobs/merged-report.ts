@@ -21,7 +21,7 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Store } from '../ports/store.ts'
 
 /** The commit, by pull request. If lost, it is evaluated once more. */
-const announcedMergeCache = defineCacheNamespace<string>('told landing', {
+const announcedMergeCommitCache = defineCacheNamespace<string>('told landing', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
@@ -94,7 +94,7 @@ export async function markMergeAnnounced(
   ctx: JobContext<Cache>,
 ): Promise<void> {
   await ctx.app.store.putCached(
-    announcedMergeCache,
+    announcedMergeCommitCache,
     new Map([[toPullRequestKey(ctx.forge.repository, pull), commit]]),
     announcedMergeTtlSeconds,
   )
@@ -106,7 +106,7 @@ export async function wasMergeAnnounced(
   ctx: JobContext<Cache>,
 ): Promise<boolean> {
   const key = toPullRequestKey(ctx.forge.repository, pull)
-  return (await ctx.app.store.getCached(announcedMergeCache, [key])).get(key) === commit
+  return (await ctx.app.store.getCached(announcedMergeCommitCache, [key])).get(key) === commit
 }
 
 export async function isPullMergedByBot(

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { PullReport } from '../report/report.ts'
 import type { ReportedCheck } from '../report/report-options.ts'
-import type { CheckRunContent, Forge, BotReports, ObservedBotComment } from '../ports/forge.ts'
+import type { CheckRunContent, Forge, BotCommentAndCheckRuns, ObservedBotComment } from '../ports/forge.ts'
 import type { RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
 import { formatPullPageUrl } from '../report/urls.ts'
 import type { BotSettings } from './settings.ts'
@@ -39,7 +39,7 @@ export type PullReportComposer = (runs: ReadonlyMap<string, string>) => PullRepo
 
 export interface PublishPullReportOptions {
   /** Our comment and check runs as last read. If absent or of another head, they are read. */
-  readonly present?: BotReports | undefined
+  readonly present?: BotCommentAndCheckRuns | undefined
   /** Publishes only check runs; the rest follows later and may differ by then. */
   readonly isRestLater?: boolean
   /** Check runs with the same conclusion are left unchanged. */

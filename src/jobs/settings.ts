@@ -3,7 +3,7 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/reader-pool.ts'
+import { defaultEvaluationLimits, type EvaluationLimits } from '../catalogs/reader-pool.ts'
 import {
   defaultQuotaReserves,
   type QuotaReserveByPriorityClass,
@@ -53,17 +53,17 @@ export const environmentSchema = z.object({
   LEASE_SECONDS: secondsSchema.default(60),
   /** Kubernetes kills after 30. */
   STOP_SECONDS: secondsSchema.default(25),
-  /** Budget of one pull request before it is too large to check: see EvaluationBudget. */
-  MAX_PATHS: positiveIntegerSchema.default(defaultEvaluationBudget.paths),
-  MAX_CHANGED_PATHS: positiveIntegerSchema.default(defaultEvaluationBudget.changedPaths),
+  /** Budget of one pull request before it is too large to check: see EvaluationLimits. */
+  MAX_PATHS: positiveIntegerSchema.default(defaultEvaluationLimits.paths),
+  MAX_CHANGED_PATHS: positiveIntegerSchema.default(defaultEvaluationLimits.changedPaths),
   MAX_CHANGED_MEGABYTES: positiveIntegerSchema.default(
-    defaultEvaluationBudget.changedBytes / bytesPerMegabyte,
+    defaultEvaluationLimits.changedBytes / bytesPerMegabyte,
   ),
-  MAX_PEOPLE: positiveIntegerSchema.default(defaultEvaluationBudget.people),
-  MAX_IMAGES: positiveIntegerSchema.default(defaultEvaluationBudget.images),
-  MAX_COMMENTS: positiveIntegerSchema.default(defaultEvaluationBudget.comments),
-  MAX_CHECK_SECONDS: positiveIntegerSchema.default(defaultEvaluationBudget.time / 1000),
-  MAX_CHECK_MEGABYTES: positiveIntegerSchema.min(256).default(defaultEvaluationBudget.memory),
+  MAX_PEOPLE: positiveIntegerSchema.default(defaultEvaluationLimits.people),
+  MAX_IMAGES: positiveIntegerSchema.default(defaultEvaluationLimits.images),
+  MAX_COMMENTS: positiveIntegerSchema.default(defaultEvaluationLimits.comments),
+  MAX_CHECK_SECONDS: positiveIntegerSchema.default(defaultEvaluationLimits.time / 1000),
+  MAX_CHECK_MEGABYTES: positiveIntegerSchema.min(256).default(defaultEvaluationLimits.memory),
   /** Private repositories are always limited to people who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -181,7 +181,7 @@ export interface BotSettings {
   readonly secondLookSeconds: number
   readonly publishRetrySeconds: number
   readonly concurrency: number
-  readonly budget: EvaluationBudget
+  readonly budget: EvaluationLimits
   readonly leaseSeconds: number
   /** From the signal to the end of the process, including all pending work. */
   readonly stopSeconds: number
@@ -232,7 +232,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     ...deriveGitHubUrls(values),
     throttle: values.GITHUB_THROTTLE === 'on',
     writePause: values.GITHUB_WRITE_PAUSE,
-    reserves: toRateLimitReserves(values.GITHUB_RESERVES),
+    reserves: toQuotaReserveByPriorityClass(values.GITHUB_RESERVES),
     sweepSeconds: values.SWEEP_SECONDS,
     scanSeconds: values.SCAN_SECONDS,
     secondLookSeconds: values.SECOND_LOOK_SECONDS,
@@ -260,7 +260,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
 }
 
-function toRateLimitReserves([
+function toQuotaReserveByPriorityClass([
   evaluation = 0,
   sweep = 0,
   scan = 0,
@@ -291,7 +291,7 @@ function readStatusPageSettings(
     clientId === undefined ||
     clientSecret === undefined ||
     publicUrl === undefined ||
-    !isSafeUrlForCookies(publicUrl)
+    !isUrlSafeForCookies(publicUrl)
       ? undefined
       : { clientId, clientSecret }
   if (pages === 'signed-in' && signIn === undefined)
@@ -302,7 +302,7 @@ function readStatusPageSettings(
 }
 
 /** Session cookies need HTTPS, except on localhost. */
-function isSafeUrlForCookies(address: string): boolean {
+function isUrlSafeForCookies(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

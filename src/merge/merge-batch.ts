@@ -9,7 +9,11 @@ import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { isPullEpochUnchanged, pullEpochChangedMessage, findStaleBatchPermitReasons } from './stale-check.ts'
+import {
+  isPullEpochUnchanged,
+  pullEpochChangedMessage,
+  explainStaleMergePermitsInBatch,
+} from './stale-check.ts'
 import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
 import type {
   EvaluatedPullSnapshot,
@@ -89,7 +93,7 @@ async function selectMergeableBatchMembers(
     const before = await recoverPendingMerges(permit, options)
     if (before !== undefined) outcomes.set(permit.landing.pull, before)
   }
-  const changed = await findStaleBatchPermitReasons(
+  const changed = await explainStaleMergePermitsInBatch(
     members.map(({ examined }) => examined),
     options.forge,
   )

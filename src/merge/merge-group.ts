@@ -201,7 +201,7 @@ async function evaluateMergeGroupEntry(
   }
 }
 
-const mergeGroupWaitStartCache = defineCacheNamespace<number>('groups that wait', {
+const mergeGroupWaitStartTimeCache = defineCacheNamespace<number>('groups that wait', {
   version: 1,
   read: (stored) => (typeof stored === 'number' ? stored : undefined),
 })
@@ -211,10 +211,10 @@ async function failOverdueMergeGroup(
   verdict: Extract<MergeGroupVerdict, { kind: 'waiting' }>,
   { app }: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
-  const since = (await app.store.getCached(mergeGroupWaitStartCache, [head])).get(head)
+  const since = (await app.store.getCached(mergeGroupWaitStartTimeCache, [head])).get(head)
   const now = app.clock.now()
   if (typeof since !== 'number') {
-    await app.store.putCached(mergeGroupWaitStartCache, new Map([[head, now]]), 24 * 3600)
+    await app.store.putCached(mergeGroupWaitStartTimeCache, new Map([[head, now]]), 24 * 3600)
     return verdict
   }
   if (now - since < maxMergeGroupWaitMs) return verdict

@@ -8,8 +8,8 @@ import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
   isPullEpochUnchanged,
   pullEpochChangedMessage,
-  findStaleMergePermitReason,
-  findStaleBatchPermitReasons,
+  explainStaleMergePermit,
+  explainStaleMergePermitsInBatch,
 } from './stale-check.ts'
 import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import type {
@@ -25,7 +25,7 @@ import type {
 } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recordMergeQueueRemoval } from '../evaluate/merge-plan-input.ts'
-import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
+import { recoverMerge, recoverMergesOnBranch } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import { requiresUpToDateHead } from '../policy/branch-rules.ts'
 import type { MergeCommitMessage, MergeRejectionMessage } from '../ports/merge-api.ts'
@@ -63,7 +63,7 @@ export async function mergePullUnderLease(
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
   const outcome = await mergeWithStrategy(step, examined, lease)
-  const other = planRetryWithMergeCommitChecks(step, outcome)
+  const other = planRetryWithChecksOnMergeCommit(step, outcome)
   return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
 }
 
@@ -100,15 +100,18 @@ async function recheckPullBeforeMerge(
   examined: EvaluatedPullSnapshot,
   { forge }: MergeOptions,
 ): Promise<string | undefined> {
-  if (method.kind !== 'push') return findStaleMergePermitReason(examined, forge)
-  return (await findStaleBatchPermitReasons([examined], forge)).get(examined.snapshot.pull)
+  if (method.kind !== 'push') return explainStaleMergePermit(examined, forge)
+  return (await explainStaleMergePermitsInBatch([examined], forge)).get(examined.snapshot.pull)
 }
 
 /**
  * GitHub documents that the checks of a head that contains its base count for the merge. If a server requires checks on
  * the merge anyway, they are added there.
  */
-function planRetryWithMergeCommitChecks(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
+function planRetryWithChecksOnMergeCommit(
+  step: MergeAttempt,
+  outcome: MergeOutcome,
+): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
@@ -136,7 +139,7 @@ export async function recoverPendingMerges(
   options: MergeRecoveryOptions,
 ): Promise<MergeOutcome | undefined> {
   const { store } = options
-  const all = await recoverBranchMerges(landing.repository, landing.baseRef, options)
+  const all = await recoverMergesOnBranch(landing.repository, landing.baseRef, options)
   for (const { settled } of all) if (settled.kind === 'mismatch') return settled
   const stop = await readActiveFreezeReason(landing, options)
   if (stop !== undefined) return { kind: 'again', why: stop }

@@ -5,7 +5,7 @@ import { findBaseCommitOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { botCheckNames } from '../report/report-options.ts'
 import { renderExternalMergeComment, renderUnservedBranchReport } from '../report/report.ts'
-import type { BotReports } from '../ports/forge.ts'
+import type { BotCommentAndCheckRuns } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { publishPullReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
@@ -17,11 +17,11 @@ import { recoverPendingMerge } from './recover-merges.ts'
 const mergeDetectionTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
-const measureMsSinceBaseContainsHead = createPullHeadTimer(
+const measureMsSinceHeadMerged = createPullHeadTimer(
   defineCacheNamespace('contained head', pullHeadTimerCacheFormat),
 )
 
-type PrefetchedBotReports = BotReports | undefined
+type PrefetchedBotReports = BotCommentAndCheckRuns | undefined
 
 /**
  * Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
@@ -76,6 +76,6 @@ export async function resolveOpenPullWithMergedHead(
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (await isPullMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
-  const contained = await measureMsSinceBaseContainsHead(snapshot, ctx)
+  const contained = await measureMsSinceHeadMerged(snapshot, ctx)
   return contained < mergeDetectionTimeoutSeconds * 1000 ? 'wait' : 'open'
 }

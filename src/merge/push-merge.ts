@@ -4,11 +4,11 @@ import { checkDefinitions as allChecks } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
 import { type CommitSha, toCommitSha } from '../pull-request/ids.ts'
 import type { SignedCommit, MergeApi } from '../ports/merge-api.ts'
-import { doesGitHubCompareMergeTrees } from '../policy/branch-rules.ts'
+import { requiresTestMergeTree } from '../policy/branch-rules.ts'
 import {
   type MergeStrategy,
-  formatTemporaryBranch,
-  parseTemporaryBranch,
+  formatTemporaryBranchName,
+  parseTemporaryBranchName,
   temporaryBranchPrefix,
 } from '../policy/merge-strategy.ts'
 import type { MergePermit, ValidatedMerge } from '../policy/merge-permit.ts'
@@ -68,7 +68,7 @@ export async function preparePushMerge(
 ): Promise<MergePreparationResult> {
   const { permit, options, rules } = step
   const { landing } = permit
-  const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && doesGitHubCompareMergeTrees(rules))
+  const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && requiresTestMergeTree(rules))
   const other = isCompared ? await findTestMergeMismatch(landing, options.repository) : undefined
   if (other !== undefined) return other
   let { commit } = landing
@@ -77,14 +77,14 @@ export async function preparePushMerge(
     let staged = await options.repository.createStagingBranch(permit)
     if (staged.kind === 'taken') {
       // An earlier attempt at this merge may have left the branch.
-      await removeStagingBranch(landing, formatTemporaryBranch(landing), options)
+      await removeStagingBranch(landing, formatTemporaryBranchName(landing), options)
       await recordStagedCommit(landing, commit, options.store)
       staged = await options.repository.createStagingBranch(permit)
     }
     if (staged.kind === 'taken')
       return {
         kind: 'refused',
-        reason: `the branch ${formatTemporaryBranch(landing)} exists but was not created by catalog-bot; delete or rename it`,
+        reason: `the branch ${formatTemporaryBranchName(landing)} exists but was not created by catalog-bot; delete or rename it`,
         scope: 'pull',
       }
     if (staged.kind === 'refused')
@@ -124,7 +124,7 @@ async function createGitHubSignedCommit({ permit, options }: MergeAttempt): Prom
   if (signedCopy.unverified !== undefined) return signedCopy
   await recordStagedCommit(landing, signedCopy.commit, options.store)
   await merging.moveStagingBranch(permit, signedCopy.commit)
-  await repository.fetch(formatTemporaryBranch(landing))
+  await repository.fetch(formatTemporaryBranchName(landing))
   triggerCrashPoint('signed')
   return signedCopy
 }
@@ -210,7 +210,7 @@ export async function removeTemporaryBranch({
 }: MergeAttempt): Promise<void> {
   if (method?.kind !== 'push' || !requiresStagingBranch(method)) return
   triggerCrashPoint('before-tidying')
-  await removeStagingBranch(permit.landing, formatTemporaryBranch(permit.landing), options).catch(
+  await removeStagingBranch(permit.landing, formatTemporaryBranchName(permit.landing), options).catch(
     () => undefined,
   )
 }
@@ -248,7 +248,7 @@ export async function recordStagedCommit(
 ): Promise<void> {
   const { repository, baseRef } = merge
   const known = (await store.readState(stagedCommitsStateNamespace, repository, baseRef)) ?? []
-  const staged = [{ branch: formatTemporaryBranch(merge), commit }, ...known].slice(0, maxStagedCommits)
+  const staged = [{ branch: formatTemporaryBranchName(merge), commit }, ...known].slice(0, maxStagedCommits)
   await store.writeState(stagedCommitsStateNamespace, repository, new Map([[baseRef, staged]]))
   await store.putCached(
     stagingBranchUseCacheNamespace,
@@ -289,7 +289,7 @@ export async function removeLeftoverStagingBranches(
     return
   let isClean = true
   for (const { name: branch, tip } of await merging.listBranchesWithPrefix(temporaryBranchPrefix)) {
-    const baseRef = parseTemporaryBranch(branch)?.baseRef
+    const baseRef = parseTemporaryBranchName(branch)?.baseRef
     if (baseRef === undefined) continue
     const known = (await store.readState(stagedCommitsStateNamespace, name, baseRef)) ?? []
     // The name alone proves nothing, because anyone can use it.

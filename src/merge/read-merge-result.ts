@@ -26,7 +26,7 @@ const inconclusiveMergeAuditCache = defineCacheNamespace<readonly string[]>('mer
   read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
 })
 
-export type ObservedMerge =
+export type ObservedMergeResult =
   /** On the branch, as validated. */
   | { readonly kind: 'landed'; readonly commit: CommitSha }
   /** The commit on the branch was not validated. `onto`: the base of a real merge of the validated head. */
@@ -44,7 +44,7 @@ export async function readMergeResult(
   intent: MergeIntent,
   options: MergeRecoveryOptions,
   isFetched = false,
-): Promise<ObservedMerge> {
+): Promise<ObservedMergeResult> {
   const { repository } = options
   const method = intent.method ?? { kind: 'push', checksFirst: false, signed: false }
   // Queries GitHub first, so that the commit it names can be fetched.

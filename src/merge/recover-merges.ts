@@ -4,7 +4,7 @@ import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { MergeIntent, MergeFreezeStore } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { RecordedMergeOutcome, MergeTreeMismatch, MergeRecoveryOptions } from './merge-options.ts'
-import { readMergeResult, type ObservedMerge, auditMerge } from './read-merge-result.ts'
+import { readMergeResult, type ObservedMergeResult, auditMerge } from './read-merge-result.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
@@ -90,7 +90,7 @@ export async function recoverMerge(
 /** Evaluates a merge by GitHub on another base. It is invalid unless the evaluation passes. */
 async function recoverMergeOnUnvalidatedBase(
   intent: MergeIntent,
-  { commit, onto, differs }: Extract<ObservedMerge, { kind: 'mismatch' }>,
+  { commit, onto, differs }: Extract<ObservedMergeResult, { kind: 'mismatch' }>,
   options: MergeRecoveryOptions,
 ): Promise<MergeRecoveryResult> {
   const unjudged = { kind: 'invalid', reasons: [] } as const
@@ -118,7 +118,7 @@ async function readMergeResultWithRetries(
   intent: MergeIntent,
   options: MergeRecoveryOptions,
   isDone: boolean,
-): Promise<ObservedMerge> {
+): Promise<ObservedMergeResult> {
   for (const pause of isDone ? [500, 1000, 2000] : []) {
     const observed = await readMergeResult(intent, options)
     if (observed.kind !== 'absent') return observed
@@ -140,7 +140,7 @@ async function recordMergeTreeMismatch(
  * Recovers all merges that were started on a branch, and returns their results. Call it under the branch's lease, because
  * another holder's push may be in progress.
  */
-export async function recoverBranchMerges(
+export async function recoverMergesOnBranch(
   name: RepositoryName,
   branch: string,
   options: MergeRecoveryOptions,
@@ -268,14 +268,14 @@ async function openRevertPullRequest(
 
 /** Returns false while the outcome is unknown. Rejects with a GitError, ForgeError or StoreError. */
 export function recoverPendingMerge(pull: PullNumber, ctx: JobContext<Store>): Promise<boolean> {
-  return recoverPullMerges(ctx.forge.repository, pull, createMergeRecoveryOptions(ctx))
+  return recoverMergesOfPull(ctx.forge.repository, pull, createMergeRecoveryOptions(ctx))
 }
 
 /**
  * False if a merge is still open: another process holds the lease on the branch, or GitHub may still be processing the
  * merge. Ignores pull requests in a merge queue. Rejects with a GitError, ForgeError, or StoreError.
  */
-export async function recoverPullMerges(
+export async function recoverMergesOfPull(
   name: RepositoryName,
   pull: PullNumber,
   options: MergeRecoveryOptions & { readonly leaseSeconds: number },

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'
-import { computeRejectionBackOffMs, type MergeFreeze } from '../policy/merge-freeze.ts'
+import { computeMergeRejectionBackOffMs, type MergeFreeze } from '../policy/merge-freeze.ts'
 import type { MergeRejection } from './classify-rejection.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
@@ -11,10 +11,10 @@ import { readBranchRulesDigest, readMergeRejectionInputsDigest } from '../evalua
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
-const firstMergeRetryDelayMs = 5000
-const maxFastMergeRetryDelayMs = 120_000
-const computeFastMergeRetryDelayMs = (wait: number, times: number): number =>
-  times === 1 ? firstMergeRetryDelayMs : Math.min(wait, maxFastMergeRetryDelayMs)
+const initialMergeRetryDelayMs = 5000
+const maxShortMergeRetryDelayMs = 120_000
+const computeShortMergeRetryDelayMs = (wait: number, times: number): number =>
+  times === 1 ? initialMergeRetryDelayMs : Math.min(wait, maxShortMergeRetryDelayMs)
 
 /** A commit status or check run that passed, from a delivery. */
 export interface PassingCommitStatus {
@@ -39,7 +39,7 @@ const unknownMergeRejectionCache = defineCacheNamespace<z.infer<typeof unknownMe
 const unknownMergeRejectionTtlSeconds = 3600
 
 /** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */
-async function isUnknownRejectionRepeatedOnBranch(
+async function isRejectionSharedByOtherPull(
   { repository, pull, baseRef }: PullSnapshot,
   { reason }: MergeRejection,
   { app: { store } }: JobContext<Cache>,
@@ -65,7 +65,7 @@ export async function handleMergeRejection(
   rejection: MergeRejection,
   ctx: JobContext<MergeFreezeStore & Cache>,
 ): Promise<void> {
-  const isShared = !rejection.isKnown && (await isUnknownRejectionRepeatedOnBranch(snapshot, rejection, ctx))
+  const isShared = !rejection.isKnown && (await isRejectionSharedByOtherPull(snapshot, rejection, ctx))
   const scopedRejection: MergeRejection = isShared ? { ...rejection, scope: 'branch' } : rejection
   const { store, clock, log } = ctx.app
   const { repository, pull, baseRef } = snapshot
@@ -76,8 +76,8 @@ export async function handleMergeRejection(
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
     const wait = scopedRejection.retrySoon
-      ? computeFastMergeRetryDelayMs(computeRejectionBackOffMs(times), times)
-      : computeRejectionBackOffMs(times)
+      ? computeShortMergeRetryDelayMs(computeMergeRejectionBackOffMs(times), times)
+      : computeMergeRejectionBackOffMs(times)
     await store.parkPull(repository, {
       pull,
       reason: scopedRejection.reason,
@@ -97,7 +97,7 @@ export async function handleMergeRejection(
       reason: scopedRejection.reason,
       by: { kind: 'bot' },
       pull,
-      tryAgainAt: now + computeRejectionBackOffMs((before?.times ?? 0) + 1),
+      tryAgainAt: now + computeMergeRejectionBackOffMs((before?.times ?? 0) + 1),
       rules: await readBranchRulesDigest(baseRef, ctx),
     })
   }
@@ -107,7 +107,7 @@ export async function handleMergeRejection(
  * Finds rejected pull requests that a report on their head may unblock. If GitHub named a single missing check, only
  * that one counts.
  */
-export async function findPullsWaitingForStatus(
+export async function findPullsWaitingForCommitStatus(
   { repository: { owner, name }, commit, context }: PassingCommitStatus,
   store: MergeFreezeStore & Pick<StatusPageStore, 'findPullRecord'>,
 ): Promise<readonly PullNumber[]> {

@@ -5,7 +5,7 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'
 import {
   maxBatchSize,
-  canBatchMergesInOnePush,
+  canMergeBatchInOnePush,
   computeNextBatchSize,
   sortReadyPullsForBatch,
 } from '../policy/batch.ts'
@@ -24,7 +24,7 @@ import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import { recordEvaluation } from '../evaluate/record-evaluation.ts'
 import { handleMergeRejection, clearMergeRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
 import { createMergeRecoveryOptions } from './recover-merges.ts'
-import { composeEvaluationReport, toVerdictRecord } from '../evaluate/publish-evaluation.ts'
+import { composePullReport, toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 import { wasMergeAnnounced } from '../jobs/merged-report.ts'
 import { initializeBranchState } from '../jobs/branch-state.ts'
 import { toMergePlanInput, fetchBranchRules } from '../evaluate/merge-plan-input.ts'
@@ -51,14 +51,14 @@ const batchSelectionWindowMs = 15_000
 const singleMergeTimeoutMs = 10_000
 
 /** Maximum size of a branch's next batch. If lost, a long batch is tried and rejected once more. */
-const maxBatchSizeCache = defineCacheNamespace<number>('train length', {
+const batchSizeLimitCache = defineCacheNamespace<number>('train length', {
   version: 1,
   read: (stored) =>
     typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
 })
 const batchSizeLimitTtlSeconds = 600
 
-interface SelectedBatchPull extends MergeBatchMember {
+interface EvaluatedBatchMember extends MergeBatchMember {
   readonly evaluation: PullEvaluation
 }
 
@@ -111,7 +111,7 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
 type MergeBatchStatus = 'busy' | 'alone' | 'over'
 
 async function mergeBatch(
-  members: readonly SelectedBatchPull[],
+  members: readonly EvaluatedBatchMember[],
   job: MergeBatchJob,
   lease: Lease,
   ctx: MergeBatchContext,
@@ -142,12 +142,12 @@ async function selectMergeBatch(
   job: MergeBatchJob,
   tip: CommitSha,
   ctx: MergeBatchContext,
-): Promise<{ readonly members: readonly SelectedBatchPull[]; readonly unready: readonly PullNumber[] }> {
+): Promise<{ readonly members: readonly EvaluatedBatchMember[]; readonly unready: readonly PullNumber[] }> {
   const { store, clock } = ctx.app
   const end = clock.now() + batchSelectionWindowMs
   const key = `${toRepositoryKey(job.repository)} ${job.branch}`
-  const maxMembers = (await store.getCached(maxBatchSizeCache, [key])).get(key) ?? maxBatchSize
-  const members: SelectedBatchPull[] = []
+  const maxMembers = (await store.getCached(batchSizeLimitCache, [key])).get(key) ?? maxBatchSize
+  const members: EvaluatedBatchMember[] = []
   const unready: PullNumber[] = []
   let base = tip
   for (const { snapshot } of sortReadyPullsForBatch(await store.readyPulls(job.repository, job.branch))) {
@@ -159,7 +159,7 @@ async function selectMergeBatch(
     }
     const sharing =
       ctx.repository.pushMergeBatch !== undefined &&
-      canBatchMergesInOnePush(member.planned.plan, member.planned.rules)
+      canMergeBatchInOnePush(member.planned.plan, member.planned.rules)
     // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)
@@ -173,7 +173,7 @@ async function selectMergeBatch(
 async function revalidatePullForBatch(
   snapshot: PullSnapshot,
   ctx: MergeBatchContext,
-): Promise<SelectedBatchPull | undefined> {
+): Promise<EvaluatedBatchMember | undefined> {
   const { app, repository } = ctx
   if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) {
     await repository.fetch(snapshot.baseRef, snapshot.pull)
@@ -186,12 +186,12 @@ async function revalidatePullForBatch(
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
   await recordEvaluation(evaluation, ctx)
   const planned = await planMerge(permit.landing, ctx)
-  const checks = composeEvaluationReport(evaluation, ctx).checks.map(addCheckRunDigest)
+  const checks = composePullReport(evaluation, ctx).checks.map(addCheckRunDigest)
   return { examined: evaluation, permit, evaluation, planned, checks }
 }
 
 async function mergeSinglePull(
-  { examined, permit, planned, checks }: SelectedBatchPull,
+  { examined, permit, planned, checks }: EvaluatedBatchMember,
   lease: Lease,
   ctx: MergeBatchContext,
 ) {
@@ -204,7 +204,7 @@ async function mergeSinglePull(
 }
 
 async function mergePullsTogether(
-  members: readonly SelectedBatchPull[],
+  members: readonly EvaluatedBatchMember[],
   job: MergeBatchJob,
   lease: Lease,
   ctx: MergeBatchContext,
@@ -221,7 +221,7 @@ async function mergePullsTogether(
   log.info({ repository: job.repository, branch: job.branch, length, landed: mergedCount, refused }, 'train')
   if (refused !== undefined || mergedCount === length)
     await store.putCached(
-      maxBatchSizeCache,
+      batchSizeLimitCache,
       new Map([[key, computeNextBatchSize(length, refused === undefined ? 'landed' : 'refused')]]),
       batchSizeLimitTtlSeconds,
     )
@@ -230,7 +230,7 @@ async function mergePullsTogether(
 
 /** Handles a merge outcome. The pull request's own job reports it. */
 async function handleMergeOutcome(
-  { evaluation }: SelectedBatchPull,
+  { evaluation }: EvaluatedBatchMember,
   outcome: MergeOutcome,
   ctx: MergeBatchContext,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 // Checks immediately before a merge that GitHub's state still matches the permit.
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { mergeCanCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
+import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
@@ -10,7 +10,7 @@ import type { EvaluatedPullSnapshot } from './merge-options.ts'
 type PullSnapshotReader = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
 /** Why the permit is no longer valid. Undefined if it is valid. */
-export async function findStaleMergePermitReason(
+export async function explainStaleMergePermit(
   examined: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
   /** The base of a batch member is not on the branch yet, so it is not compared. */
@@ -19,14 +19,14 @@ export async function findStaleMergePermitReason(
   const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
   if (fresh === null || !areSnapshotsEquivalent({ ...fresh, ...instead }, examined.snapshot))
     return 'the pull request changed'
-  return explainAutoClosedPullsChange(examined, forge)
+  return explainChangeInAutoClosedPulls(examined, forge)
 }
 
 /**
- * findStaleMergePermitReason() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
+ * explainStaleMergePermit() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
  * by one. The push itself verifies the base.
  */
-export async function findStaleBatchPermitReasons(
+export async function explainStaleMergePermitsInBatch(
   members: readonly EvaluatedPullSnapshot[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
@@ -41,18 +41,18 @@ export async function findStaleBatchPermitReasons(
   for (const examined of members) {
     const { snapshot } = examined
     const why = same.has(snapshot.pull)
-      ? await explainAutoClosedPullsChange(examined, source)
-      : await findStaleMergePermitReason(examined, source, { base: snapshot.base })
+      ? await explainChangeInAutoClosedPulls(examined, source)
+      : await explainStaleMergePermit(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed
 }
 
-async function explainAutoClosedPullsChange(
+async function explainChangeInAutoClosedPulls(
   examined: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
 ): Promise<string | undefined> {
-  return (await wouldAutoCloseSamePulls(examined, forge))
+  return (await areAutoClosedPullsUnchanged(examined, forge))
     ? undefined
     : 'the merge would now close different pull requests than when it was checked'
 }
@@ -83,11 +83,11 @@ function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {
  * Whether the pull requests that the merge would close are unchanged since the evaluation. Later changes go undetected,
  * because GitHub does not support such a condition for a push.
  */
-async function wouldAutoCloseSamePulls(
+async function areAutoClosedPullsUnchanged(
   { snapshot, carried }: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
 ): Promise<boolean> {
-  if (carried === undefined || !mergeCanCloseOtherPulls(carried.commits)) return true
+  if (carried === undefined || !canMergeCloseOtherPulls(carried.commits)) return true
   const now = findPullsClosedByMerge(await forge.openPulls(), carried.commits, snapshot)
   const facts = (affected: typeof now) =>
     JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))

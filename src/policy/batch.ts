@@ -16,7 +16,7 @@ export function sortReadyPullsForBatch<Ready extends { readonly pull: PullNumber
  * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub requires checks only on the new tip, as bors-ng's
  * batches show. If GitHub rejects the push, nothing changes and a smaller batch is tried.
  */
-export function canBatchMergesInOnePush(
+export function canMergeBatchInOnePush(
   { method, needsGitHubsTree }: Pick<MergePlan, 'method'> & Partial<MergePlan>,
   rules: BranchRules | undefined,
 ): boolean {
@@ -31,7 +31,7 @@ export function canBatchMergesInOnePush(
 }
 
 /** Why the permits do not form a chain. Undefined if each one builds on the previous one. */
-export function findPermitChainProblem(permits: readonly MergePermit[]): string | undefined {
+export function findMergePermitChainProblem(permits: readonly MergePermit[]): string | undefined {
   const merges = permits.map(({ landing }) => landing)
   const [first] = merges
   if (first === undefined) return 'there is no permit'

@@ -32,7 +32,7 @@ export const requiresUpToDateHead = ({ checks }: BranchRules): boolean =>
   checks.strict && checks.required.length > 0
 
 /** Whether GitHub compares the tree of a pushed merge with the tree of its test merge. */
-export const doesGitHubCompareMergeTrees = ({ pullRequest }: BranchRules): boolean =>
+export const requiresTestMergeTree = ({ pullRequest }: BranchRules): boolean =>
   pullRequest !== undefined && (pullRequest.dismissesStale || pullRequest.lastPushApproval)
 
 export const formatCheckNames = (checks: readonly RequiredCheck[]): string =>

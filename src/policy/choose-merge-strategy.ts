@@ -4,7 +4,7 @@ import {
   type BranchRules,
   type MergeMethod,
   hasPermission,
-  doesGitHubCompareMergeTrees,
+  requiresTestMergeTree,
   computeMergeRequirements,
   formatListWithAnd,
   requiresUpToDateHead,
@@ -30,7 +30,7 @@ export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
   const isOpen = method !== undefined && shut.length === 0
   return {
     ...(isOpen && { method }),
-    needsGitHubsTree: isOpen && method.kind === 'push' && doesGitHubCompareMergeTrees(input.rules),
+    needsGitHubsTree: isOpen && method.kind === 'push' && requiresTestMergeTree(input.rules),
     because: isOpen ? because : 'GitHub would not accept any merge method that catalog-bot can use',
     missing: [...shut, ...findChecksRequiredFromOtherApps(input)],
     conditions: describeMergeConditions(input, requirements, method),
@@ -45,7 +45,7 @@ interface MergeStrategyChoice {
   readonly missing: readonly string[]
 }
 
-const createUnavailableStrategyChoice = (...missing: string[]): MergeStrategyChoice => ({
+const createChoiceWithoutStrategy = (...missing: string[]): MergeStrategyChoice => ({
   because: '',
   missing,
 })
@@ -55,41 +55,41 @@ function chooseStrategyForBranch(
   requirements: MergeRequirements,
 ): MergeStrategyChoice {
   const { rules, wanted } = input
-  if (rules.mergeQueue) return createMergeQueueChoice(wanted, requirements, input)
+  if (rules.mergeQueue) return chooseMergeQueueStrategy(wanted, requirements, input)
   switch (wanted) {
     case 'auto':
       return chooseStrategyAutomatically(input, requirements)
     case 'push':
       return requirements.noPush.length === 0
-        ? createPushMergeChoice(input, requirements)
-        : createUnavailableStrategyChoice(
+        ? choosePushMergeStrategy(input, requirements)
+        : createChoiceWithoutStrategy(
             ...requirements.noPush.map(
               (why) => `merge.method is push, but GitHub would reject the push because ${why}`,
             ),
           )
     case 'queue':
-      return createUnavailableStrategyChoice(
+      return createChoiceWithoutStrategy(
         'merge.method is queue, but the branch has no merge queue: add one, or set merge.method to auto',
       )
     case 'merge':
     case 'squash':
     case 'rebase':
-      return createGitHubMergeChoice(input, requirements, wanted, `merge.method is ${wanted}`)
+      return chooseGitHubMergeStrategy(input, requirements, wanted, `merge.method is ${wanted}`)
   }
 }
 
-function createMergeQueueChoice(
+function chooseMergeQueueStrategy(
   wanted: ConfiguredMergeMethod,
   { own }: MergeRequirements,
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
 ): MergeStrategyChoice {
   if (wanted !== 'auto' && wanted !== 'queue')
-    return createUnavailableStrategyChoice(
+    return createChoiceWithoutStrategy(
       `the branch accepts changes only through its merge queue, but merge.method is ${wanted}: set it to auto or queue`,
     )
   // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)
-    return createUnavailableStrategyChoice(
+    return createChoiceWithoutStrategy(
       `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} from App ${app} on the branch`,
     )
   const because = 'the branch accepts changes only through its merge queue'
@@ -102,15 +102,15 @@ function chooseStrategyAutomatically(
   requirements: MergeRequirements,
 ): MergeStrategyChoice {
   const obstacles = [...requirements.noPush, ...requirements.doubtful]
-  if (obstacles.length === 0) return createPushMergeChoice(input, requirements)
+  if (obstacles.length === 0) return choosePushMergeStrategy(input, requirements)
   const best = (['merge', 'squash', 'rebase'] as const).find((method) =>
     requirements.methods.includes(method),
   )
-  if (best !== undefined) return createGitHubMergeChoice(input, requirements, best, obstacles.join('; '))
+  if (best !== undefined) return chooseGitHubMergeStrategy(input, requirements, best, obstacles.join('; '))
   // A rejected push changes nothing, so uncertainty alone does not rule out a push.
-  if (requirements.noPush.length === 0) return createPushMergeChoice(input, requirements)
+  if (requirements.noPush.length === 0) return choosePushMergeStrategy(input, requirements)
   const allowed = formatListWithAnd(input.rules.mergeMethods) || 'none'
-  return createUnavailableStrategyChoice(
+  return createChoiceWithoutStrategy(
     `no merge method works, because ${obstacles.join('; ')}; the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestMergeSettingsFix(input.rules)}`,
   )
 }
@@ -122,7 +122,7 @@ function suggestMergeSettingsFix({ linearHistory, signatures }: BranchRules): st
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
-function createPushMergeChoice(
+function choosePushMergeStrategy(
   { rules }: MergePlanInput,
   { checksFirst }: MergeRequirements,
 ): MergeStrategyChoice {
@@ -137,17 +137,17 @@ function createPushMergeChoice(
   }
 }
 
-function createGitHubMergeChoice(
+function chooseGitHubMergeStrategy(
   { rules, pull }: MergePlanInput,
   { methods }: MergeRequirements,
   method: MergeMethod,
   why: string,
 ): MergeStrategyChoice {
   if (!methods.includes(method))
-    return createUnavailableStrategyChoice(explainDisallowedMergeMethod(rules, method))
+    return createChoiceWithoutStrategy(explainDisallowedMergeMethod(rules, method))
   // If the head is behind its base, GitHub expects all checks to run again, even if they passed.
   if (requiresUpToDateHead(rules) && pull?.containsBase === false)
-    return createUnavailableStrategyChoice(
+    return createChoiceWithoutStrategy(
       `GitHub must merge this pull request (${why}), but the branch requires the head to be up to date, and this head is behind its base: update the pull request, or turn off that requirement`,
     )
   return {

@@ -4,7 +4,7 @@ import type { CommitSha, UserId } from '../pull-request/ids.ts'
 import type { PullComment } from '../pull-request/snapshot.ts'
 import type { Approval, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
-import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
+import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import { isChangeCoveredByApproval, type ApprovalCoverage } from '../checks/ownership/approvals.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { FreezeKind } from './merge-freeze.ts'
@@ -22,7 +22,7 @@ export interface CommandRecord {
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see computeChangeApprovalCoverage()). */
+  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see getApprovalCoverageOfChange()). */
   readonly config?: string
   readonly covers?: ApprovalCoverage
   /** For `freeze` and `thaw`. */
@@ -58,11 +58,11 @@ export interface FreezeCommand {
 /**
  * Approvals by command. Deleted or edited comments do not count. The check handles approvers who later request changes.
  */
-export function findCommandApprovals(
+export function findApprovalsFromCommands(
   records: readonly CommandRecord[],
   comments: readonly PullComment[],
 ): Approval[] {
-  const currentCommands = parseUneditedCommentCommands(comments)
+  const currentCommands = parseCommandsInUneditedComments(comments)
   return records
     .filter(
       ({ command, outcome, comment }) =>
@@ -117,7 +117,9 @@ export function findMergeCommand(records: readonly CommandRecord[], check: Check
  * The commands that comments still contain, by comment id. Edited comments contain none. GitHub's times hide an edit
  * within the same second, so callers compare the text.
  */
-function parseUneditedCommentCommands(comments: readonly PullComment[]): ReadonlyMap<number, SlashCommand> {
+function parseCommandsInUneditedComments(
+  comments: readonly PullComment[],
+): ReadonlyMap<number, SlashCommand> {
   const commands = new Map<number, SlashCommand>()
   for (const { id, body, createdAt, updatedAt } of comments) {
     const parsed = createdAt === updatedAt ? parseCommandFromComment(body) : undefined
@@ -133,9 +135,9 @@ export function isCommandStillValid(record: CommandRecord, check: CheckInput): b
     record.head === snapshot.head &&
     record.baseRef === snapshot.baseRef &&
     record.epoch === epoch &&
-    isCommandStillInComment(record, parseUneditedCommentCommands(snapshot.comments).get(record.comment)) &&
+    isCommandStillInComment(record, parseCommandsInUneditedComments(snapshot.comments).get(record.comment)) &&
     record.covers !== undefined &&
-    isChangeCoveredByApproval(computeChangeApprovalCoverage(check), record.covers)
+    isChangeCoveredByApproval(getApprovalCoverageOfChange(check), record.covers)
   )
 }
 

@@ -1,12 +1,12 @@
 // Decides on the commands in the comments of a pull request. Each decision is recorded by comment id before it takes
 // effect, so that a command works only once.
-import { commandUsersLabels, parseCommandFromComment, slashCommands } from '../pull-request/command.ts'
+import { allowedUsersDescriptions, parseCommandFromComment, slashCommands } from '../pull-request/command.ts'
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { createCommandPermissionChecker } from '../checks/ownership/ownership.ts'
-import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
+import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import {
   type PermissionCheckResult,
   type UnansweredCheckQuestion,
@@ -125,7 +125,7 @@ function evaluateCommands(
       decisions.push({
         record: toCommandRecord(input, comment, author, command.name, 'denied'),
         reaction: '-1',
-        answer: `only ${commandUsersLabels[slashCommands[command.name][1]]} can use this command`,
+        answer: `only ${allowedUsersDescriptions[slashCommands[command.name][1]]} can use this command`,
       })
       continue
     }
@@ -296,7 +296,7 @@ function toCommandDecision(
       const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
-        covers: computeChangeApprovalCoverage(input.check),
+        covers: getApprovalCoverageOfChange(input.check),
         ...(override && { override }),
       })
     }

@@ -3,7 +3,7 @@
 import {
   type BranchRules,
   hasPermission,
-  doesGitHubCompareMergeTrees,
+  requiresTestMergeTree,
   formatRuleNames,
   requiresUpToDateHead,
   formatCheckNames,
@@ -39,7 +39,7 @@ export function describeMergeConditions(
   const checkLocation = method?.kind === 'queue' ? "the group's commit" : 'the head'
   return [
     ...(rules.pullRequest === undefined ? [] : describeReviewConditions(rules.pullRequest, isPush)),
-    ...(isPush && doesGitHubCompareMergeTrees(rules)
+    ...(isPush && requiresTestMergeTree(rules)
       ? [
           "the merge must have the same content as GitHub's test merge; otherwise, catalog-bot does not merge the pull request",
         ]

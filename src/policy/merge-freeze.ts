@@ -102,13 +102,13 @@ export function formatFreezeAuthor(by: FreezeAuthor): string {
   }
 }
 
-const initialRejectionBackOffMs = 60_000
-const maxRejectionBackOffMs = 3600_000
+const initialMergeRejectionBackOffMs = 60_000
+const maxMergeRejectionBackOffMs = 3600_000
 
 /** Milliseconds until the next retry after `times` rejections: one minute, doubled each time, at most one hour. */
-export function computeRejectionBackOffMs(times: number): number {
+export function computeMergeRejectionBackOffMs(times: number): number {
   return Math.min(
-    maxRejectionBackOffMs,
-    initialRejectionBackOffMs * 2 ** Math.min(20, Math.max(0, times - 1)),
+    maxMergeRejectionBackOffMs,
+    initialMergeRejectionBackOffMs * 2 ** Math.min(20, Math.max(0, times - 1)),
   )
 }

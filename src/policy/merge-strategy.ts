@@ -48,7 +48,7 @@ export const temporaryBranchPattern = `refs/heads/${temporaryBranchPrefix}*`
 export const mergeQueueBranchPrefix = 'gh-readonly-queue/'
 
 /** Ends with the commit's first digits to avoid collisions with other branches. */
-export function formatTemporaryBranch({
+export function formatTemporaryBranchName({
   pull,
   baseRef,
   commit,
@@ -58,7 +58,7 @@ export function formatTemporaryBranch({
 }
 
 /** Parses a temporary branch's name; undefined for every other branch. */
-export function parseTemporaryBranch(
+export function parseTemporaryBranchName(
   branch: string,
 ): { readonly pull: PullNumber; readonly baseRef: string } | undefined {
   if (!branch.startsWith(temporaryBranchPrefix)) return undefined
@@ -66,7 +66,7 @@ export function parseTemporaryBranch(
     /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranchPrefix.length)) ?? []
   if (number === undefined || name === undefined) return undefined
   const baseRef = tryDecodeUri(name)
-  // Accept only names that formatTemporaryBranch() returns.
+  // Accept only names that formatTemporaryBranchName() returns.
   return baseRef === undefined || encodeURIComponent(baseRef) !== name
     ? undefined
     : { pull: toPullNumber(Number(number)), baseRef }

@@ -19,14 +19,14 @@ export type ForgeAction =
       readonly head: CommitSha
       readonly run: CheckRunContent
       /** catalog-bot's check runs, if they were just read. If absent, they are read. */
-      readonly present?: BotReports['checks']
+      readonly present?: BotCommentAndCheckRuns['checks']
     }
   | {
       readonly kind: 'put-checks'
       readonly head: CommitSha
       readonly runs: readonly CheckRunContent[]
       /** catalog-bot's check runs, if they were just read. If absent, they are read. */
-      readonly present?: BotReports['checks']
+      readonly present?: BotCommentAndCheckRuns['checks']
     }
   /** Makes our suggestions on a pull request exactly these: one review for new ones, without outdated ones. */
   | {
@@ -184,7 +184,7 @@ export interface ObservedBotComment {
 }
 
 /** catalog-bot's content on GitHub. Jobs write only what differs, so repeating a job changes nothing. */
-export interface BotReports extends ObservedBotComment {
+export interface BotCommentAndCheckRuns extends ObservedBotComment {
   /** The commit of these check runs. */
   readonly head: CommitSha
   readonly checks: readonly BotCheckRun[]
@@ -251,7 +251,7 @@ export interface Forge {
     options?: {
       readonly skipCache?: boolean
       readonly onCounts?: (counted: PullAuthorAndSize) => Promise<void>
-      readonly onOwnReports?: (present: BotReports) => void
+      readonly onOwnReports?: (present: BotCommentAndCheckRuns) => void
     },
   ): Promise<PullSnapshot | null>
   /**
@@ -269,9 +269,9 @@ export interface Forge {
   permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects. Unclear answers are `unknown`. */
   answer<Q extends ForgeCheckQuestion>(question: Q): Promise<AnswerByQuestionKind[Q['kind']]>
-  readOwnReports(pull: PullNumber, head: CommitSha): Promise<BotReports>
+  readOwnReports(pull: PullNumber, head: CommitSha): Promise<BotCommentAndCheckRuns>
   /** catalog-bot's check runs on a commit, including commits without a pull request. */
-  readOwnChecks(commit: CommitSha): Promise<BotReports['checks']>
+  readOwnChecks(commit: CommitSha): Promise<BotCommentAndCheckRuns['checks']>
   /**
    * The states of other Apps' check runs and statuses on a commit, in a fixed order, at most a thousand of each. Omits
    * statuses if the installation hasn't accepted `statuses: read`.

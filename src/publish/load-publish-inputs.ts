@@ -3,15 +3,18 @@
 import { minimatch } from 'minimatch'
 import { createHash } from 'node:crypto'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import { type RepositoryLayout, isPathUnder } from '../pull-request/layout/layout.ts'
+import { type RepositoryLayout, isPathUnderDirectory } from '../pull-request/layout/layout.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { planPublications, type PublicationPlan, type CatalogPublication } from './plan-publications.ts'
-import { describeChange } from '../pull-request/describe-change.ts'
+import { describePullRequestChange } from '../pull-request/describe-change.ts'
 import { resolveSymlinkedFile } from '../catalogs/linked-file.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { formatChangeAsMarkdown, describeChangeAsLines } from '../report/describe-change.ts'
+import {
+  formatDescriptionLinesAsMarkdown,
+  describePullRequestChangeAsLines,
+} from '../report/describe-change.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PathChange, TreeEntry } from '../pull-request/change.ts'
@@ -99,19 +102,22 @@ export async function describeCatalogChange(
   const { root } = catalog
   try {
     const before = await repository.treeOf(from)
-    const paths = (await repository.diff(before, to)).filter(({ path }) => isPathUnder(path, root))
+    const paths = (await repository.diff(before, to)).filter(({ path }) => isPathUnderDirectory(path, root))
     if (paths.length === 0) return []
     const [base, result] = await Promise.all([
       app.loader.load(repository, before, root),
       app.loader.load(repository, to, root),
     ])
-    const change = describeChange({
+    const change = describePullRequestChange({
       paths,
       layout: { catalogs: [catalog] },
       catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
       treeFiles: await readChangedFileContents(paths, repository),
     })
-    return formatChangeAsMarkdown(describeChangeAsLines(change)).slice(0, maxChangeSummaryLines)
+    return formatDescriptionLinesAsMarkdown(describePullRequestChangeAsLines(change)).slice(
+      0,
+      maxChangeSummaryLines,
+    )
   } catch (error) {
     // A forced push may have removed the old commit, or a file may be too large.
     if (isGitError(error) && !error.retryable) return []

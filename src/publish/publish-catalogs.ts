@@ -39,7 +39,7 @@ import {
 import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 
 /** More follow with the next image. */
-const maxImageRemovalsPerRun = 20
+const maxImagesRemovedPerPublish = 20
 
 type PublishJob = Extract<Job, { kind: 'publish' }>
 type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecordStore & VerdictStore>
@@ -49,7 +49,7 @@ const maxPublishRestartsPerJob = 5
 /** Minimum seconds between two runs that wait for a time. */
 const minPublishJobDelaySeconds = 1
 /** Milliseconds until our merge on the branch is surely recorded. */
-const maxMergeRecordDelayMs = 3600_000
+const maxMergeRecordingDelayMs = 3600_000
 
 export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): Promise<void> {
   for (let attempt = 1; attempt <= maxPublishRestartsPerJob; attempt += 1) {
@@ -142,7 +142,7 @@ async function addMergedPullsToPublicationState(
   { app, repository, forge }: PublishJobContext,
 ): Promise<PublicationState> {
   const { current } = state
-  const isOld = current === undefined || app.clock.now() - current.at > maxMergeRecordDelayMs
+  const isOld = current === undefined || app.clock.now() - current.at > maxMergeRecordingDelayMs
   if (tip === undefined && isOld) return state
   const to = tip ?? current?.commit
   const from = tip === undefined ? state.since : current?.commit
@@ -242,5 +242,5 @@ function findImagesBeyondRetention(
   return history
     .slice(keep)
     .filter(({ digest, tag }) => tag !== undefined && !stays.has(digest))
-    .slice(0, maxImageRemovalsPerRun)
+    .slice(0, maxImagesRemovedPerPublish)
 }

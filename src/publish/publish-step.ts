@@ -36,7 +36,7 @@ const maxPublishRetryDelayMs = 30 * 60_000
 /** Milliseconds between two checks of unchanged tags. */
 const publishedTagCheckIntervalMs = 3600_000
 /** Minimum length of the image history, even if the registry deletes old images. */
-const minImageHistoryLength = 10
+const minPublishedImageHistoryLength = 10
 
 export type PublishStepResult =
   | { readonly kind: 'done'; readonly state: PublicationState }
@@ -100,7 +100,7 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
       tree: tip.tree,
       root: catalog.root,
       tags,
-      ...(tag !== undefined && { history: { tag, ...toKnownImageDigestField(state) } }),
+      ...(tag !== undefined && { history: { tag, ...createCurrentImageDigestField(state) } }),
       settings,
       annotations: createImageSourceAnnotations(step),
     },
@@ -223,7 +223,7 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
       ...requester,
       digest: current.digest,
       tags,
-      ...(tag !== undefined && { history: { tag, ...toKnownImageDigestField(state) } }),
+      ...(tag !== undefined && { history: { tag, ...createCurrentImageDigestField(state) } }),
       settings,
       annotations: createImageSourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
     },
@@ -246,7 +246,7 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
   return writePublicationState(step, setCurrentPublishedImage(rest, made))
 }
 
-const toKnownImageDigestField = ({ current }: PublicationState) =>
+const createCurrentImageDigestField = ({ current }: PublicationState) =>
   current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
@@ -343,7 +343,7 @@ async function writePublicationState(
   state: PublicationState,
 ): Promise<PublicationState> {
   const { app, forge } = ctx
-  const maxHistoryLength = Math.max(publication.entry.retention.keep, minImageHistoryLength)
+  const maxHistoryLength = Math.max(publication.entry.retention.keep, minPublishedImageHistoryLength)
   // Retention removes older images and drops them from the history.
   const trimmedState = { ...state, history: state.history.slice(0, maxHistoryLength + 200) }
   await app.store.writeState(

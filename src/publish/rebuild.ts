@@ -13,18 +13,18 @@ import { isBranchServedByBot, type JobContext } from '../jobs/job-context.ts'
 import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import type { ForgeAction } from '../ports/forge.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
-import { isPathUnder, type CatalogRoot } from '../pull-request/layout/layout.ts'
-import { renderRebuildCheck, type RebuildState } from '../report/publish-check.ts'
+import { isPathUnderDirectory, type CatalogRoot } from '../pull-request/layout/layout.ts'
+import { renderCatalogRebuildCheck, type CatalogRebuildState } from '../report/publish-check.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const rebuildPollSeconds = 20
 /** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
 const rebuildTimeoutMs = 6 * 3600 * 1000
 
-type WebhookRebuildStepResult =
-  | { readonly next: PendingRebuild; readonly shown?: RebuildState }
+type WebhookRebuildProgress =
+  | { readonly next: PendingRebuild; readonly shown?: CatalogRebuildState }
   /** The rebuild ended. */
-  | { readonly next?: undefined; readonly shown: RebuildState }
+  | { readonly next?: undefined; readonly shown: CatalogRebuildState }
 
 const maxWebhookAttempts = 10
 /** Milliseconds. */
@@ -76,7 +76,7 @@ async function findChangedCatalogs(
     },
   )
   return catalogs
-    .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathUnder(path, root)))
+    .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathUnderDirectory(path, root)))
     .flatMap(getCatalogNames)
 }
 
@@ -167,7 +167,7 @@ async function fetchRebuildOutcome(
   { commit, dispatchedAt = 0 }: PendingRebuild,
   branch: string,
   { forge, repository }: JobContext,
-): Promise<RebuildState> {
+): Promise<CatalogRebuildState> {
   const { workflow } = config.rebuild
   try {
     const runs = await forge.listDispatchedRuns(
@@ -192,10 +192,12 @@ async function fetchRebuildOutcome(
 async function publishRebuildCheck(
   commit: CommitSha,
   catalogs: readonly string[],
-  state: RebuildState,
+  state: CatalogRebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  await publishMissingCheckRuns(forge, commit, [addCheckRunDigest(renderRebuildCheck(catalogs, state))])
+  await publishMissingCheckRuns(forge, commit, [
+    addCheckRunDigest(renderCatalogRebuildCheck(catalogs, state)),
+  ])
 }
 
 /**
@@ -223,7 +225,7 @@ export async function advanceWebhookRebuild(
   rebuild: PendingRebuild,
   branch: string,
   { app, forge, installation }: JobContext,
-): Promise<WebhookRebuildStepResult> {
+): Promise<WebhookRebuildProgress> {
   const { commit, catalogs, dispatchedAt, attempts = 0, again = 0, status } = rebuild
   const { owner, name } = forge.repository
   const requester = { github: forge.repository, installation, url }

@@ -3,9 +3,9 @@
 // are checked elsewhere.
 
 /** Who can use a command. `participants`: the author, owners of the changed packages, and maintainers. */
-type CommandUsers = 'everyone' | 'participants' | 'owners' | 'holder' | 'maintainers'
+type AllowedCommandUsers = 'everyone' | 'participants' | 'owners' | 'holder' | 'maintainers'
 
-export const commandUsersLabels: Readonly<Record<CommandUsers, string>> = {
+export const allowedUsersDescriptions: Readonly<Record<AllowedCommandUsers, string>> = {
   everyone: 'everyone',
   participants: 'the author, owners of the changed packages, and maintainers',
   owners: 'owners of the changed packages and maintainers',
@@ -40,7 +40,7 @@ export const slashCommands = {
   // Maintainers set the repository's rules, so they are responsible for exceptions.
   override: ['/override RULE because REASON', 'maintainers', 'Accept this change despite a rule violation.'],
   help: ['/help', 'everyone', 'List the commands.'],
-} as const satisfies Record<string, readonly [usage: string, users: CommandUsers, effect: string]>
+} as const satisfies Record<string, readonly [usage: string, users: AllowedCommandUsers, effect: string]>
 
 export type CommandName = keyof typeof slashCommands
 export const commandNames = Object.keys(slashCommands) as readonly CommandName[]

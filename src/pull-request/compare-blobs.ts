@@ -10,7 +10,7 @@ import type {
   PackageBlob,
 } from '@catalog-bot/fbc/facts/catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { isPathUnder } from './layout/layout.ts'
+import { isPathUnderDirectory } from './layout/layout.ts'
 import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-types'
 
 export interface PackageBlobs {
@@ -70,7 +70,7 @@ export function createFbcBlobComparer(
         if (!differs(toRepositoryPath(root, base.file))) return true
       const left = bytesOf('base', base)
       const right = bytesOf('result', result)
-      return left !== undefined && right !== undefined && hasEqualBytes(left, right)
+      return left !== undefined && right !== undefined && areBytesEqual(left, right)
     },
     values(base, result) {
       const left = bytesOf('base', base)
@@ -84,7 +84,7 @@ export function createFbcBlobComparer(
 }
 
 export function toRepositoryPath(root: string, file: string): string {
-  return isPathUnder(file, root) ? file : `${root}/${file}`
+  return isPathUnderDirectory(file, root) ? file : `${root}/${file}`
 }
 
 /** Sorted. The order of lists in `unordered` is ignored. */
@@ -100,8 +100,8 @@ export function findChangedBlobFields(
     else if (typeof before === 'string' || typeof after === 'string') {
       if (before !== after) differing.push(name)
     } else if (unordered.has(name)) {
-      if (!hasEqualStrings([...before].sort(), [...after].sort())) differing.push(name)
-    } else if (!hasEqualStrings(before, after)) differing.push(name)
+      if (!areStringListsEqual([...before].sort(), [...after].sort())) differing.push(name)
+    } else if (!areStringListsEqual(before, after)) differing.push(name)
   }
   return differing.sort()
 }
@@ -117,13 +117,13 @@ export function toCanonicalJson(value: Json): string {
     .join()}}`
 }
 
-function hasEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
+function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
   return true
 }
 
-function hasEqualStrings(a: readonly string[], b: readonly string[]): boolean {
+function areStringListsEqual(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index])
 }
 

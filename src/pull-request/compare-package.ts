@@ -177,8 +177,8 @@ function comparePackageMetadata(
 }
 
 function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): PackageChange['deprecations'] {
-  const before = mapDeprecationsByTarget(base)
-  const after = mapDeprecationsByTarget(result)
+  const before = indexDeprecationsByTarget(base)
+  const after = indexDeprecationsByTarget(result)
   if (before.size + after.size === 0) return emptyListChanges
   const added = []
   const removed = []
@@ -192,7 +192,7 @@ function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): Packag
   return { added, removed, changed }
 }
 
-function mapDeprecationsByTarget(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
+function indexDeprecationsByTarget(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
   if (!blobs?.deprecations.length) return emptyDeprecationMap
   const entries = blobs.deprecations.flatMap((blob) => blob.entries)
   return new Map(entries.map((entry) => [`${entry.schema}\n${entry.name}`, entry]))

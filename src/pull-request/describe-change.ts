@@ -24,12 +24,12 @@ import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
 import { isPossibleCompositeListPath, parseCompositeListFile } from './references/reference-list.ts'
 
-interface PackageChangeDrawing {
+interface UpgradeGraphChangeDrawing {
   readonly catalogs: readonly string[]
   readonly drawing: PackageDrawing
 }
 
-export interface DescribeChangeInput {
+export interface PullRequestChangeInput {
   readonly paths: readonly PathChange[]
   readonly layout: RepositoryLayout
   /** Whole catalogs on both sides. Untouched ones are ignored. */
@@ -47,12 +47,12 @@ export interface CatalogComparisonInput {
 }
 
 /** Never throws on invalid catalogs. Values that cannot be compared count as different. */
-export function describeChange({
+export function describePullRequestChange({
   paths,
   layout,
   catalogs,
   treeFiles,
-}: DescribeChangeInput): PullRequestChange {
+}: PullRequestChangeInput): PullRequestChange {
   const lists: CompositeListFileChange[] = []
   const touched = [...paths]
     .sort((a, b) => compareStrings(a.path, b.path))
@@ -231,7 +231,7 @@ function findAddedImagesInCompositeList({
 }
 
 /** Returns drawings in the order of catalogs and packages. Removed packages have no drawing. */
-export function drawPackageChanges(change: PullRequestChange): PackageChangeDrawing[] {
+export function drawUpgradeGraphChanges(change: PullRequestChange): UpgradeGraphChangeDrawing[] {
   const found = new Map<string, { catalogs: string[]; drawing: PackageDrawing }>()
   for (const { root, version, base, result, packages } of change.catalogs)
     for (const { name, kind } of packages) {
@@ -249,5 +249,5 @@ export function drawPackageChanges(change: PullRequestChange): PackageChangeDraw
 
 /** Returns the Mermaid source of all legible drawings, or undefined if there are none. */
 export function renderChangeAsMermaid(change: PullRequestChange): string | undefined {
-  return drawMermaid(drawPackageChanges(change).map(({ drawing }) => drawing))
+  return drawMermaid(drawUpgradeGraphChanges(change).map(({ drawing }) => drawing))
 }

@@ -169,13 +169,13 @@ export function hasPath(sorted: readonly string[], path: string): boolean {
 }
 
 /** Whether any path is below the directory. All paths are below ''. */
-export function hasPathUnder(sorted: readonly string[], directory: string): boolean {
+export function hasPathInDirectory(sorted: readonly string[], directory: string): boolean {
   if (directory === '') return sorted.length > 0
   const prefix = `${directory}/`
   return sorted[findLowerBound(sorted, prefix, returnPathUnchanged)]?.startsWith(prefix) === true
 }
 
-export function findPathsUnder(sorted: readonly string[], directory: string): readonly string[] {
+export function findPathsInDirectory(sorted: readonly string[], directory: string): readonly string[] {
   if (directory === '') return sorted
   // '0' follows the slash in ASCII.
   return sorted.slice(

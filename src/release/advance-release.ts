@@ -69,7 +69,8 @@ export async function advanceRelease(
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
   // Others pushed to it; leave it alone.
-  if (own !== undefined && !isBranchUpdatedOnlyByBot(own.head, entry)) return setEvaluatedBaseTip(entry, base)
+  if (own !== undefined && !isBranchUpdatedOnlyByBot(own.head, entry))
+    return setReleaseEvaluatedBaseTip(entry, base)
   const { image } = entry
   if (image !== undefined && entry.seen === base.tip) return entry
   if (image === undefined && app.clock.now() < entry.again) return entry
@@ -88,7 +89,7 @@ async function applyComputedRelease(
 ): Promise<PendingRelease | undefined> {
   const { entry, base } = step
   const { app, forge } = ctx
-  const evaluatedEntry = setEvaluatedBaseTip(entry, base)
+  const evaluatedEntry = setReleaseEvaluatedBaseTip(entry, base)
   switch (computed.kind) {
     case 'done':
     case 'unwanted':
@@ -135,14 +136,14 @@ async function openOrUpdateReleasePull(
       latest = next
       await step.saveRelease(next)
     })
-    return setEvaluatedBaseTip(opened, base)
+    return setReleaseEvaluatedBaseTip(opened, base)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     ctx.app.log.warn(
       { err: error, branch: formatReleaseBranchName(entry) },
       'GitHub rejected a bundle release',
     )
-    const rejected = setEvaluatedBaseTip(latest, base)
+    const rejected = setReleaseEvaluatedBaseTip(latest, base)
     // An open pull request reports through its checks that it is outdated.
     return own === undefined
       ? reportReleaseProblemOnce(rejected, { kind: 'not-opened', why: error.message }, step, ctx)
@@ -150,7 +151,7 @@ async function openOrUpdateReleasePull(
   }
 }
 
-function setEvaluatedBaseTip(entry: PendingRelease, { tip }: ReleaseBaseBranch): PendingRelease {
+function setReleaseEvaluatedBaseTip(entry: PendingRelease, { tip }: ReleaseBaseBranch): PendingRelease {
   return entry.seen === tip ? entry : { ...entry, seen: tip }
 }
 

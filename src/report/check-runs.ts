@@ -4,7 +4,7 @@ import { type CheckId, checkIds } from '@catalog-bot/findings/checks'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import {
-  compareBySeverity,
+  compareFindingsBySeverity,
   describeFinding,
   countFindings,
   formatFindingCounts,
@@ -128,7 +128,7 @@ function renderCheckRunSummary(
   options: PullReportOptions,
 ): string {
   const parts = [escapeMarkdown(outcome.summary, 2000)]
-  const shown = outcome.findings.toSorted(compareBySeverity)
+  const shown = outcome.findings.toSorted(compareFindingsBySeverity)
   for (const finding of shown.slice(0, 100)) parts.push(describeFinding(finding, verdict, options))
   if (shown.length > 100) parts.push(`… and ${shown.length - 100} more.`)
   for (const { question, reason } of outcome.unanswered)
@@ -149,7 +149,7 @@ function renderCheckRunAnnotations(
   const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
   const traced = createTracedLineLookup(lines)
   const annotations: ReportedAnnotation[] = []
-  for (const { at, severity, rule, what, why, fix } of findings.toSorted(compareBySeverity)) {
+  for (const { at, severity, rule, what, why, fix } of findings.toSorted(compareFindingsBySeverity)) {
     if (at === undefined || annotations.length === maxCheckRunAnnotations) continue
     // GitHub cannot annotate a line that the head lacks. The summary links to the line on the base.
     const there = traced(at.file, at.line)

@@ -3,9 +3,9 @@
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import {
-  compareBySeverity,
+  compareFindingsBySeverity,
   renderErrorDetails,
-  formatOverrideHelp,
+  formatRuleOverrideHelp,
   renderBaseBranchErrorsTable,
   renderWarningsTable,
   countFindings,
@@ -48,7 +48,8 @@ function renderCommentSections(verdict: PullVerdict, options: PullReportOptions 
   const { landed, traceId } = options
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderCatalogChangeSummary(options)
-  const errors = landed === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareBySeverity) : []
+  const errors =
+    landed === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareFindingsBySeverity) : []
   const others = collectNonErrorFindings(verdict, errors)
   const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
   const baseErrors = errors.filter(({ isOnBase }) => isOnBase === true)
@@ -59,7 +60,7 @@ function renderCommentSections(verdict: PullVerdict, options: PullReportOptions 
     ...(landed === undefined ? [] : renderMergeResultSection(landed, options)),
     ...(options.meanwhile ?? []).map((line) => `> ${line}`),
     ...renderErrorDetails(ownErrors, verdict, options, (options.meanwhile ?? []).length > 0),
-    ...(ownErrors.length > 0 ? formatOverrideHelp(ownErrors) : []),
+    ...(ownErrors.length > 0 ? formatRuleOverrideHelp(ownErrors) : []),
     ...renderUpgradeGraph(options.graph, landed !== undefined),
     // After a merge, the check results no longer matter.
     ...(verdict.outcomes.length > 0 && landed === undefined
@@ -79,7 +80,7 @@ function collectNonErrorFindings({ outcomes }: PullVerdict, errors: CheckOutcome
   return outcomes
     .flatMap(({ findings }) => findings)
     .filter((finding) => !shown.has(finding))
-    .toSorted(compareBySeverity)
+    .toSorted(compareFindingsBySeverity)
 }
 
 function renderCommentHeadline(

@@ -25,7 +25,7 @@ const maxDisplayedNamesPerList = 5
 const maxDisplayedChangeLines = 60
 
 /** Lists packages first. Combines equal changes of a package in several catalogs. */
-export function describeChangeAsLines(change: PullRequestChange): DescriptionLine[] {
+export function describePullRequestChangeAsLines(change: PullRequestChange): DescriptionLine[] {
   const lines = [
     ...describePackages(change.catalogs),
     ...(change.lists ?? []).flatMap(describeCompositeListFileChange),
@@ -51,14 +51,14 @@ function describeEmptyCatalogChange(paths: readonly TouchedPath[]): DescriptionL
   }
 }
 
-export function formatChangeAsMarkdown(lines: readonly DescriptionLine[]): string[] {
+export function formatDescriptionLinesAsMarkdown(lines: readonly DescriptionLine[]): string[] {
   return lines.map(
     ({ depth, words }) =>
       `${'  '.repeat(depth)}- ${words.map((segment) => (typeof segment === 'string' ? segment : toCodeSpan(segment.name))).join('')}`,
   )
 }
 
-export function formatChangeAsText(lines: readonly DescriptionLine[]): string[] {
+export function formatDescriptionLinesAsText(lines: readonly DescriptionLine[]): string[] {
   return lines.map(
     ({ depth, words }) =>
       `${'  '.repeat(depth)}${words.map((segment) => escapeNonPrintableCharacters(typeof segment === 'string' ? segment : segment.name)).join('')}`,

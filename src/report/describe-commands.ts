@@ -1,5 +1,5 @@
 // Renders the outcomes of commands from their records, so that the text is reproducible.
-import { commandUsersLabels, slashCommands } from '../pull-request/command.ts'
+import { allowedUsersDescriptions, slashCommands } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { CommandRecord, RollbackCommand } from '../policy/command-records.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -33,7 +33,8 @@ const staleCommandMessage =
   ' (outdated because the effect of this commit has changed; comment again to confirm)'
 
 const slashCommandHelpLines = Object.values(slashCommands).map(
-  ([usage, users, effect]) => `- ${toCodeSpan(usage)}: ${effect} Allowed for ${commandUsersLabels[users]}.`,
+  ([usage, users, effect]) =>
+    `- ${toCodeSpan(usage)}: ${effect} Allowed for ${allowedUsersDescriptions[users]}.`,
 )
 
 function formatFreezeDetails({ branch, reason, kinds }: NonNullable<CommandRecord['stop']>): string {
@@ -57,7 +58,7 @@ function formatIgnoredCommand({ login, command, outcome }: CommandRecord): strin
 }
 
 function describeCommandPermissions(command: CommandRecord['command']): string {
-  return commandUsersLabels[slashCommands[command === 'unclear' ? 'help' : command][1]]
+  return allowedUsersDescriptions[slashCommands[command === 'unclear' ? 'help' : command][1]]
 }
 
 /** A Markdown line for each command for this head, newest last. Includes the help text if a command requested it. */

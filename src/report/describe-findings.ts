@@ -32,7 +32,7 @@ const maxDisplayedFixLines = 16
 
 type HeadAndBaseCommits = Pick<PullVerdict, 'head' | 'base' | 'baseRef'>
 
-export function compareBySeverity(a: Finding, b: Finding): number {
+export function compareFindingsBySeverity(a: Finding, b: Finding): number {
   const order = { error: 0, warning: 1, info: 2 }
   return order[a.severity] - order[b.severity] || compareFindings(a, b)
 }
@@ -70,11 +70,11 @@ function renderErrorGroupDetails(
   if (first === undefined) return ''
   const location = getFindingLocation(first, commits, options)
   const title = [
-    `**${capitalizeFirstWordUnlessName(escapeSentenceWithCodeSpans(first.what, 1500))}**`,
+    `**${capitalizeCommonFirstWord(escapeSentenceWithCodeSpans(first.what, 1500))}**`,
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
-  const elsewhere = location?.isOnBase === true ? [formatMergeBaseBranchHint(commits)] : []
+  const elsewhere = location?.isOnBase === true ? [formatUpdateBranchHint(commits)] : []
   const fix = renderSuggestedFixDiff(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
@@ -154,7 +154,7 @@ function renderFindingsTable(
 ): string {
   const rows = findings.slice(0, maxFindingsTableRows).map((finding) => {
     const location = getFindingLocation(finding, commits, options)?.link ?? ''
-    const passed = formatOverrideNote(finding)
+    const passed = formatFindingOverrideNote(finding)
     const fix = finding.fix === '' ? '' : escapeSentenceWithCodeSpans(finding.fix, 300)
     return `| ${location} | ${escapeSentenceWithCodeSpans(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
   })
@@ -168,7 +168,7 @@ function renderFindingsTable(
 }
 
 /** Describes the overrides that maintainers can use. */
-export function formatOverrideHelp(errors: readonly Finding[]): string[] {
+export function formatRuleOverrideHelp(errors: readonly Finding[]): string[] {
   const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRuleIds.has(rule))
   const [first] = rules
   if (first === undefined) return []
@@ -188,7 +188,7 @@ export function describeFinding(finding: Finding, commits: HeadAndBaseCommits, o
   const location = getFindingLocation(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${formatEscapedSentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${formatEscapedSentence(finding.fix)}*`
-  const passed = formatOverrideNote(finding)
+  const passed = formatFindingOverrideNote(finding)
   return `- ${location ? `${location.link} ` : ''}**${escapeSentenceWithCodeSpans(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
@@ -233,20 +233,20 @@ function formatFindingLocation(
   return `${toTableCodeSpan(name)}, ${where}`
 }
 
-function formatMergeBaseBranchHint({ baseRef }: HeadAndBaseCommits): string {
+function formatUpdateBranchHint({ baseRef }: HeadAndBaseCommits): string {
   return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 
-function formatOverrideNote({ overridden }: Finding): string {
+function formatFindingOverrideNote({ overridden }: Finding): string {
   if (overridden === undefined) return ''
   return `**Overridden by ${toCodeSpan(overridden.by)}:** ${formatEscapedSentence(overridden.reason)}`
 }
 
 const formatEscapedSentence = (text: string): string =>
-  addPeriodIfMissing(capitalizeFirstWordUnlessName(escapeSentenceWithCodeSpans(text, 1500)))
+  addPeriodIfMissing(capitalizeCommonFirstWord(escapeSentenceWithCodeSpans(text, 1500)))
 
 /** Names keep their case. */
-function capitalizeFirstWordUnlessName(text: string): string {
+function capitalizeCommonFirstWord(text: string): string {
   const isWord =
     /^(?:a|an|all|the|no|in|its|one|channel|bundle|package|image|property|published|catalog|entry|file)\b(?= )/
   return isWord.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text

@@ -109,14 +109,14 @@ export function toCommitTitle(title: string, limit = 100): string {
   let text = toSingleLineText(title.normalize('NFKC'), limit)
   // Repeats, because a removal can join its neighbors into another such word.
   for (;;) {
-    const tamed = removeCommitTriggerWords(text)
+    const tamed = removeCommitMessageDirectives(text)
     if (tamed === text) return text
     text = tamed
   }
 }
 
 /** Performs one round. Every step shortens the text or permanently removes characters, so the rounds end. */
-function removeCommitTriggerWords(text: string): string {
+function removeCommitMessageDirectives(text: string): string {
   return (
     text
       // `[skip ci]`, `[ci skip]`, `[no ci]`, `[skip actions]`, `[skip azp]` and other bracketed commands.

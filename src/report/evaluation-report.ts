@@ -5,7 +5,7 @@ import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './urls.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import { placeholderRegistryPrefix, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
-import { describeChangeAsLines, type DescriptionLine } from './describe-change.ts'
+import { describePullRequestChangeAsLines, type DescriptionLine } from './describe-change.ts'
 
 /**
  * Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded
@@ -120,7 +120,7 @@ export function describeProjectedCatalogChanges(projected: readonly ProjectedCat
   const isNamed = names.some((name) => !name.startsWith(placeholderRegistryPrefix))
   return [
     { depth: 0, words: ['After the bundle images are built and added to the catalogs:'] },
-    ...describeChangeAsLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),
+    ...describePullRequestChangeAsLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),
     ...(images.size === 0
       ? []
       : [

@@ -53,8 +53,8 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
   const author = getAuthorSteps(verdict)
   const fixes = [...author, ...getErrorFixSteps(verdict)]
   // The author's fixes come first because they can change who must approve.
-  if (kind === 'blocked') return fixes.length > 0 ? fixes : getUnassignedSteps(verdict)
-  const people = [...getReviewerSteps(verdict), ...getUnassignedSteps(verdict)]
+  if (kind === 'blocked') return fixes.length > 0 ? fixes : getStepsWithoutAssignee(verdict)
+  const people = [...getReviewerSteps(verdict), ...getStepsWithoutAssignee(verdict)]
   if (kind === 'unknown')
     return [...getUnansweredQuestionSteps(verdict, author.length + people.length > 0), ...author, ...people]
   return addAutomaticMergeNote([...author, ...people], verdict)
@@ -147,13 +147,13 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
     {
       headline: isAll ? `${headline}; catalog-bot then merges this` : headline,
       who: 'you',
-      what: ['Push a fix.', retry, ...describeApprovalAfterFix(reasons, waiting)].join(' '),
+      what: ['Push a fix.', retry, ...describeApprovalNeededAfterFix(reasons, waiting)].join(' '),
     },
     ...(ownErrors.length < errors.length ? [baseStep] : []),
   ]
 }
 
-function describeApprovalAfterFix(reasons: PullVerdict['reasons'], waiting: PullVerdict['waiting']) {
+function describeApprovalNeededAfterFix(reasons: PullVerdict['reasons'], waiting: PullVerdict['waiting']) {
   if (waiting.length > 0) return ['catalog-bot asks for approvals after the errors are fixed.']
   return reasons.some(({ code }) => code === 'unanswered') ? [] : ['No approval is needed.']
 }
@@ -164,7 +164,7 @@ function spellOutCount(count: number): string {
   )
 }
 
-const actionTextFormatterByWaitKind: Readonly<
+const actionFormatterByUnblockingKind: Readonly<
   Record<
     NonNullable<MergeUnblockingAction['how']> | 'approves' | 'merges-approved',
     (open: readonly MergeUnblockingAction[]) => string
@@ -184,8 +184,8 @@ const actionTextFormatterByWaitKind: Readonly<
   'merges-approved': (open) => `${formatMergeUnblockingActions(open)} The required check has passed.`,
 }
 
-const headlineFormatterByWaitKind: Readonly<
-  Record<keyof typeof actionTextFormatterByWaitKind, (people: string) => string>
+const headlineFormatterByUnblockingKind: Readonly<
+  Record<keyof typeof actionFormatterByUnblockingKind, (people: string) => string>
 > = {
   approves: (people) => `⏳ Waiting for ${people}`,
   confirms: (people) => `⏳ Waiting for ${people} to confirm the push`,
@@ -199,7 +199,7 @@ function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
   const waitKindOf = ({
     how,
     isAgreed,
-  }: MergeUnblockingAction): keyof typeof actionTextFormatterByWaitKind =>
+  }: MergeUnblockingAction): keyof typeof actionFormatterByUnblockingKind =>
     how === 'merges-by-hand' && isAgreed === true ? 'merges-approved' : (how ?? 'approves')
   const byWaitKind = Map.groupBy(waiting, waitKindOf)
   return (['confirms', 'withdraws', 'approves', 'merges-by-hand', 'merges-approved'] as const).flatMap(
@@ -222,9 +222,9 @@ function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
             )
       return [
         {
-          headline: headlineFormatterByWaitKind[waitKind](role === '' ? named : `${named}, ${role}`),
+          headline: headlineFormatterByUnblockingKind[waitKind](role === '' ? named : `${named}, ${role}`),
           who: mentioned,
-          what: actionTextFormatterByWaitKind[waitKind](open),
+          what: actionFormatterByUnblockingKind[waitKind](open),
         },
       ]
     },
@@ -252,7 +252,9 @@ function formatPeopleList(people: readonly string[], limit = maxMentionedPeople)
 }
 
 /** Steps that do not wait for people by name. */
-const unassignedStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
+const stepWithoutAssigneeByReasonCode: Partial<
+  Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>
+> = {
   closed: ({ text }) => ({
     headline: '⏳ Closed',
     who: noActionNeededLabel,
@@ -310,9 +312,9 @@ const unassignedStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: Ver
   }),
 }
 
-function getUnassignedSteps({ reasons }: PullVerdict): readonly NextStep[] {
+function getStepsWithoutAssignee({ reasons }: PullVerdict): readonly NextStep[] {
   return reasons.flatMap((reason) => {
-    const step = unassignedStepByReasonCode[reason.code]?.(reason)
+    const step = stepWithoutAssigneeByReasonCode[reason.code]?.(reason)
     return step === undefined ? [] : [step]
   })
 }

@@ -4,7 +4,7 @@ import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown } from '.
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 import { configPath } from '../config/config-path.ts'
 
-export type RebuildState =
+export type CatalogRebuildState =
   | { readonly kind: 'announced' }
   /** A newer push arrived before the dispatch, and its rebuild includes this one. */
   | { readonly kind: 'superseded'; readonly by: string }
@@ -234,12 +234,12 @@ export function renderPreviewCheck(previews: readonly PreviewImageView[]): Repor
       : areAllRemoved
         ? 'Preview images removed'
         : `${previews.length} preview ${previews.length === 1 ? 'image' : 'images'}`,
-    summary: previews.map(describePreview).join('\n\n').slice(0, 60_000),
+    summary: previews.map(describePreviewImage).join('\n\n').slice(0, 60_000),
     annotations: [],
   }
 }
 
-function describePreview({ root, image, tag, state }: PreviewImageView): string {
+function describePreviewImage({ root, image, tag, state }: PreviewImageView): string {
   const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${toCodeSpan(`${image}:${tag}`)}`
   switch (state.kind) {
     case 'published':
@@ -251,7 +251,10 @@ function describePreview({ root, image, tag, state }: PreviewImageView): string 
   }
 }
 
-export function renderRebuildCheck(catalogs: readonly string[], state: RebuildState): ReportedCheck {
+export function renderCatalogRebuildCheck(
+  catalogs: readonly string[],
+  state: CatalogRebuildState,
+): ReportedCheck {
   const base = { name: `${checkNamePrefix}rebuild`, annotations: [] }
   const catalogsLine = `Changed catalogs: ${catalogs.map((root) => toCodeSpan(root === '' ? '.' : root)).join(', ')}.`
   const link =

@@ -1,7 +1,7 @@
 // Renders messages about bundle releases: the pull request that adds a bundle to the catalogs, or the reason that it was
 // not opened. Names and reasons are untrusted.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { formatChangeAsMarkdown, type DescriptionLine } from './describe-change.ts'
+import { formatDescriptionLinesAsMarkdown, type DescriptionLine } from './describe-change.ts'
 import { toCodeSpan, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
@@ -41,7 +41,7 @@ export function renderReleaseBody(release: ReleasePullView): string {
       : [
           `This pull request is a draft because ${toCodeSpan('release-config.yaml')} sets ${toCodeSpan('merge: false')}. To allow merging, mark it as ready for review.`,
         ]),
-    `### Changes\n\n${formatChangeAsMarkdown(lines).join('\n')}`,
+    `### Changes\n\n${formatDescriptionLinesAsMarkdown(lines).join('\n')}`,
   ]
   const end =
     '<sub>catalog-bot opened this pull request and checks it like any other. If a change on the base branch affects this content, catalog-bot updates the pull request, unless someone else has pushed to it. If you do not want this release, close the pull request. catalog-bot does not reopen it.</sub>'

@@ -7,7 +7,7 @@ import { needsHumanAction } from './next-steps.ts'
 import { type PullReportOptions, type ReportedCheck, toFindingIdentityKey } from './report-options.ts'
 import { escapeMarkdown, renderFencedBlock, toCodeSpan } from './escape.ts'
 
-interface ExternalMergeView {
+interface ExternallyMergedCommit {
   readonly commit: string
   /** Absent if unknown. */
   readonly mergedBy?: string | undefined
@@ -115,7 +115,12 @@ export function renderUnservedBranchReport(branch: string, checks: readonly stri
  * Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by
  * others.
  */
-export function renderExternalMergeComment({ commit, mergedBy, autoMergeBy, verdict }: ExternalMergeView) {
+export function renderExternalMergeComment({
+  commit,
+  mergedBy,
+  autoMergeBy,
+  verdict,
+}: ExternallyMergedCommit) {
   const merger = escapeMarkdown(mergedBy ?? 'a person')
   const actor =
     autoMergeBy === undefined ? merger : `GitHub's auto-merge, which ${escapeMarkdown(autoMergeBy)} enabled,`

@@ -8,7 +8,7 @@ const maxSummarizedPackages = 2
 const maxNamesPerSummary = 3
 
 /** A line of Markdown. Undefined if the change does not affect users. */
-export function summarizeChange(change: PullRequestChange): string | undefined {
+export function summarizePullRequestChange(change: PullRequestChange): string | undefined {
   const summaries = new Map<string, { say: (where: string) => string; where: string[] }>()
   for (const catalog of change.catalogs)
     for (const one of catalog.packages) {
@@ -43,12 +43,12 @@ function createPackageChangeFormatter(
     return (where) => `${name} is new${where}${head === undefined ? '' : `; new installations get ${head}`}.`
   }
   const forked = channels.find(
-    ({ name: its, heads }) => heads.length > 1 && addsOrChangesChannel(change, its),
+    ({ name: its, heads }) => heads.length > 1 && isChannelAddedOrChanged(change, its),
   )
   if (forked !== undefined) return createMultiHeadChannelFormatter(change, forked)
-  const moved = channels.filter((channel) => addsOrMovesChannelHead(change, channel))
+  const moved = channels.filter((channel) => isChannelHeadAddedOrMoved(change, channel))
   const main = moved.find(({ isDefault }) => isDefault) ?? moved[0]
-  if (main !== undefined) return createNewChannelHeadFormatter(name, main)
+  if (main !== undefined) return createChannelHeadChangeFormatter(name, main)
   const [joining] = change.bundles.added
   const home =
     joining && channels.find(({ nodes }) => nodes.some((node) => node.isEntry && node.name === joining.name))
@@ -75,7 +75,7 @@ function createMultiHeadChannelFormatter(
       : `${joining.slice(0, maxNamesPerSummary).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
 }
 
-function createNewChannelHeadFormatter(
+function createChannelHeadChangeFormatter(
   name: string,
   channel: ChannelGraph,
 ): ((where: string) => string) | undefined {
@@ -99,11 +99,11 @@ function createNewChannelHeadFormatter(
       : `New installations of ${name} from channel ${toCodeSpan(channel.name)}${where} get ${head}${upgrade}.`
 }
 
-function addsOrChangesChannel({ channels }: PackageChange, name: string): boolean {
+function isChannelAddedOrChanged({ channels }: PackageChange, name: string): boolean {
   return channels.added.includes(name) || channels.changed.some((channel) => channel.name === name)
 }
 
-function addsOrMovesChannelHead({ channels }: PackageChange, { name }: ChannelGraph): boolean {
+function isChannelHeadAddedOrMoved({ channels }: PackageChange, { name }: ChannelGraph): boolean {
   return (
     channels.added.includes(name) ||
     channels.changed.some((channel) => channel.name === name && channel.head.before !== channel.head.after)

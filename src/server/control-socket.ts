@@ -19,7 +19,7 @@ export function getControlSocketPath(dataDirectory: string): string | undefined 
 }
 
 /** The caller must hold the data folder's lock: a socket left by an earlier process is removed. */
-export async function openControlSocket(
+export async function startControlSocketServer(
   dataDirectory: string,
   { store, log }: { readonly store: MergeFreezeStore; readonly log: Logger },
 ): Promise<{ close(): Promise<void> }> {

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { ThrottledInstallation } from '../adapters/github/budget/installation-budgets.ts'
 import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
-import { isSettledWithinTimeout } from './is-done-within.ts'
+import { doesPromiseSettleWithin } from './is-done-within.ts'
 
 export interface HealthReport {
   /** False if deliveries cannot be stored or jobs cannot be processed. */
@@ -48,9 +48,11 @@ export function createHealthMonitor(
       else silentSince ??= clock.now()
     },
     async report() {
-      const isStoreThere = await isSettledWithinTimeout(store.ping(), storeHealthCheckTimeoutMs, clock).catch(
-        () => false,
-      )
+      const isStoreThere = await doesPromiseSettleWithin(
+        store.ping(),
+        storeHealthCheckTimeoutMs,
+        clock,
+      ).catch(() => false)
       const problems = [
         ...(isStoreThere ? [] : ['the database does not respond']),
         ...(areCredentialsRejected

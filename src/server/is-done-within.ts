@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** Returns whether the work settles within the given milliseconds. The work is not canceled. */
-export async function isSettledWithinTimeout(
+export async function doesPromiseSettleWithin(
   work: Promise<unknown>,
   milliseconds: number,
   clock: Clock,

@@ -12,13 +12,13 @@ import { traceMethodCalls } from '../ports/tracing.ts'
 import { StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
-import { openControlSocket } from './control-socket.ts'
+import { startControlSocketServer } from './control-socket.ts'
 import { createWebhookDeliveryHandler } from './edge/deliveries.ts'
 import { saveCompileCache } from '../adapters/workers/answer-orders.ts'
 import { createEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import { createReleaseWorkerPool } from '../release/worker/release-pool.ts'
 import { createHealthMonitor, type HealthReport } from './health.ts'
-import { isSettledWithinTimeout } from './is-done-within.ts'
+import { doesPromiseSettleWithin } from './is-done-within.ts'
 import { createMetrics } from '../jobs/metrics.ts'
 import { createPagesHandler } from '../web/server/pages-handler.ts'
 import { createUnfreezeHandler } from '../web/server/unfreeze.ts'
@@ -30,7 +30,7 @@ import {
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { createRegistryLookupService } from '../catalogs/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'
-import { findPullsWaitingForStatus } from '../merge/rejected-pulls.ts'
+import { findPullsWaitingForCommitStatus } from '../merge/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
 import { parseRequestTarget } from '../report/urls.ts'
 import { SettingsError, getStoreFolder, type AppCredentials, type BotSettings } from '../jobs/settings.ts'
@@ -44,7 +44,7 @@ import { createRepositoryContextFactory } from './repository-contexts.ts'
 import { createTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const splitShutdownTimeout = (whole: number) => ({
+const computeShutdownTimeoutsMs = (whole: number) => ({
   images: Math.min(5_000, whole / 2),
   last: Math.min(3_000, whole / 4),
 })
@@ -90,7 +90,7 @@ export async function startBotServer(
       deliveries: createWebhookDeliveryHandler({
         store,
         appId: credentials.appId,
-        waitingFor: (report) => findPullsWaitingForStatus(report, store),
+        waitingFor: (report) => findPullsWaitingForCommitStatus(report, store),
         secrets: [credentials.webhookSecret, ...toArrayIfDefined(credentials.previousWebhookSecret)],
         onAccepted: (outcome, event, milliseconds) =>
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
@@ -122,7 +122,7 @@ export async function startBotServer(
   // With a shared database, the command line connects directly.
   const control =
     settings.databaseUrl === undefined
-      ? await openControlSocket(settings.dataDirectory, { store, log })
+      ? await startControlSocketServer(settings.dataDirectory, { store, log })
       : undefined
   const formatAddress = (listening: Server) =>
     `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${(listening.address() as AddressInfo).port}`
@@ -350,9 +350,9 @@ async function shutDownServer({
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.
   const stopped = worker.stop()
-  const stopsWithin = (milliseconds: number) => isSettledWithinTimeout(stopped, milliseconds, clock)
+  const stopsWithin = (milliseconds: number) => doesPromiseSettleWithin(stopped, milliseconds, clock)
   const all = settings.stopSeconds * 1000
-  const { images, last } = splitShutdownTimeout(all)
+  const { images, last } = computeShutdownTimeoutsMs(all)
   if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
   // The next process restarts the install test and cleans up after this one.
   await Promise.all([publishing.close(), clusterTests.close()])

@@ -8,7 +8,7 @@ import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { StatusPageStore } from '../ports/page-records.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
-import { isSettledWithinTimeout } from './is-done-within.ts'
+import { doesPromiseSettleWithin } from './is-done-within.ts'
 import { jobKinds } from './jobs/job-allowance.ts'
 
 /** Milliseconds for which values are reused. */
@@ -42,7 +42,7 @@ export function createStoreMetrics(
       .finally(() => {
         reading = undefined
       })
-    if (!(await isSettledWithinTimeout(reading, storeMetricsTimeoutMs, clock))) failed.set(1)
+    if (!(await doesPromiseSettleWithin(reading, storeMetricsTimeoutMs, clock))) failed.set(1)
   }
 }
 

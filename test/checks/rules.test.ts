@@ -7,7 +7,7 @@ import {
   readExampleCasesForRule,
   type ExampleCase,
 } from '../../scripts/rule-examples/cases.ts'
-import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
+import { evaluateRuleExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { findDefinedRules, renderRuleLists } from '../../scripts/rule-lists.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
 
@@ -19,7 +19,7 @@ describe('every example has the result that its folder declares', () => {
   test.each(ruleExampleCases.map((one) => [formatExampleCaseName(one), one] as const))(
     '%s',
     async (_name, one) => {
-      const { findings } = await evaluateExample(one)
+      const { findings } = await evaluateRuleExample(one)
       const alongside = Object.keys(one.settings.alongside ?? {})
       const found = findings.filter(({ rule }) => !alongside.includes(rule))
       // A bad example violates only its rule, because otherwise it is unclear what it proves.
@@ -75,7 +75,7 @@ describe('every rule', () => {
   test('of a suite finds nothing if the suite is not requested', async () => {
     const optional = new Map(allRules.flatMap(({ id, suite }) => (suite === undefined ? [] : [[id, suite]])))
     for (const one of ruleExampleCases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
-      const { findings } = await evaluateExample(one, { suites: [] })
+      const { findings } = await evaluateRuleExample(one, { suites: [] })
       expect({ id: one.id, found: findings.map(({ rule }) => rule) }).toEqual({ id: one.id, found: [] })
     }
     expect(optional.size).toBeGreaterThan(10)
@@ -84,7 +84,7 @@ describe('every rule', () => {
   test('is enforced by opm exactly if its bad example has an opm message', async () => {
     for (const one of ruleExampleCases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
       const rule = allRules.find(({ id }) => id === one.id)
-      const { message } = await evaluateExample(one)
+      const { message } = await evaluateRuleExample(one)
       // The message for a file that cannot be opened comes from the operating system.
       if (one.id !== 'file-unreadable')
         expect({ rule: one.id, refused: message !== undefined }).toEqual({

@@ -41,7 +41,7 @@ beforeAll(() => {
   catalogDirectory = join(packageDirectory, 'catalog')
   for (const name of ['foo', 'bar']) {
     mkdirSync(join(catalogDirectory, name), { recursive: true })
-    writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), packageYaml(name))
+    writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), createPackageYaml(name))
   }
 }, 180_000)
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
@@ -60,7 +60,7 @@ function installFakeCommanderPackage(directory: string): void {
 }
 
 /** One valid bundle with an image by tag, which our own rules report, and a dangling edge. */
-const packageYaml = (name: string) => `schema: olm.package
+const createPackageYaml = (name: string) => `schema: olm.package
 name: ${name}
 defaultChannel: stable
 ---
@@ -143,7 +143,10 @@ describe('the built command', () => {
     const large = join(packageDirectory, 'large')
     mkdirSync(large)
     const padding = `description: |\n${`  ${'x'.repeat(97)}\n`.repeat(50_000)}`
-    writeFileSync(join(large, 'c.yaml'), packageYaml('foo').replace('name: foo\n', `name: foo\n${padding}`))
+    writeFileSync(
+      join(large, 'c.yaml'),
+      createPackageYaml('foo').replace('name: foo\n', `name: foo\n${padding}`),
+    )
     expect(await runBuiltCommand(['validate', '--profile', 'opm', large])).toMatchObject({ code: 0, err: '' })
   })
 

@@ -52,7 +52,7 @@ async function runShellCommand(command: string): Promise<string> {
   expect(err).toBe('')
   return commitFiles({ [file]: out })
 }
-const basicTemplate = (...versions: string[]) =>
+const createBasicTemplate = (...versions: string[]) =>
   `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: lantern, defaultChannel: stable}
@@ -111,10 +111,10 @@ afterAll(async () => {
 
 describe('a pull request that changes only the template', () => {
   test('gets a finding with the differences, and passes after the suggested command ran', async () => {
-    commitFiles({ [templatePath]: basicTemplate('1.0.0') })
+    commitFiles({ [templatePath]: createBasicTemplate('1.0.0') })
     const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
 
-    const staleCommit = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
+    const staleCommit = commitFiles({ [templatePath]: createBasicTemplate('1.0.0', '1.1.0') })
     const { drift } = await runCheckCommand(base, staleCommit)
     expect(drift).toMatchObject([
       {
@@ -133,16 +133,16 @@ describe('a pull request that changes only the template', () => {
   })
 
   test('waits for the registry if it adds a bundle, and needs no registry if it adds none', async () => {
-    commitFiles({ [templatePath]: basicTemplate('1.0.0') })
+    commitFiles({ [templatePath]: createBasicTemplate('1.0.0') })
     const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
-    const added = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
+    const added = commitFiles({ [templatePath]: createBasicTemplate('1.0.0', '1.1.0') })
     const open = await runCheckCommand(base, added, '--offline')
     expect(open).toMatchObject({ verdict: 'unknown', drift: [] })
     expect(open.reasons[0]?.text).toContain(bundleImageByVersion.get('1.1.0'))
 
     runGit('checkout', '-q', base)
     const edited = commitFiles({
-      [templatePath]: basicTemplate('1.0.0').replace('defaultChannel: stable', 'defaultChannel: x'),
+      [templatePath]: createBasicTemplate('1.0.0').replace('defaultChannel: stable', 'defaultChannel: x'),
     })
     const settled = await runCheckCommand(base, edited, '--offline')
     expect(settled.drift[0]?.what).toContain('package lantern differs (default channel)')
@@ -153,10 +153,10 @@ describe('a pull request that changes only the template', () => {
       '.github/catalog-bot.yml': `templates: [{template: "t/{name}.yaml", catalog: "catalogs/v4.20/{name}"}]\n`,
     }
     runGit('rm', '-q', '-r', 'operators')
-    commitFiles({ ...stated, 't/lantern.yaml': basicTemplate('1.0.0') })
+    commitFiles({ ...stated, 't/lantern.yaml': createBasicTemplate('1.0.0') })
     const base = await runShellCommand(`catalog-bot render t/lantern.yaml -o yaml > ${catalogPath}`)
     const head = commitFiles({
-      't/lantern.yaml': basicTemplate('1.0.0', '1.1.0'),
+      't/lantern.yaml': createBasicTemplate('1.0.0', '1.1.0'),
       '.github/catalog-bot.yml': '{}\n',
     })
     const { verdict, drift } = await runCheckCommand(base, head)
@@ -173,10 +173,10 @@ describe('a pull request that changes only the template', () => {
     commitFiles({
       '.github/catalog-bot.yml': `templates: [{template: t.yaml, catalog: ${catalogPath}, offer: patch}]\n`,
       [catalogPath]: '',
-      't.yaml': basicTemplate('1.0.0', '1.1.0'),
+      't.yaml': createBasicTemplate('1.0.0', '1.1.0'),
     })
     const base = await runShellCommand(`catalog-bot render t.yaml -o yaml > ${catalogPath}`)
-    const edited = basicTemplate('1.0.0', '1.1.0').replace(
+    const edited = createBasicTemplate('1.0.0', '1.1.0').replace(
       'replaces: lantern.v1.0.0',
       'skips: [lantern.v1.0.0]',
     )

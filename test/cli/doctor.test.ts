@@ -57,7 +57,7 @@ function runDoctor(args: readonly string[], environment: Record<string, string> 
 const createMaintainerTokenEnvironment = () => ({
   MY_TOKEN: mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
 })
-const createAppAndTokenArguments = () => [
+const createAppAndTokenCliArguments = () => [
   '--app',
   String(mergeRulesFixture.githubFixture.app.id),
   '--token-variable',
@@ -68,7 +68,7 @@ describe('doctor', () => {
   test('with a token reports how the App would merge, and writes rulesets that allow it', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const folder = await mkdtemp(join(mergeRulesFixture.githubFixture.directory, 'rulesets-'))
-    const args = ['--repository', it.full, ...createAppAndTokenArguments(), '--rulesets', folder]
+    const args = ['--repository', it.full, ...createAppAndTokenCliArguments(), '--rulesets', folder]
     const before = await runDoctor(args, createMaintainerTokenEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
     expect(before).toMatchObject({ code: 2, err: expect.stringContaining('ruleset-a.json') })

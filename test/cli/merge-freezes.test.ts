@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { openControlSocket } from '../../src/server/control-socket.ts'
+import { startControlSocketServer } from '../../src/server/control-socket.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -29,7 +29,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
   await copyPreparedStore(dataDirectory)
   const store = await openStore({ dataDirectory, clock: realTimeClock })
   const unanswered = await runMergingCommand()
-  const socket = await openControlSocket(join(temporaryDirectory, 'data'), {
+  const socket = await startControlSocketServer(join(temporaryDirectory, 'data'), {
     store,
     log: pino({ level: 'silent' }),
   })

@@ -63,13 +63,13 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
   epoch: 0,
   ...more,
 })
-const decideClusterTestRequestAtBase = (
+const evaluateClusterTestRequestOnBase = (
   given: ClusterTestCandidatePull,
   records: readonly CommandRecord[] = [],
 ) => evaluateClusterTestRequest(given, records, baseTree)
 
 test('without a command, tests only what passed every check and approval, and only if configured', () => {
-  expect(decideClusterTestRequestAtBase(createEvaluatedPull())).toMatchObject({
+  expect(evaluateClusterTestRequestOnBase(createEvaluatedPull())).toMatchObject({
     head: headCommitSha,
     baseTree,
     trials: [{ root: 'catalog', trial: plannedClusterTest }],
@@ -82,12 +82,12 @@ test('without a command, tests only what passed every check and approval, and on
     { unknown: 'ownership' },
     { isOpen: false },
   ] as const)
-    expect(decideClusterTestRequestAtBase(createEvaluatedPull(given))).toBeUndefined()
+    expect(evaluateClusterTestRequestOnBase(createEvaluatedPull(given))).toBeUndefined()
 })
 
 test('a maintainer can request a test of an unapproved commit, and of exactly that commit', () => {
   const given = createEvaluatedPull({ onCluster: 'asked', waits: 'ownership' })
-  expect(decideClusterTestRequestAtBase(given, [createCommandRecord()])).toBeDefined()
+  expect(evaluateClusterTestRequestOnBase(given, [createCommandRecord()])).toBeDefined()
   for (const wrong of [
     { outcome: 'denied' },
     { outcome: 'stale' },
@@ -95,34 +95,34 @@ test('a maintainer can request a test of an unapproved commit, and of exactly th
     { epoch: 1 },
     { command: 'preview' },
   ] as const)
-    expect(decideClusterTestRequestAtBase(given, [createCommandRecord(wrong)])).toBeUndefined()
+    expect(evaluateClusterTestRequestOnBase(given, [createCommandRecord(wrong)])).toBeUndefined()
   expect(
-    decideClusterTestRequestAtBase(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
+    evaluateClusterTestRequestOnBase(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
   ).toBeUndefined()
 })
 
 test('never tests a change whose validation, images, or install check does not pass, even on request', () => {
   for (const check of ['validation', 'images', 'install'] as const) {
     expect(
-      decideClusterTestRequestAtBase(createEvaluatedPull({ fails: check }), [createCommandRecord()]),
+      evaluateClusterTestRequestOnBase(createEvaluatedPull({ fails: check }), [createCommandRecord()]),
     ).toBeUndefined()
     expect(
-      decideClusterTestRequestAtBase(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
+      evaluateClusterTestRequestOnBase(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
     ).toBeUndefined()
   }
 })
 
 test('tests the same change once, and once more for each new command', () => {
-  expect(decideClusterTestRequestAtBase(createEvaluatedPull())?.key).toBe(
-    decideClusterTestRequestAtBase(createEvaluatedPull())?.key,
+  expect(evaluateClusterTestRequestOnBase(createEvaluatedPull())?.key).toBe(
+    evaluateClusterTestRequestOnBase(createEvaluatedPull())?.key,
   )
-  expect(decideClusterTestRequestAtBase(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
-    decideClusterTestRequestAtBase(createEvaluatedPull())?.key,
+  expect(evaluateClusterTestRequestOnBase(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
+    evaluateClusterTestRequestOnBase(createEvaluatedPull())?.key,
   )
   expect(
-    decideClusterTestRequestAtBase(createEvaluatedPull(), [
+    evaluateClusterTestRequestOnBase(createEvaluatedPull(), [
       createCommandRecord(),
       createCommandRecord({ comment: 10 }),
     ])?.key,
-  ).not.toBe(decideClusterTestRequestAtBase(createEvaluatedPull(), [createCommandRecord()])?.key)
+  ).not.toBe(evaluateClusterTestRequestOnBase(createEvaluatedPull(), [createCommandRecord()])?.key)
 })

@@ -16,7 +16,7 @@ import type {
   ClusterTestWorkerRequest,
 } from '../../src/cluster-test/process/cluster-test-protocol.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
-import { createFailedTestOutcome } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+import { createFailedClusterTestOutcome } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 
 const repository = { owner: 'coast', name: 'catalog' }
@@ -39,7 +39,7 @@ const clusterTestRequest: ClusterTestRequest = {
   isRequired: false,
   isOver: false,
 }
-const createTestReport = (outcome: ClusterTestReport['outcome']): ClusterTestReport => ({
+const createClusterTestReport = (outcome: ClusterTestReport['outcome']): ClusterTestReport => ({
   id: 'abcdefgh',
   target: 'OLM v0',
   package: 'foo',
@@ -110,7 +110,7 @@ async function runClusterTestRunScenario(scene: ClusterTestRunScenario): Promise
         (() =>
           Promise.resolve<ClusterTestWorkerResponse>({
             kind: 'tried',
-            report: createTestReport({ verdict: 'installs' }),
+            report: createClusterTestReport({ verdict: 'installs' }),
           }))
       return answer(order, async (news) => (await onNews?.(news)) ?? 'go', played)
     },
@@ -152,7 +152,7 @@ async function runClusterTestRunScenario(scene: ClusterTestRunScenario): Promise
   )
   return played
 }
-const getClusterTestRuns = ({ states }: ClusterTestRunRecord) =>
+const getClusterTestRunState = ({ states }: ClusterTestRunRecord) =>
   states.get(clusterTestRunStateNamespace.name) as ClusterTestRunState
 const listCheckConclusions = ({ checks }: ClusterTestRunRecord) =>
   checks.map(({ status, conclusion }) => conclusion ?? status)
@@ -161,7 +161,7 @@ test('serves both catalogs from the validated trees, and the check reports the r
   const played = await runClusterTestRunScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
-      return { kind: 'tried', report: createTestReport({ verdict: 'installs' }) }
+      return { kind: 'tried', report: createClusterTestReport({ verdict: 'installs' }) }
     },
   })
   expect(played.served).toEqual([
@@ -176,9 +176,9 @@ test('serves both catalogs from the validated trees, and the check reports the r
     abandoned: [],
   })
   expect(listCheckConclusions(played)).toEqual(['in_progress', 'success'])
-  expect(getClusterTestRuns(played)).toMatchObject({ key: 'one', running: [] })
+  expect(getClusterTestRunState(played)).toMatchObject({ key: 'one', running: [] })
   expect(played.leases).toEqual(['acquired trial slot', 'released'])
-  expect((await runClusterTestRunScenario({ made: getClusterTestRuns(played) })).orders).toEqual([])
+  expect((await runClusterTestRunScenario({ made: getClusterTestRunState(played) })).orders).toEqual([])
 })
 
 test('waits for a cluster that is in use', async () => {
@@ -225,9 +225,9 @@ test('a newer commit, closed pull request, or lost lease stops the test with a n
         const reply = await news({ kind: 'news', says: 'x' })
         return {
           kind: 'tried',
-          report: createTestReport(
+          report: createClusterTestReport(
             reply === 'stop'
-              ? createFailedTestOutcome('killed', 'it was told to stop')
+              ? createFailedClusterTestOutcome('killed', 'it was told to stop')
               : { verdict: 'installs' },
           ),
         }
@@ -253,13 +253,13 @@ test('records running tests, cleans up after a crash, and gives up after repeate
       return { kind: 'failed', why: 'the process ended' }
     },
   })
-  expect(getClusterTestRuns(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
+  expect(getClusterTestRunState(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
   expect(died.enqueued).toEqual([60])
-  const next = await runClusterTestRunScenario({ made: getClusterTestRuns(died) })
+  const next = await runClusterTestRunScenario({ made: getClusterTestRunState(died) })
   expect(next.orders[1]).toMatchObject({ abandoned: ['abcdefgh'] })
-  expect(getClusterTestRuns(next)).toMatchObject({ key: 'one', running: [] })
+  expect(getClusterTestRunState(next)).toMatchObject({ key: 'one', running: [] })
   const again = await runClusterTestRunScenario({
-    made: { ...getClusterTestRuns(died), attempts: 3 },
+    made: { ...getClusterTestRunState(died), attempts: 3 },
     answer: () => Promise.resolve({ kind: 'failed', why: 'the process ended' }),
   })
   expect(listCheckConclusions(again)).toEqual(['neutral'])
@@ -273,7 +273,7 @@ test('an inconclusive result does not pass a required check, and enqueues the pu
     answer: () =>
       Promise.resolve({
         kind: 'tried',
-        report: createTestReport(createFailedTestOutcome('quota', 'exceeded quota')),
+        report: createClusterTestReport(createFailedClusterTestOutcome('quota', 'exceeded quota')),
       }),
   })
   expect(listCheckConclusions(unclear)).toEqual(['action_required'])
@@ -304,8 +304,8 @@ test('waits for a preview in progress before it takes the cluster, up to a limit
     [],
     1,
   ])
-  expect(getClusterTestRuns(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
-  const patient = { ...getClusterTestRuns(waits), waited: { key: 'one', times: 30 } }
+  expect(getClusterTestRunState(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
+  const patient = { ...getClusterTestRunState(waits), waited: { key: 'one', times: 30 } }
   const over = await runClusterTestRunScenario({ request: onV1, images: coming, made: patient })
   expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not ready in time') } })
   // Another commit starts its own count.
@@ -314,7 +314,7 @@ test('waits for a preview in progress before it takes the cluster, up to a limit
     images: coming,
     made: patient,
   })
-  expect(getClusterTestRuns(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
+  expect(getClusterTestRunState(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
   const head = 'registry.example/catalog@sha256:1'
   const there = await runClusterTestRunScenario({
     request: onV1,

@@ -18,7 +18,7 @@ import {
   renderChart,
   type ChartCase,
 } from './chart-cases.ts'
-import { parseDocumentTree } from '../../packages/fbc/src/go/yaml/read-yaml.ts'
+import { parseYamlDocumentTree } from '../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const renderedChartsDirectory = join(import.meta.dirname, 'rendered')
@@ -33,7 +33,7 @@ chartHash.update(JSON.stringify([chartValuesByCase, rejectedChartValues]))
 const chartDigestComment = `# Made by helm of the chart ${chartHash.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
 /** What helm prints for values that it rejects, one line per problem. */
-function renderHelmRejections(): string {
+function formatHelmValueErrors(): string {
   const lines = rejectedChartValues.flatMap(([what, values]) => {
     try {
       renderChart(values)
@@ -147,7 +147,7 @@ describe('the values', () => {
 
 const chartCaseNames = Object.keys(chartValuesByCase) as ChartCase[]
 const resourcesByChartCase = new Map<ChartCase, readonly KubernetesResource[]>()
-let helmRejections = ''
+let helmValueErrors = ''
 /** The recorded output, which is current if helm is here. */
 function readRecordedHelmOutput(fileName: string, render: () => string): string {
   const file = join(renderedChartsDirectory, fileName)
@@ -165,14 +165,14 @@ beforeAll(() => {
       parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
     )
   }
-  helmRejections = readRecordedHelmOutput('rejected.txt', renderHelmRejections)
+  helmValueErrors = readRecordedHelmOutput('rejected.txt', formatHelmValueErrors)
 }, 60_000)
 
 test.each(rejectedChartValues)(
   'values with %s are rejected, and the message names the value',
   (what, _values, named) => {
-    expect(helmRejections.startsWith(chartDigestComment)).toBe(true)
-    const messages = helmRejections.split('\n').filter((line) => line.startsWith(`${what}: `))
+    expect(helmValueErrors.startsWith(chartDigestComment)).toBe(true)
+    const messages = helmValueErrors.split('\n').filter((line) => line.startsWith(`${what}: `))
     expect(messages).not.toContain(`${what}: accepted`)
     expect(messages.join('\n')).toContain(named)
   },
@@ -191,7 +191,7 @@ describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
     for (const resource of all()) {
       const { apiVersion, kind } = resource
       const type = kind === 'ServiceMonitor' ? serviceMonitorSchema : findSchemaName(apiVersion, kind)
-      const tree = parseDocumentTree(Buffer.from(JSON.stringify(resource)))
+      const tree = parseYamlDocumentTree(Buffer.from(JSON.stringify(resource)))
       if (type === undefined || tree === undefined) throw new Error(`${apiVersion} ${kind} has no schema`)
       expect({ kind, misfits: coerceToSchema(type, tree.value).mismatches }).toEqual({ kind, misfits: [] })
     }

@@ -39,8 +39,8 @@ try {
     value: 1,
   }
   await testControlPlane.ask('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', priority)
-  for (const name of Object.keys(chartValuesByCase) as ChartCase[]) await installChartCase(name)
-  await upgradeChartFromSetup()
+  for (const name of Object.keys(chartValuesByCase) as ChartCase[]) await installChartForCase(name)
+  await upgradeChartToSecretAndUninstall()
 } finally {
   await testControlPlane.close()
   rmSync(temporaryDirectory, { recursive: true, force: true })
@@ -54,7 +54,7 @@ function recordAssertion(what: string, holds: boolean, seen: string): void {
   console.log(seen)
 }
 
-async function installChartCase(name: ChartCase): Promise<void> {
+async function installChartForCase(name: ChartCase): Promise<void> {
   const namespace = name.toLowerCase()
   await testControlPlane.apply({
     apiVersion: 'v1',
@@ -90,7 +90,7 @@ async function installChartCase(name: ChartCase): Promise<void> {
 }
 
 /** From the setup page to a Secret with the same credentials, and what is left after an uninstall. */
-async function upgradeChartFromSetup(): Promise<void> {
+async function upgradeChartToSecretAndUninstall(): Promise<void> {
   const upgrade = runHelm(['upgrade', 'coast', chartDirectory], 'setup', chartValuesByCase.least)
   recordAssertion('setup: helm upgrades to credentials from a Secret', upgrade.status === 0, upgrade.stderr)
   const uninstall = runHelm(['uninstall', 'coast'], 'setup')

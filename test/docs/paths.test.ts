@@ -12,19 +12,19 @@ const developerPages = [
 ]
 
 /** Folders that paths on a page can be relative to, in addition to the root. The page names them. */
-const pathRootsByPage: Readonly<Record<string, readonly string[]>> = {
+const baseFoldersByPage: Readonly<Record<string, readonly string[]>> = {
   'ARCHITECTURE.md': ['src', 'src/checks', 'src/adapters', 'packages/fbc/src'],
   'docs/dev/releasing.md': ['.github/workflows'],
 }
 
 /** Code spans that look like a path of the project and are none, by what they are. */
-const foreignPaths: Readonly<Record<string, string>> = {
+const nonProjectPathsByReason: Readonly<Record<string, string>> = {
   'parts of an example of a rule': 'base/ result/ before/ _case.json',
   'files of a catalog repository': '.github/catalog-bot.yml docs/CODEOWNERS ci.yaml release-config.yaml',
   'output of a release': 'dist-release/ distribution.json npm/*.tgz image/ chart/*.tgz files/*',
   'names of others': 'archive/tar encoding/json org/* quay.io/org/catalog quay.io/org/catalog-evil',
 }
-const foreignPathSet = new Set(Object.values(foreignPaths).flatMap((paths) => paths.split(' ')))
+const nonProjectPaths = new Set(Object.values(nonProjectPathsByReason).flatMap((paths) => paths.split(' ')))
 
 const pathPattern = /^(?=.*\/|.*\w\.(?:[cm]?[jt]s|md|json|ya?ml)$)[\w.@*<>-]+(?:\/[\w.@*<>-]+)*\/?$/
 const symbolPattern = /^(?<name>[a-z]+[A-Z]\w*|[A-Z]\w*[a-z]\w*[A-Z]\w*|[A-Z]+(?:_[A-Z]+)+)(?:\(.*\))?$/
@@ -33,24 +33,26 @@ const codeSpansByPage = developerPages.map((page) => {
   const text = readProjectFile(page).replace(/^```[^]*?^```/gm, '')
   return { page, spans: [...text.matchAll(/`(?<span>[^`]+)`/g)].map(({ groups }) => groups?.span ?? '') }
 })
-const paths = codeSpansByPage.flatMap(({ page, spans }) =>
+const documentedPaths = codeSpansByPage.flatMap(({ page, spans }) =>
   spans.filter((span) => pathPattern.test(span)).map((path) => ({ page, path })),
 )
 
 test('the pages for developers name only paths that exist', () => {
-  const missing = paths.filter(({ page, path }) => {
+  const missing = documentedPaths.filter(({ page, path }) => {
     // A placeholder such as `<id>` matches any name.
     const pattern = path.replace(/<[\w-]+>/g, '*')
-    const isFound = ['', ...(pathRootsByPage[page] ?? [])].some((root) =>
+    const isFound = ['', ...(baseFoldersByPage[page] ?? [])].some((root) =>
       pattern.includes('*')
         ? globSync(join(root, pattern), { cwd: projectRoot }).length > 0
         : existsSync(join(projectRoot, root, path)),
     )
-    return !isFound && !foreignPathSet.has(path)
+    return !isFound && !nonProjectPaths.has(path)
   })
   expect(missing).toEqual([])
-  expect(paths.length).toBeGreaterThan(150)
-  expect([...foreignPathSet].filter((foreign) => !paths.some(({ path }) => path === foreign))).toEqual([])
+  expect(documentedPaths.length).toBeGreaterThan(150)
+  expect(
+    [...nonProjectPaths].filter((foreign) => !documentedPaths.some(({ path }) => path === foreign)),
+  ).toEqual([])
 })
 
 test('the pages for developers name only symbols that the sources contain', () => {

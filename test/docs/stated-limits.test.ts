@@ -30,9 +30,9 @@ function readSourceConstant(file: string, name: string): number {
     )
 }
 
-const minuteMs = 60_000
-const simulateInstall = 'src/checks/install/simulate-install.ts'
-const deadlines = 'src/checks/install/cluster-test/cluster-test-state.ts'
+const msPerMinute = 60_000
+const simulateInstallPath = 'src/checks/install/simulate-install.ts'
+const clusterTestStatePath = 'src/checks/install/cluster-test/cluster-test-state.ts'
 
 /** `#` in the sentence is the number, in units of the last column. */
 test.each([
@@ -50,7 +50,7 @@ test.each([
     'intervals of up to # minutes',
     'src/publish/publish-step.ts',
     'maxPublishRetryDelayMs',
-    minuteMs,
+    msPerMinute,
   ],
   ['how-to/publish', 'polls it every # seconds', 'src/publish/rebuild.ts', 'rebuildPollSeconds', 1],
   [
@@ -65,7 +65,7 @@ test.each([
     'up to # minutes',
     'src/release/advance-release.ts',
     'maxReleaseRetryDelayMs',
-    minuteMs,
+    msPerMinute,
   ],
   [
     'how-to/release-bundles',
@@ -81,8 +81,8 @@ test.each([
     'maxTotalTouchedBundleBytes',
     1024 * 1024,
   ],
-  ['how-to/cluster-tests', 'lasts for # minutes', deadlines, 'retryWindow', minuteMs],
-  ['how-to/cluster-tests', 'crashes after # minutes', deadlines, 'operator', minuteMs],
+  ['how-to/cluster-tests', 'lasts for # minutes', clusterTestStatePath, 'retryWindow', msPerMinute],
+  ['how-to/cluster-tests', 'crashes after # minutes', clusterTestStatePath, 'operator', msPerMinute],
   [
     'how-to/cluster-tests',
     'at most # for one pull request',
@@ -92,9 +92,9 @@ test.each([
   ],
   ['explanation/merging', 'up to # of them with one push', 'src/policy/batch.ts', 'maxBatchSize', 1],
   ['explanation/ownership', 'at most # commits', 'src/pull-request/snapshot.ts', 'maxIncomingCommits', 1],
-  ['explanation/installs', 'at most # packages', simulateInstall, 'maxChangedPackages', 1],
-  ['explanation/installs', '# channels per package', simulateInstall, 'maxChannelsPerPackage', 1],
-  ['explanation/installs', 'the # newest versions', simulateInstall, 'maxVersionsPerChannel', 1],
+  ['explanation/installs', 'at most # packages', simulateInstallPath, 'maxChangedPackages', 1],
+  ['explanation/installs', '# channels per package', simulateInstallPath, 'maxChannelsPerPackage', 1],
+  ['explanation/installs', 'the # newest versions', simulateInstallPath, 'maxVersionsPerChannel', 1],
   [
     'explanation/installs',
     'limit of # MiB',
@@ -127,14 +127,17 @@ test('the page for those who decide has the resources of the chart', () => {
   expect(page).toContain(`limits memory to ${resources.limits.memory}`)
 })
 
-interface DocumentedYaml {
+interface DocumentationYamlBlock {
   readonly page: string
   readonly text: string
 }
 
-const documentedYaml: readonly DocumentedYaml[] = globSync('docs/{tutorials,how-to,explanation}/*.md', {
-  cwd: projectRoot,
-}).flatMap((page) =>
+const documentationYamlBlocks: readonly DocumentationYamlBlock[] = globSync(
+  'docs/{tutorials,how-to,explanation}/*.md',
+  {
+    cwd: projectRoot,
+  },
+).flatMap((page) =>
   [...readProjectFile(page).matchAll(/^( *)```yaml\n([^]*?)^ *```$/gm)].map(([, indent = '', text = '']) => ({
     page,
     text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
@@ -146,14 +149,14 @@ const configurationKeyPattern =
   /^(?:approvals|automation|branches|bundles|images|install|merge|owners|permissions|publish|rebuild|rules):/
 
 test('each documented configuration is valid', () => {
-  const configurations = documentedYaml.filter(({ text }) => configurationKeyPattern.test(text))
+  const configurations = documentationYamlBlocks.filter(({ text }) => configurationKeyPattern.test(text))
   expect(configurations.length).toBeGreaterThan(6)
   const invalid = configurations.filter(({ text }) => parseConfig(text).kind !== 'config')
   expect(invalid).toEqual([])
 })
 
 test('each documented file of a bot administrator is valid', () => {
-  const targets = documentedYaml.filter(({ text }) => text.startsWith('- github:'))
+  const targets = documentationYamlBlocks.filter(({ text }) => text.startsWith('- github:'))
   expect(targets.length).toBeGreaterThan(1)
   for (const { text } of targets)
     if (text.includes('kubeconfig:')) expect(parseClusterTargets(text)).toHaveLength(1)

@@ -8,7 +8,7 @@ const projectRoot = join(import.meta.dirname, '../..')
 const threatsPage = readFileSync(join(projectRoot, 'docs/dev/threats.md'), 'utf8')
 
 /** The rows of all tables, without those of headings and rules. */
-const tableRows: readonly (readonly string[])[] = threatsPage
+const threatsPageTableRows: readonly (readonly string[])[] = threatsPage
   .split('\n')
   .filter((line) => /^\| (?:<a |[TI]\d)/.test(line))
   .map((line) =>
@@ -18,12 +18,12 @@ const tableRows: readonly (readonly string[])[] = threatsPage
       .map((cell) => cell.trim()),
   )
 const threatCellPattern = /^<a id="(?<anchor>[ti]\d+)"><\/a>(?<number>[TI]\d+)$/
-const threats = tableRows.flatMap(([first = '', ...cells]) => {
+const threats = threatsPageTableRows.flatMap(([first = '', ...cells]) => {
   const { anchor, number } = threatCellPattern.exec(first)?.groups ?? {}
   return anchor === undefined || number === undefined ? [] : [{ anchor, number, cells }]
 })
 const threatNumbers = new Set(threats.map(({ number }) => number))
-const attackRows = tableRows.filter(([first = '']) => !first.startsWith('<a '))
+const attackRows = threatsPageTableRows.filter(([first = '']) => !first.startsWith('<a '))
 const testCellPattern = /^(?:none|(?:\[[^\]]+\]\((?:\.\.\/\.\.\/test\/[^)]+)\)(?:, )?)+(?:, [a-z][^[\]|]+)?)$/
 
 /** Every number from the first to the last of a range such as `T19 to T34`. */

@@ -8,23 +8,24 @@ import { defaultOpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
-const readAll = (folder: string, ending: string): string =>
+const readAllFilesWithExtension = (folder: string, ending: string): string =>
   readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
     .map((name) => readProjectFile(join(folder, name)))
     .join('\n')
 
-const troubleshooting = readProjectFile('docs/how-to/monitor-and-troubleshoot.md')
+const troubleshootingGuide = readProjectFile('docs/how-to/monitor-and-troubleshoot.md')
 const readme = readProjectFile('README.md')
 
 test('each message and metric in a table exists', () => {
-  const quoted = troubleshooting.split('\n').flatMap((line) => {
+  const quoted = troubleshootingGuide.split('\n').flatMap((line) => {
     const [, symptom = ''] = /^\| (.*?) +\|/.exec(line) ?? []
     const said = [...line.matchAll(/says `([^`]+)`/g)].map(([, text = '']) => text)
     return [...[...symptom.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text), ...said]
   })
   expect(quoted.length).toBeGreaterThan(25)
-  const known = readAll('src', '.ts') + readAll('test/report/golden', '.md')
+  const known =
+    readAllFilesWithExtension('src', '.ts') + readAllFilesWithExtension('test/report/golden', '.md')
   // What varies: names, branches, and commands in code spans.
   const fragments = quoted.flatMap((text) =>
     text

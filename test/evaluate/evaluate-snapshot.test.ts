@@ -5,7 +5,7 @@ import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate-snapshot.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../../src/catalogs/reader-pool.ts'
+import { defaultEvaluationLimits, type EvaluationLimits } from '../../src/catalogs/reader-pool.ts'
 import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -28,14 +28,14 @@ const cachedEvaluation: EvaluationResponse = {
 }
 
 let configYaml: string | undefined
-let evaluationBudget: EvaluationBudget
+let evaluationLimits: EvaluationLimits
 let nextEvaluationResponse: EvaluationResponse
 let evaluationCount: number
 let lastPullNumber = 0
 let pullSnapshot: PullSnapshot
 beforeEach(() => {
   configYaml = undefined
-  evaluationBudget = defaultEvaluationBudget
+  evaluationLimits = defaultEvaluationLimits
   nextEvaluationResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
   evaluationCount = 0
   pullSnapshot = createTestPullSnapshot({ pull: toPullNumber(++lastPullNumber) })
@@ -46,7 +46,7 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
     app: {
       store,
       clock: realTimeClock,
-      settings: { ...readSettings({}), budget: evaluationBudget },
+      settings: { ...readSettings({}), budget: evaluationLimits },
       registries: { forEvaluation: () => undefined },
       evaluationPool: {
         evaluate: async () => {
@@ -85,7 +85,7 @@ test.each([
   ['the configuration', () => ((configYaml = createHexSha('7')), evaluateAndFormatVerdict())],
   [
     'the budget',
-    () => ((evaluationBudget = { ...defaultEvaluationBudget, time: 120_000 }), evaluateAndFormatVerdict()),
+    () => ((evaluationLimits = { ...defaultEvaluationLimits, time: 120_000 }), evaluateAndFormatVerdict()),
   ],
 ])('it is looked at again when %s is another', async (_, another) => {
   await evaluateAndFormatVerdict()

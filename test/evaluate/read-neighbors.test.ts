@@ -12,7 +12,7 @@ import { systemClock } from '../../src/adapters/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
 import {
   cacheBundleUpgradeFacts,
-  siblingBundleFactsStoreCache,
+  siblingFactsCacheNamespace,
   readSiblingBundleFacts,
 } from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
@@ -23,7 +23,7 @@ afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 const packageDirectory = 'operators/foo'
 
 /** A package with these bundle directories, which records each read of a file. */
-function createPackageRecordingFileReads(seed: string, versions: readonly string[]) {
+function createPackageWithReadLog(seed: string, versions: readonly string[]) {
   const blobs = new Map<BlobSha, Uint8Array>()
   const entries: TreePathEntry[] = []
   const put = (path: string, text: string) => {
@@ -73,7 +73,7 @@ spec:
 }
 
 test('unchanged bundles are not read again', async () => {
-  const { entries, repository, read } = createPackageRecordingFileReads('twice', ['1.0.0', '1.1.0'])
+  const { entries, repository, read } = createPackageWithReadLog('twice', ['1.0.0', '1.1.0'])
   const cache = createInMemoryCache(systemClock)
   const first = await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())
   expect([...(first ?? [])].map(([version, { name }]) => [version, name?.text])).toEqual([
@@ -88,7 +88,7 @@ test('unchanged bundles are not read again', async () => {
 })
 
 test('a bundle that was evaluated is not read again after its merge', async () => {
-  const { entries, repository, read, filesOf } = createPackageRecordingFileReads('judged', ['2.0.0'])
+  const { entries, repository, read, filesOf } = createPackageWithReadLog('judged', ['2.0.0'])
   const cache = createInMemoryCache(systemClock)
   await cacheBundleUpgradeFacts(cache, entries, `${packageDirectory}/2.0.0`, filesOf('2.0.0'))
   const known = await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())
@@ -97,7 +97,7 @@ test('a bundle that was evaluated is not read again after its merge', async () =
 })
 
 test('the disk cache returns what was read, drops older versions, and keeps other facts', async () => {
-  const { entries, repository } = createPackageRecordingFileReads('disk', ['3.0.0'])
+  const { entries, repository } = createPackageWithReadLog('disk', ['3.0.0'])
   for (const other of ['facts-4', 'neighbours-0']) {
     mkdirSync(join(temporaryDirectory, other))
     writeFileSync(join(temporaryDirectory, other, 'x.json'), '')
@@ -112,7 +112,7 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
   const [file = ''] = readdirSync(join(temporaryDirectory, 'neighbours-1'))
   const key = file.replace('.json', '')
   const cachedFacts = (
-    await createContentAddressedCache(temporaryDirectory).getCached(siblingBundleFactsStoreCache, [key])
+    await createContentAddressedCache(temporaryDirectory).getCached(siblingFactsCacheNamespace, [key])
   ).get(key)
   const read = await readSiblingBundleFacts(
     { repository, cache: createInMemoryCache(systemClock) },
@@ -135,10 +135,12 @@ test('a crafted file name cannot give two directories the same content key', () 
 })
 
 /** Digests of sample facts by version. If the test fails, the facts changed: raise the version and add a line. */
-const siblingFactsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1': '5747f4bec9cf2794' }
+const bundleFactsDigestByCacheVersion: Readonly<Record<string, string>> = {
+  'neighbours 1': '5747f4bec9cf2794',
+}
 
 test('changed facts require a new version', async () => {
-  const { entries, repository } = createPackageRecordingFileReads('version', ['1.0.0'])
+  const { entries, repository } = createPackageWithReadLog('version', ['1.0.0'])
   const facts = await readSiblingBundleFacts(
     { repository, cache: createInMemoryCache(systemClock) },
     entries,
@@ -149,5 +151,5 @@ test('changed facts require a new version', async () => {
     .update(JSON.stringify([...(facts ?? [])]))
     .digest('hex')
     .slice(0, 16)
-  expect(digest).toBe(siblingFactsDigestByVersion[siblingBundleFactsStoreCache.name])
+  expect(digest).toBe(bundleFactsDigestByCacheVersion[siblingFactsCacheNamespace.name])
 })

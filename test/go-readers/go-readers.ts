@@ -13,7 +13,7 @@ export interface GoReaderOutput {
   readonly read?: unknown
 }
 
-export interface GoReaders {
+export interface GoImageReaders {
   /** Whether zstd layers can be compared, because the Go module for zstd is available. */
   readonly readsZstd: boolean
   unpack(layers: readonly Uint8Array[]): Promise<GoReaderOutput>
@@ -28,7 +28,7 @@ export function findGoCommand(): string | undefined {
 }
 
 /** Builds the program, in half a minute or less, and starts it. */
-export function startGoReaders(go: string): GoReaders {
+export function startGoImageReaders(go: string): GoImageReaders {
   const directory = mkdtempSync(join(tmpdir(), 'go-readers-'))
   const program = join(directory, 'go-readers')
   const build = (...tags: readonly string[]) =>

@@ -6,7 +6,7 @@ import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-function createReportCommentContext() {
+function createCommentDebounceContext() {
   const storedValues = new Map<string, unknown>()
   let now = 1_000_000
   const store = {
@@ -21,7 +21,7 @@ function createReportCommentContext() {
 }
 
 test('delays an edit by 30 s and a first comment by 120 s, regardless of further evaluations', async () => {
-  const { context, later } = createReportCommentContext()
+  const { context, later } = createCommentDebounceContext()
   const snapshot = createTestPullSnapshot()
   expect(await resolveCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
   later(20)
@@ -34,7 +34,7 @@ test('delays an edit by 30 s and a first comment by 120 s, regardless of further
 })
 
 test('restarts the delay for another head, and after the cache lost its start', async () => {
-  const { context, forget, later } = createReportCommentContext()
+  const { context, forget, later } = createCommentDebounceContext()
   const snapshot = createTestPullSnapshot()
   await resolveCommentDelaySeconds(snapshot, context, 'edit')
   later(40)

@@ -5,7 +5,7 @@ import { publishPullReport, type PublishPullReportOptions } from '../../src/jobs
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import type { PullReportOptions } from '../../src/report/report-options.ts'
-import type { ForgeAction, Forge, BotReports } from '../../src/ports/forge.ts'
+import type { ForgeAction, Forge, BotCommentAndCheckRuns } from '../../src/ports/forge.ts'
 import { createVerdictInput, createPassedCheckOutcome, createHexSha } from '../policy/gate-builders.ts'
 
 const outcomesAwaitingApproval = [
@@ -27,7 +27,7 @@ async function computeReportActions(
 ) {
   const done: ForgeAction[] = []
   let reads = 0
-  const present: BotReports = {
+  const present: BotCommentAndCheckRuns = {
     head: toCommitSha(createHexSha('a')),
     checks: [],
     ...(comment !== '' && { comment: { id: 1, body: comment, updatedAt: '2026-01-01T00:00:00Z' } }),
@@ -90,7 +90,7 @@ test('suggestions are published only if the repository enables them', async () =
 })
 
 describe('requests to GitHub', () => {
-  const present: BotReports = { head: toCommitSha(createHexSha('a')), checks: [], readAt: 0 }
+  const present: BotCommentAndCheckRuns = { head: toCommitSha(createHexSha('a')), checks: [], readAt: 0 }
   test('repeat no read of the evaluation, unless it was for another head', async () => {
     expect(await computeReportActions({}, { publishOptions: { present } })).toMatchObject({ reads: 0 })
     const other = { ...present, head: toCommitSha(createHexSha('b')) }

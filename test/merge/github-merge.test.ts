@@ -31,7 +31,7 @@ const listMergeApiCalls = () =>
     ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${mergeScenario.full}/`),
   )
 /** Runs `happens` right before the merge request to GitHub. */
-const createMergeOptionsWithHook = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
+const createMergeOptionsWithPreMergeHook = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
   merging: {
     ...mergeScenario.options.merging,
     merge: async (...args) => {
@@ -89,7 +89,7 @@ describe('a merge through the GitHub API', () => {
   test('is a mismatch if the base moves right before GitHub merges', async () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
-      createMergeOptionsWithHook(() =>
+      createMergeOptionsWithPreMergeHook(() =>
         mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' }),
       ),
     )
@@ -113,7 +113,7 @@ describe('a merge through the GitHub API', () => {
   test('is a mismatch if a squash has the expected tree and another base', async () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('squash'),
-      createMergeOptionsWithHook(async () => {
+      createMergeOptionsWithPreMergeHook(async () => {
         // Moves the base to another commit with the same tree.
         await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
         await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': null })
@@ -140,7 +140,7 @@ describe('a merge through the GitHub API', () => {
       async (method) => {
         let pushed = ''
         const outcome = await mergeScenario.merge(createGitHubMergeStrategy(method), {
-          ...createMergeOptionsWithHook(async () => {
+          ...createMergeOptionsWithPreMergeHook(async () => {
             await pushes()
             pushed = mergeScenario.tip()
           }),
@@ -156,7 +156,7 @@ describe('a merge through the GitHub API', () => {
     test('is a mismatch with the reasons if it is invalid on its actual parent', async () => {
       const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
       const outcome = await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
-        ...createMergeOptionsWithHook(pushes),
+        ...createMergeOptionsWithPreMergeHook(pushes),
         ...judging(verdict),
       })
       expect(outcome).toMatchObject({ kind: 'mismatch' })
@@ -166,11 +166,11 @@ describe('a merge through the GitHub API', () => {
     test('is unclear while the evaluation is inconclusive, and a mismatch after ten minutes', async () => {
       expect(
         await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
-          ...createMergeOptionsWithHook(pushes),
+          ...createMergeOptionsWithPreMergeHook(pushes),
           ...judging(),
         }),
       ).toEqual({ kind: 'busy' })
-      const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
+      const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const again = (...verdicts: MergedCommitVerdict[]) =>
         settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
           ...mergeScenario.options,
@@ -185,10 +185,10 @@ describe('a merge through the GitHub API', () => {
 
     test('is recorded as merged if a later evaluation finds it valid', async () => {
       await mergeScenario.merge(createGitHubMergeStrategy('squash'), {
-        ...createMergeOptionsWithHook(pushes),
+        ...createMergeOptionsWithPreMergeHook(pushes),
         ...judging(),
       })
-      const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
+      const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
         ...mergeScenario.options,
         ...judging({ kind: 'valid' }),
@@ -245,7 +245,7 @@ describe('a merge through the GitHub API', () => {
     const tip = mergeScenario.tip()
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
-      createMergeOptionsWithHook(() =>
+      createMergeOptionsWithPreMergeHook(() =>
         mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: evil\n' }),
       ),
     )
@@ -287,7 +287,7 @@ describe('a merge through the GitHub API', () => {
     })
     expect(listMergeIntentOutcomes()).toEqual([undefined])
     // GitHub has closed the pull request, so only recovery can complete the intent.
-    const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
+    const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', mergeScenario.options)
     expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: mergeScenario.tip() } }])
     expect(listMergeApiCalls()).toHaveLength(1)
@@ -317,7 +317,7 @@ describe('a merge through the GitHub API', () => {
   test('is rejected without a mismatch if bob merges the pull request first', async () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
-      createMergeOptionsWithHook(() =>
+      createMergeOptionsWithPreMergeHook(() =>
         mergeFixture.githubFixture.client(mergeScenario.github.tokenFor('bob')).rest.pulls.merge({
           owner: 'catalogs',
           repo: mergeScenario.full.split('/')[1] ?? '',

@@ -7,10 +7,10 @@ import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullBatch, type MergeBatchMember } from '../../src/merge/merge-batch.ts'
 import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
-import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
+import { recoverMergesOnBranch } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { injectPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
+import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './power-cut.ts'
 import {
   passingCheckRuns,
   MergeFixture,
@@ -234,7 +234,7 @@ describe('a merge batch', () => {
 
   test('merges each member once or not at all after a crash at any step', async () => {
     const first = await createMergeBatchScenario()
-    const whole = injectPowerCut(first.scenario.options, Infinity)
+    const whole = injectSimulatedCrash(first.scenario.options, Infinity)
     await mergeBatchInScenario(first, whole.options)
     // Tests the first and the last call of each kind; the calls in between behave the same.
     const acts = whole.calls
@@ -247,14 +247,14 @@ describe('a merge batch', () => {
     for (const [step, at] of acts) {
       const it = await createMergeBatchScenario()
       const { scenario } = it
-      await mergeBatchInScenario(it, injectPowerCut(scenario.options, at + 1).options).catch(
+      await mergeBatchInScenario(it, injectSimulatedCrash(scenario.options, at + 1).options).catch(
         (error: unknown) => {
-          if (!(error instanceof PowerCutError)) throw error
+          if (!(error instanceof SimulatedCrashError)) throw error
         },
       )
       scenario.expireLeases()
       await scenario.clock.sleep(31_000)
-      await recoverBranchMerges({ owner: 'catalogs', name: scenario.full }, 'main', scenario.options)
+      await recoverMergesOnBranch({ owner: 'catalogs', name: scenario.full }, 'main', scenario.options)
       const caseName = `cut off after ${step}`
       const pushed = scenario.tip() === listMergeCommits(it).at(-1)
       const intents = scenario.intents.map(({ pull, outcome }) => [caseName, pull, outcome])

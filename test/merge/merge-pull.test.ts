@@ -14,11 +14,11 @@ const { repository, pull, baseRef, base, head } = pullSnapshot
 const mergeCommitSha = toCommitSha(createHexSha('c'))
 const mergeTreeSha = toTreeSha(createHexSha('d'))
 /** A commit of the pull request that is not its head. */
-const earlierCommitSha = toCommitSha(createHexSha('e'))
+const earlierPullCommitSha = toCommitSha(createHexSha('e'))
 
 const otherOpenPullSummary: OpenPullSummary = {
   pull: toPullNumber(8),
-  head: earlierCommitSha,
+  head: earlierPullCommitSha,
   baseRef,
   author: toUserId(1002),
   draft: false,
@@ -33,7 +33,7 @@ const createIncomingCommits = (
     isWhole: true,
     commits: [
       { id: head, ...unsignedIncomingCommit },
-      { id: earlierCommitSha, ...unsignedIncomingCommit },
+      { id: earlierPullCommitSha, ...unsignedIncomingCommit },
     ],
     largeFiles: [],
   },
@@ -110,17 +110,17 @@ async function attemptMerge(
   return { kind: outcome.kind, pushes }
 }
 
-const mergedAttemptResult = { kind: 'landed', pushes: 1 }
-const requeuedAttemptResult = { kind: 'again', pushes: 0 }
+const successfulMergeAttempt = { kind: 'landed', pushes: 1 }
+const requeuedMergeAttempt = { kind: 'again', pushes: 0 }
 
 test('a merge is pushed if the open pull requests have not changed since the evaluation', async () => {
-  expect(await attemptMerge([], [])).toEqual(mergedAttemptResult)
-  expect(await attemptMerge([otherOpenPullSummary], [otherOpenPullSummary])).toEqual(mergedAttemptResult)
+  expect(await attemptMerge([], [])).toEqual(successfulMergeAttempt)
+  expect(await attemptMerge([otherOpenPullSummary], [otherOpenPullSummary])).toEqual(successfulMergeAttempt)
 })
 
 test('a merge is reevaluated if it would close a pull request that is new or was pushed to', async () => {
-  expect(await attemptMerge([], [otherOpenPullSummary])).toEqual(requeuedAttemptResult)
-  expect(await attemptMerge([], [{ ...otherOpenPullSummary, head }])).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [otherOpenPullSummary])).toEqual(requeuedMergeAttempt)
+  expect(await attemptMerge([], [{ ...otherOpenPullSummary, head }])).toEqual(requeuedMergeAttempt)
 })
 
 test.each([
@@ -132,13 +132,13 @@ test.each([
   'a merge is reevaluated if it would close a pull request that %s after the evaluation',
   async (_, change) => {
     expect(await attemptMerge([otherOpenPullSummary], [{ ...otherOpenPullSummary, ...change }])).toEqual(
-      requeuedAttemptResult,
+      requeuedMergeAttempt,
     )
   },
 )
 
 test('a merge is reevaluated if an affected pull request is no longer open', async () => {
-  expect(await attemptMerge([otherOpenPullSummary], [])).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([otherOpenPullSummary], [])).toEqual(requeuedMergeAttempt)
 })
 
 test('a merge is pushed if a pull request that it would close only has a new comment', async () => {
@@ -147,12 +147,12 @@ test('a merge is pushed if a pull request that it would close only has a new com
       [otherOpenPullSummary],
       [{ ...otherOpenPullSummary, updatedAt: '2026-01-02T00:00:00Z' }],
     ),
-  ).toEqual(mergedAttemptResult)
+  ).toEqual(successfulMergeAttempt)
 })
 
 test('a head that is already merged counts as merged, and one after a merged head is rejected', async () => {
   expect(await attemptMerge([], [], { before: head })).toEqual({ kind: 'landed', pushes: 0 })
-  expect(await attemptMerge([], [], { before: earlierCommitSha })).toEqual({ kind: 'refused', pushes: 0 })
+  expect(await attemptMerge([], [], { before: earlierPullCommitSha })).toEqual({ kind: 'refused', pushes: 0 })
 })
 
 test('a merge that a crashed process pushed is found and not pushed again', async () => {
@@ -161,18 +161,18 @@ test('a merge that a crashed process pushed is found and not pushed again', asyn
 
 test('a merge is reevaluated if its branch is frozen after the evaluation', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-  expect(await attemptMerge([], [], { freezes: [stop] })).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [], { freezes: [stop] })).toEqual(requeuedMergeAttempt)
   expect(await attemptMerge([], [], { freezes: [{ ...stop, branch: 'another' }] })).toEqual(
-    mergedAttemptResult,
+    successfulMergeAttempt,
   )
 })
 
 test('a merge is reevaluated if its branch is frozen during preparation', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-  expect(await attemptMerge([], [], { lateFreezes: [stop] })).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [], { lateFreezes: [stop] })).toEqual(requeuedMergeAttempt)
 })
 
 test('a pull request that changed and changed back after the evaluation is reevaluated', async () => {
-  expect(await attemptMerge([], [], { epochs: [4, 4] })).toEqual(mergedAttemptResult)
-  expect(await attemptMerge([], [], { epochs: [4, 6] })).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [], { epochs: [4, 4] })).toEqual(successfulMergeAttempt)
+  expect(await attemptMerge([], [], { epochs: [4, 6] })).toEqual(requeuedMergeAttempt)
 })

@@ -154,7 +154,7 @@ describe('a merge through the merge queue', () => {
     const [entry] = await readMergeGroups()
     await evaluateOpenMergeGroups()
     expect(mergeScenario.pull.merged?.sha).toBe(entry?.group?.head)
-    const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
+    const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch(
       { owner: 'catalogs', name: getRepositoryName() },
       'main',
@@ -272,7 +272,7 @@ describe('a merge through the merge queue', () => {
       for (const check of requiredCheckNames) await createSuccessfulCheckRun(entry?.group?.head ?? '', check)
       await mergeScenario.github.passTimeInQueues(mergeScenario.full)
       expect(mergeScenario.pull.merged).not.toBeNull()
-      const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
+      const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const { judgeMerged } = createMergeRecoveryOptions(createJobContext())
       const options = { ...mergeScenario.options, ...(judgeMerged && { judgeMerged }) }
       return () => settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', options)
@@ -336,7 +336,7 @@ describe('a merge through the merge queue', () => {
     for (const check of requiredCheckNames) await createSuccessfulCheckRun(entry?.group?.head ?? '', check)
     await mergeScenario.github.passTimeInQueues(mergeScenario.full)
     expect(mergeScenario.pull.merged).not.toBeNull()
-    const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
+    const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
     await settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', mergeScenario.options)
     expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
     expect(mergeScenario.mismatches).toHaveLength(1)

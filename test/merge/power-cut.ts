@@ -1,10 +1,10 @@
 // Simulates a process that crashes after any step of a merge.
 import type { MergeOptions } from '../../src/merge/merge-options.ts'
 
-export class PowerCutError extends Error {}
+export class SimulatedCrashError extends Error {}
 
 /** After `left` calls, including reads, every call fails, even cleanup. */
-export function injectPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
+export function injectSimulatedCrash<Options extends Omit<MergeOptions, 'plan'>>(
   options: Options,
   left: number,
 ): { options: Options; calls: string[] } {
@@ -16,10 +16,10 @@ export function injectPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
         typeof value !== 'function'
           ? value
           : async (...args: unknown[]) => {
-              if (calls.length >= left) throw new PowerCutError()
+              if (calls.length >= left) throw new SimulatedCrashError()
               calls.push(`${name}.${key}`)
               const answer: unknown = await (value as (...args: unknown[]) => unknown).apply(part, args)
-              if (calls.length >= left) throw new PowerCutError()
+              if (calls.length >= left) throw new SimulatedCrashError()
               return answer
             },
       ]),

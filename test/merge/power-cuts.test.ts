@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
-import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
+import { recoverMergesOnBranch } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { injectPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
+import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './power-cut.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
@@ -27,24 +27,24 @@ const testedMergeStrategies: readonly MergeStrategy[] = [
 ]
 const formatMergeStrategy = (method: MergeStrategy) => Object.values(method).join(' ')
 
-async function mergeWithPowerCut(method: MergeStrategy, left: number): Promise<readonly string[]> {
+async function mergeWithSimulatedCrash(method: MergeStrategy, left: number): Promise<readonly string[]> {
   const { examined, permit } = await mergeScenario.evaluate()
-  const { options, calls } = injectPowerCut(
+  const { options, calls } = injectSimulatedCrash(
     { ...mergeScenario.options, plan: async () => ({ plan: { method } }) },
     left,
   )
   await mergePull(examined, permit, options).catch((error: unknown) => {
-    if (!(error instanceof PowerCutError)) throw error
+    if (!(error instanceof SimulatedCrashError)) throw error
   })
   return calls
 }
 
 /** What the next process does: recovers pending merges, merges the pull request if it is still open, and sweeps. */
-async function recoverAfterPowerCut(method: MergeStrategy): Promise<void> {
+async function recoverAfterSimulatedCrash(method: MergeStrategy): Promise<void> {
   mergeScenario.expireLeases()
   await mergeScenario.clock.sleep(31_000)
-  await recoverBranchMerges({ owner: 'catalogs', name: mergeScenario.full }, 'main', mergeScenario.options)
-  if (mergeScenario.pull.state === 'open') await mergeWithPowerCut(method, Infinity)
+  await recoverMergesOnBranch({ owner: 'catalogs', name: mergeScenario.full }, 'main', mergeScenario.options)
+  if (mergeScenario.pull.state === 'open') await mergeWithSimulatedCrash(method, Infinity)
   const name = { owner: 'catalogs', name: mergeScenario.full.split('/')[1] ?? '' }
   await removeLeftoverStagingBranches(name, { ...mergeScenario.options, leaseSeconds: 60 })
 }
@@ -54,7 +54,7 @@ describe.each(testedMergeStrategies.map((method) => [formatMergeStrategy(method)
   (_, method) => {
     test('is merged exactly once after a crash at any step', async () => {
       mergeScenario = await mergeFixture.openScenario()
-      const steps = await mergeWithPowerCut(method, Infinity)
+      const steps = await mergeWithSimulatedCrash(method, Infinity)
       await mergeScenario.close()
       const seen = new Set<string>()
       for (const [at, step] of steps.entries()) {
@@ -66,8 +66,8 @@ describe.each(testedMergeStrategies.map((method) => [formatMergeStrategy(method)
         if (method.kind === 'push' && method.checksFirst)
           mergeScenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
         const { permit } = await mergeScenario.evaluate()
-        await mergeWithPowerCut(method, at + 1)
-        await recoverAfterPowerCut(method)
+        await mergeWithSimulatedCrash(method, at + 1)
+        await recoverAfterSimulatedCrash(method)
         const caseName = `cut off after ${step}`
         expect([caseName, mergeScenario.pull.merged?.sha]).toEqual([caseName, mergeScenario.tip()])
         expect([caseName, mergeScenario.intents.filter(({ outcome }) => outcome === 'landed')]).toMatchObject(

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
+import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
@@ -32,9 +32,9 @@ afterEach(async () => {
   mergeScenario.github.delayChecks(0)
 })
 
-const checksFirstPushStrategy = { kind: 'push', checksFirst: true, signed: false } as const
+const pushAfterChecksStrategy = { kind: 'push', checksFirst: true, signed: false } as const
 const signedPushStrategy = { kind: 'push', checksFirst: false, signed: true } as const
-const signedChecksFirstPushStrategy = { kind: 'push', checksFirst: true, signed: true } as const
+const signedPushAfterChecksStrategy = { kind: 'push', checksFirst: true, signed: true } as const
 const requireBotChecks = () => {
   mergeScenario.setRules([
     createStatusChecksRule(
@@ -101,7 +101,7 @@ describe('a push without checks to a branch that requires them on the merge comm
     })
     expect(mergeScenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
       ['abandoned', directPushStrategy],
-      ['landed', checksFirstPushStrategy],
+      ['landed', pushAfterChecksStrategy],
     ])
     expect(mergeScenario.otherBranches()).toEqual([])
   })
@@ -121,7 +121,7 @@ describe('a push with checks first', () => {
   test('adds our checks to the merge commit, merges it, and leaves no temporary branch', async () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
-    expect(await mergeScenario.merge(checksFirstPushStrategy)).toEqual({
+    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toEqual({
       kind: 'landed',
       commit: permit.landing.commit,
     })
@@ -141,7 +141,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     mergeScenario.github.delayChecks(3000)
     const began = mergeScenario.clock.now()
-    expect((await mergeScenario.merge(checksFirstPushStrategy)).kind).toBe('landed')
+    expect((await mergeScenario.merge(pushAfterChecksStrategy)).kind).toBe('landed')
     expect(mergeScenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
     expect(mergeScenario.clock.now() - began).toBeLessThan(8000)
   })
@@ -150,7 +150,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     mergeScenario.github.delayChecks(60_000)
     const began = mergeScenario.clock.now()
-    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({
+    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { reason: expect.stringContaining('required status checks are expected') },
     })
@@ -164,14 +164,14 @@ describe('a push with checks first', () => {
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
     const began = mergeScenario.clock.now()
-    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({ kind: 'refused' })
+    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({ kind: 'refused' })
     expect(mergeScenario.clock.now() - began).toBe(0)
   })
 
   test('merges nothing if the base moves while the checks are written', async () => {
     requireBotChecks()
     let moved = ''
-    const outcome = await mergeScenario.merge(checksFirstPushStrategy, {
+    const outcome = await mergeScenario.merge(pushAfterChecksStrategy, {
       forge: {
         ...mergeScenario.options.forge,
         perform: async (action) => {
@@ -189,7 +189,7 @@ describe('a push with checks first', () => {
   test('merges the evaluated head if the head moves after the recheck', async () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
-    const outcome = await mergeScenario.merge(checksFirstPushStrategy, {
+    const outcome = await mergeScenario.merge(pushAfterChecksStrategy, {
       repository: {
         ...mergeScenario.mirror,
         pushMerge: async (...args) => {
@@ -206,7 +206,7 @@ describe('a push with checks first', () => {
     mergeScenario.github.addRules(mergeScenario.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
     })
-    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({
+    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'branch' },
     })
@@ -217,7 +217,7 @@ describe('a push with checks first', () => {
     const [first, ...others] = passingCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
-    await expect(mergeScenario.merge(checksFirstPushStrategy, { checks: [red, ...others] })).rejects.toThrow(
+    await expect(mergeScenario.merge(pushAfterChecksStrategy, { checks: [red, ...others] })).rejects.toThrow(
       'not all required checks passed',
     )
     expect(mergeScenario.otherBranches()).toEqual([])
@@ -229,7 +229,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
     expect(
-      await mergeScenario.merge(checksFirstPushStrategy, {
+      await mergeScenario.merge(pushAfterChecksStrategy, {
         checks: [...passingCheckRuns, failedInstallCheck],
       }),
     ).toMatchObject({
@@ -243,7 +243,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
     expect(
-      await mergeScenario.merge(checksFirstPushStrategy, {
+      await mergeScenario.merge(pushAfterChecksStrategy, {
         checks: [...passingCheckRuns, failedInstallCheck],
         rules,
       }),
@@ -265,7 +265,7 @@ describe('a temporary branch', () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
     const names = [
-      formatTemporaryBranch(permit.landing),
+      formatTemporaryBranchName(permit.landing),
       'catalog-bot/tmp-9-main-0123456789ab',
       'catalog-bot/tmp-9',
     ]
@@ -275,7 +275,7 @@ describe('a temporary branch', () => {
         { 'theirs.txt': branch },
         { by: 'bob', branch },
       )
-    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({
+    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
     })
@@ -285,7 +285,7 @@ describe('a temporary branch', () => {
 
   test('is not removed by the sweep if another person has moved it', async () => {
     const { permit } = await mergeScenario.evaluate()
-    const branch = formatTemporaryBranch(permit.landing)
+    const branch = formatTemporaryBranchName(permit.landing)
     const { base, commit } = permit.landing
     await recordStagedCommit(permit.landing, commit, mergeScenario.options.store)
     expect(await mergeScenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
@@ -297,7 +297,7 @@ describe('a temporary branch', () => {
 
   test('that moves right before the removal is kept', async () => {
     const { permit } = await mergeScenario.evaluate()
-    const branch = formatTemporaryBranch(permit.landing)
+    const branch = formatTemporaryBranchName(permit.landing)
     await recordStagedCommit(permit.landing, permit.landing.commit, mergeScenario.options.store)
     await mergeScenario.mirror.createStagingBranch(permit)
     const deleteStagingBranch: typeof mergeScenario.mirror.deleteStagingBranch = async (...args) => {
@@ -319,7 +319,7 @@ describe('a temporary branch', () => {
     await recordStagedCommit(landing, landing.base, mergeScenario.options.store)
     await mergeScenario.mirror.createStagingBranch(permit)
     await recordStagedCommit(landing, landing.commit, mergeScenario.options.store)
-    expect((await mergeScenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
+    expect((await mergeScenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
     expect(mergeScenario.otherBranches()).toEqual([])
   })
 })
@@ -354,7 +354,7 @@ describe('a signed push', () => {
     requireBotChecks()
     mergeScenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await mergeScenario.evaluate()
-    expect((await mergeScenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
+    expect((await mergeScenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
     const runsOn = (headSha: string) =>
       mergeScenario.github.checkRuns({ repo: mergeScenario.pull.repo, headSha })
     expect(runsOn(mergeScenario.tip())).toHaveLength(2)
@@ -442,11 +442,13 @@ describe('if approvals count only for the merge that GitHub would create', () =>
 test('a temporary branch name encodes the pull request and base, and other names are ignored', async () => {
   const commit = toCommitSha('0123456789abcdef'.repeat(3).slice(0, 40))
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
-    expect(parseTemporaryBranch(formatTemporaryBranch({ pull: toPullNumber(7), baseRef, commit }))).toEqual({
+    expect(
+      parseTemporaryBranchName(formatTemporaryBranchName({ pull: toPullNumber(7), baseRef, commit })),
+    ).toEqual({
       pull: 7,
       baseRef,
     })
-  expect(formatTemporaryBranch({ pull: toPullNumber(7), baseRef: 'release/v4.18', commit })).not.toMatch(
+  expect(formatTemporaryBranchName({ pull: toPullNumber(7), baseRef: 'release/v4.18', commit })).not.toMatch(
     /tmp-.*\//,
   )
   for (const branch of [
@@ -458,5 +460,5 @@ test('a temporary branch name encodes the pull request and base, and other names
     'catalog-bot/tmp-x-main-0123456789ab',
     'catalog-bot/tmp-1-a/b-0123456789ab',
   ])
-    expect(parseTemporaryBranch(branch)).toBeUndefined()
+    expect(parseTemporaryBranchName(branch)).toBeUndefined()
 })

@@ -9,7 +9,7 @@ import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-function setUpMergedStateWait() {
+function setUpWaitForMergedState() {
   let now = 1_000_000
   const clock = { now: () => now }
   const store = createInMemoryStore({
@@ -42,7 +42,7 @@ function setUpMergedStateWait() {
 }
 
 test('waits for the process that merges it, and then counts it as merged', async () => {
-  const { place, store, snapshot, begin } = setUpMergedStateWait()
+  const { place, store, snapshot, begin } = setUpWaitForMergedState()
   const { lease, intent } = await begin()
   expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('wait')
   await store.finishMerge(intent, 'landed')
@@ -55,7 +55,7 @@ test('waits for the process that merges it, and then counts it as merged', async
 })
 
 test('waits half a minute for GitHub to notice a merge pushed by others', async () => {
-  const { place, snapshot, later } = setUpMergedStateWait()
+  const { place, snapshot, later } = setUpWaitForMergedState()
   expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('wait')
   later(29)
   expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('wait')

@@ -3,10 +3,10 @@ import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids
 import { createMergePermit, type ValidatedMerge } from '../../src/policy/merge-permit.ts'
 import {
   maxBatchSize,
-  canBatchMergesInOnePush,
+  canMergeBatchInOnePush,
   computeNextBatchSize,
   sortReadyPullsForBatch,
-  findPermitChainProblem,
+  findMergePermitChainProblem,
 } from '../../src/policy/batch.ts'
 import { unrestrictedBranchRules } from './no-rules.ts'
 
@@ -44,7 +44,7 @@ describe('the order of a batch', () => {
 describe('permits form a batch', () => {
   test('if the base of each is the commit of the previous one', () => {
     expect(
-      findPermitChainProblem([
+      findMergePermitChainProblem([
         createTestMergePermit(1, '0', '1'),
         createTestMergePermit(2, '1', '2'),
         createTestMergePermit(3, '2', '3'),
@@ -67,19 +67,19 @@ describe('permits form a batch', () => {
     ],
     ['a duplicate pull request', [createTestMergePermit(1, '0', '1'), createTestMergePermit(1, '1', '2')]],
   ])('but not with %s', (_, permits) => {
-    expect(findPermitChainProblem(permits)).toBeDefined()
+    expect(findMergePermitChainProblem(permits)).toBeDefined()
   })
 })
 
 describe('a branch accepts several merges in one push', () => {
   const method = { kind: 'push', checksFirst: false, signed: false } as const
   test('by a plain push if it has no rules', () => {
-    expect(canBatchMergesInOnePush({ method }, unrestrictedBranchRules)).toBe(true)
+    expect(canMergeBatchInOnePush({ method }, unrestrictedBranchRules)).toBe(true)
   })
   test('by a push after catalog-bot reports the required check on the tip', () => {
     const checks = { required: [{ name: 'catalog-bot / validation' }], strict: false }
     expect(
-      canBatchMergesInOnePush(
+      canMergeBatchInOnePush(
         { method: { ...method, checksFirst: true } },
         { ...unrestrictedBranchRules, checks },
       ),
@@ -111,7 +111,7 @@ describe('a branch accepts several merges in one push', () => {
     ],
     ['no merge method works', {}, unrestrictedBranchRules],
   ])('but not if %s', (_, plan, rules) => {
-    expect(canBatchMergesInOnePush(plan, rules)).toBe(false)
+    expect(canMergeBatchInOnePush(plan, rules)).toBe(false)
   })
 })
 

@@ -56,13 +56,13 @@ function planMergeWithRules(rules: Partial<BranchRules>, more: Partial<MergePlan
   })
 }
 
-const checksFirstPushStrategy: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
-const directPushStrategy: MergeStrategy = { ...checksFirstPushStrategy, checksFirst: false }
+const pushAfterChecksStrategy: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
+const directPushStrategy: MergeStrategy = { ...pushAfterChecksStrategy, checksFirst: false }
 const createGitHubMergeStrategy = (method: 'merge' | 'squash' | 'rebase'): MergeStrategy => ({
   kind: 'github-merge',
   method,
 })
-const upToDatePullInput = { pull: { containsBase: true } }
+const upToDatePullMergeInput = { pull: { containsBase: true } }
 
 interface MergeMethodCase {
   readonly rules: Partial<BranchRules>
@@ -85,23 +85,23 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'our checks, head behind': {
     rules: {},
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'adds the required checks to the validated merge before the push',
   },
   'our checks, head contains base': {
     rules: {},
-    more: upToDatePullInput,
+    more: upToDatePullMergeInput,
     method: directPushStrategy,
     expectedText: 'a push of the validated merge',
   },
   'our checks, by name alone': {
     rules: { checks: { required: [{ name: botCheckNames[0]! }], strict: false } },
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'adds the required checks to the validated merge before the push',
   },
   'our checks, strict, head behind': {
     rules: { checks: strictRequiredChecks },
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'adds the required checks to the validated merge',
   },
   'our checks, no place for a temporary branch': {
@@ -111,7 +111,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'no place for a temporary branch, head contains base': {
     rules: { temporaryBranch: ['creation'] },
-    more: upToDatePullInput,
+    more: upToDatePullMergeInput,
     method: directPushStrategy,
     expectedText: 'a push of the validated merge',
   },
@@ -128,7 +128,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'a check of others, head contains base': {
     rules: { checks: requiredChecksWithCi },
-    more: upToDatePullInput,
+    more: upToDatePullMergeInput,
     method: directPushStrategy,
     expectedText: 'a push of the validated merge',
   },
@@ -162,14 +162,14 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'a pull request without approval': {
     rules: { pullRequest: createPullRequestRuleSettings() },
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'a push of the validated merge',
   },
   'a pull request with approvals': {
     rules: {
       pullRequest: createPullRequestRuleSettings({ approvals: 2, codeOwners: true, conversations: true }),
     },
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'a push of the validated merge',
   },
   'restricted, the App not on the list': {
@@ -210,7 +210,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'linear history, strict, head contains base': {
     rules: { linearHistory: true, checks: strictRequiredChecks },
-    more: upToDatePullInput,
+    more: upToDatePullMergeInput,
     method: createGitHubMergeStrategy('squash'),
     expectedText: 'linear',
   },
@@ -221,7 +221,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   signatures: {
     rules: { signatures: true },
-    method: { ...checksFirstPushStrategy, signed: true },
+    method: { ...pushAfterChecksStrategy, signed: true },
     expectedText: 'GitHub signs the merge',
   },
   'signatures without checks need a temporary branch': {
@@ -241,7 +241,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'signatures, merge commits off, rebase only: a doubt is no refusal': {
     rules: { signatures: true, mergeMethods: ['rebase'] },
-    method: { ...checksFirstPushStrategy, signed: true },
+    method: { ...pushAfterChecksStrategy, signed: true },
     expectedText: 'GitHub signs the merge',
   },
   'merge queue': {
@@ -303,7 +303,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'unknown rights': {
     rules: {},
     more: { permissions: undefined },
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'a push of the validated merge',
   },
   'workflow files, without that right': {
@@ -331,7 +331,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'merge.method push in doubt': {
     rules: { others: ['code_scanning'], mergeMethods: ['squash'] },
     more: { wanted: 'push' },
-    method: checksFirstPushStrategy,
+    method: pushAfterChecksStrategy,
     expectedText: 'a push of the validated merge',
   },
   'merge.method squash': {
@@ -419,7 +419,7 @@ describe('a plan', () => {
     (setting) => {
       const pullRequest = createPullRequestRuleSettings({ approvals: 1, [setting]: true })
       const pushed = planMergeWithRules({ pullRequest })
-      expect(pushed).toMatchObject({ method: checksFirstPushStrategy, needsGitHubsTree: true })
+      expect(pushed).toMatchObject({ method: pushAfterChecksStrategy, needsGitHubsTree: true })
       expect(pushed.conditions.join('\n')).toContain("the same content as GitHub's test merge")
       expect(planMergeWithRules({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
       expect(planMergeWithRules({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)

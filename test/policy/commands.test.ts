@@ -13,7 +13,7 @@ import {
   type CommandEvaluationInput,
 } from '../../src/policy/commands.ts'
 import {
-  findCommandApprovals,
+  findApprovalsFromCommands,
   findActivePullHold,
   findMergeCommand,
   type CommandRecord,
@@ -164,7 +164,7 @@ describe('T21: a return to an old head does not restore a command', () => {
     const approveComment = createComment('olga', '/approve')
     const [decision] = decideCommentCommands(createCommandInput([approveComment])).decisions
     const records = decision ? [decision.record] : []
-    expect(findCommandApprovals(records, [approveComment])).toMatchObject([
+    expect(findApprovalsFromCommands(records, [approveComment])).toMatchObject([
       { epoch: 0, head: headShaA, user: 1002 },
     ])
   })
@@ -190,10 +190,10 @@ describe('T29: an edited or deleted comment is not a command', () => {
     const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
       ({ record }) => record,
     )
-    expect(findCommandApprovals(records, [approveComment]).length).toBe(1)
-    expect(findCommandApprovals(records, [])).toEqual([])
+    expect(findApprovalsFromCommands(records, [approveComment]).length).toBe(1)
+    expect(findApprovalsFromCommands(records, [])).toEqual([])
     expect(
-      findCommandApprovals(records, [{ ...approveComment, updatedAt: formatTimestampAtMinute(12) }]),
+      findApprovalsFromCommands(records, [{ ...approveComment, updatedAt: formatTimestampAtMinute(12) }]),
     ).toEqual([])
   })
 })
@@ -224,8 +224,8 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
     const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
       ({ record }) => record,
     )
-    expect(findCommandApprovals(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
-    expect(findCommandApprovals(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
+    expect(findApprovalsFromCommands(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
+    expect(findApprovalsFromCommands(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
   })
   test('GitHub is not asked about comments that cannot take effect', () => {
     const askedQuestions: string[] = []

@@ -1,6 +1,10 @@
 // When a freeze keeps pull requests out of a branch, and how it is reported.
 import { describe, expect, test } from '@jest/globals'
-import { computeRejectionBackOffMs, formatFreeze, findActiveFreezes } from '../../src/policy/merge-freeze.ts'
+import {
+  computeMergeRejectionBackOffMs,
+  formatFreeze,
+  findActiveFreezes,
+} from '../../src/policy/merge-freeze.ts'
 import { createMergeFreeze } from './gate-builders.ts'
 
 describe('a freeze', () => {
@@ -67,7 +71,7 @@ test('the time of a freeze is a correct calendar date', () => {
 })
 
 test('a rejection is retried after a minute, then after twice as long, up to an hour', () => {
-  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => computeRejectionBackOffMs(times) / 60_000)).toEqual([
+  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => computeMergeRejectionBackOffMs(times) / 60_000)).toEqual([
     1, 1, 2, 4, 32, 60, 60, 60,
   ])
 })

@@ -24,7 +24,7 @@ import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../sandbox/github/github-data.ts'
-import { FakePublisher } from '../adapters/image/fake-publisher.ts'
+import { FakeCatalogPublisher } from '../adapters/image/fake-publisher.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
@@ -46,7 +46,7 @@ export const repositoryFiles = {
 
 export interface PublishScenario {
   readonly full: string
-  readonly registry: FakePublisher
+  readonly registry: FakeCatalogPublisher
   readonly ctx: JobContext<Store>
   readonly store: Store
   /** Enqueued jobs with their delays. */
@@ -95,7 +95,7 @@ export async function createPublishScenario(
       password: await app.gitToken(it.installation.id, repository),
     }),
   })
-  const registry = new FakePublisher()
+  const registry = new FakeCatalogPublisher()
   registry.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   const publisherContext: PublishContext = {
     targets: parsePushTargets(`[{github: ${full}, push: [${catalogImageName}]}]`),

@@ -2,7 +2,7 @@
 import type { Catalog } from '../../packages/fbc/src/facts/catalog.ts'
 import type { Json } from '../../packages/fbc/src/go/json/json.ts'
 import type { TreeFileReader } from '../../src/pull-request/compare-blobs.ts'
-import { describeChange } from '../../src/pull-request/describe-change.ts'
+import { describePullRequestChange } from '../../src/pull-request/describe-change.ts'
 import type { PullRequestChange } from '../../src/pull-request/change.ts'
 import { toBlobSha } from '../../src/pull-request/ids.ts'
 import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
@@ -171,5 +171,5 @@ export function computeCatalogChange(
     ...(has(base, root) && { base: buildCatalog(base, root) }),
     ...(has(result, root) && { result: buildCatalog(result, root, hidden) }),
   }))
-  return describeChange({ paths, layout, catalogs, treeFiles: fileTexts })
+  return describePullRequestChange({ paths, layout, catalogs, treeFiles: fileTexts })
 }

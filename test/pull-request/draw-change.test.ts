@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { renderChangeAsMermaid, drawPackageChanges } from '../../src/pull-request/describe-change.ts'
+import { renderChangeAsMermaid, drawUpgradeGraphChanges } from '../../src/pull-request/describe-change.ts'
 import { buildBundleBlob, computeCatalogChange, buildChannelBlob, buildPackageBlob } from './build-catalog.ts'
 
 const twoCatalogLayout = {
@@ -28,7 +28,7 @@ test('the same change in two catalogs is one picture', () => {
     twoCatalogLayout,
   )
   expect(
-    drawPackageChanges(change).map(({ catalogs, drawing }) => [catalogs, drawing.channels.length]),
+    drawUpgradeGraphChanges(change).map(({ catalogs, drawing }) => [catalogs, drawing.channels.length]),
   ).toEqual([[['4.9', '4.20'], 1]])
   expect(renderChangeAsMermaid(change)).toContain('+ 2.0.0')
 })
@@ -47,7 +47,7 @@ test('a change that touches no channel, and a package that goes, have no picture
     ),
   ).toBeUndefined()
   expect(
-    drawPackageChanges(
+    drawUpgradeGraphChanges(
       computeCatalogChange(
         createFilesInBothCatalogs(catalogBlobsBeforeChange),
         { 'catalogs/v4.9/g/c.yaml': [] },

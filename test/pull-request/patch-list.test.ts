@@ -6,26 +6,26 @@ import {
   getTreeEntryPaths,
   memoizeByPathList,
   createPathListFilter,
-  hasPathUnder,
+  hasPathInDirectory,
   hasPath,
-  findPathsUnder,
+  findPathsInDirectory,
 } from '../../src/pull-request/incremental-list.ts'
 import type { BlobSha } from '../../src/pull-request/ids.ts'
 
 type TreeFileEntry = { readonly path: string; readonly mode: string; readonly oid: BlobSha }
 
 let prngState = 16
-const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
+const generateRandomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
 function createRandomTreeEntries(): Map<string, TreeFileEntry> {
   const names = ['a', 'a-', 'a.b', 'b', 'B', 'é', '\u{1f4a5}', '\uffee']
   const entries = new Map<string, TreeFileEntry>()
-  for (let left = randomIntegerBelow(30); left > 0; left--) {
+  for (let left = generateRandomIntegerBelow(30); left > 0; left--) {
     const path = Array.from(
-      { length: 1 + randomIntegerBelow(3) },
-      () => names[randomIntegerBelow(names.length)],
+      { length: 1 + generateRandomIntegerBelow(3) },
+      () => names[generateRandomIntegerBelow(names.length)],
     ).join('/')
-    entries.set(path, { path, mode: '100644', oid: String(randomIntegerBelow(3)) as BlobSha })
+    entries.set(path, { path, mode: '100644', oid: String(generateRandomIntegerBelow(3)) as BlobSha })
   }
   return entries
 }
@@ -59,8 +59,8 @@ test('a patched list and its derived values are the same as for a new list', () 
     let list: readonly TreeFileEntry[] = sortTreeEntries(now)
     for (let step = 0; step < 5; step++) {
       // Some lists have no derived values, so that the next list must start from an older one.
-      if (randomIntegerBelow(3) > 0) void [onlyA(list), first(list), getTreeEntryPaths(list)]
-      const next = randomIntegerBelow(4) === 0 ? new Map(now) : createRandomTreeEntries()
+      if (generateRandomIntegerBelow(3) > 0) void [onlyA(list), first(list), getTreeEntryPaths(list)]
+      const next = generateRandomIntegerBelow(4) === 0 ? new Map(now) : createRandomTreeEntries()
       list = applyPathListPatch(list, createPatchBetweenTrees(now, next))
       now = next
       expect(list).toEqual(sortTreeEntries(now))
@@ -106,8 +106,8 @@ test('a search in sorted paths finds the same paths as a linear search', () => {
     for (const one of [...paths, 'a', 'a/b', 'a.b', 'é', '', 'zz']) {
       expect(hasPath(paths, one)).toBe(paths.includes(one))
       const below = paths.filter((path) => one === '' || path.startsWith(`${one}/`))
-      expect(findPathsUnder(paths, one)).toEqual(below)
-      expect(hasPathUnder(paths, one)).toBe(below.length > 0)
+      expect(findPathsInDirectory(paths, one)).toEqual(below)
+      expect(hasPathInDirectory(paths, one)).toBe(below.length > 0)
     }
   }
 })

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { type CatalogFileFacts, assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { describeChange } from '../../src/pull-request/describe-change.ts'
+import { describePullRequestChange } from '../../src/pull-request/describe-change.ts'
 import { toBlobSha } from '../../src/pull-request/ids.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../../src/checks/validation/upgrade/upgrade-rule.ts'
-import { formatChangeAsText, describeChangeAsLines } from '../../src/report/describe-change.ts'
+import {
+  formatDescriptionLinesAsText,
+  describePullRequestChangeAsLines,
+} from '../../src/report/describe-change.ts'
 import { findSharedPath } from '../shared-data.ts'
 
 const catalogRoot = 'catalogs/v4.16'
@@ -30,7 +33,7 @@ function buildCatalogChange(path: string, edit: (text: string) => string) {
     assembleCatalog([...files].map(([file, its]) => ({ path: file, facts: its })))
   const file = `${catalogRoot}/${path}`
   const entry = (digit: string) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) })
-  return describeChange({
+  return describePullRequestChange({
     paths: [{ path: file, before: entry('0'), after: entry('1') }],
     layout: { catalogs: [{ root: catalogRoot, version: '4.16' }] },
     catalogs: [
@@ -46,7 +49,7 @@ function buildCatalogChange(path: string, edit: (text: string) => string) {
 }
 
 const formatCatalogChange = (change: ReturnType<typeof buildCatalogChange>) =>
-  formatChangeAsText(describeChangeAsLines(change))
+  formatDescriptionLinesAsText(describePullRequestChangeAsLines(change))
 const findUpgradeFindings = (change: ReturnType<typeof buildCatalogChange>) =>
   change.catalogs.flatMap((catalog) =>
     upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)].map((found) => found.rule)),

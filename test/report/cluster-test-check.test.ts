@@ -1,7 +1,7 @@
 // The check run of install tests on a cluster: its conclusion, and that untrusted text cannot break out of its block.
 import { expect, test } from '@jest/globals'
 import {
-  createFailedTestOutcome,
+  createFailedClusterTestOutcome,
   type ClusterTestOutcome,
 } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
@@ -31,9 +31,13 @@ const createClusterTestView = (
   },
 })
 const successfulInstallView = createClusterTestView({ verdict: 'installs' })
-const crashLoopView = createClusterTestView(createFailedTestOutcome('crash-loop', 'it ended'))
-const environmentFailureView = createClusterTestView(createFailedTestOutcome('quota', 'exceeded quota'))
-const infrastructureFailureView = createClusterTestView(createFailedTestOutcome('registry-failing', '503'))
+const crashLoopView = createClusterTestView(createFailedClusterTestOutcome('crash-loop', 'it ended'))
+const environmentFailureView = createClusterTestView(
+  createFailedClusterTestOutcome('quota', 'exceeded quota'),
+)
+const infrastructureFailureView = createClusterTestView(
+  createFailedClusterTestOutcome('registry-failing', '503'),
+)
 
 test('the check passes only if everything installs, and fails only for what the author can fix', () => {
   const conclusions = [
@@ -80,7 +84,7 @@ test('the summary reports the steps, the cluster, the times, and the leftover ob
 test('untrusted text creates no mention or link, and cannot end a block', () => {
   const evil = '</details> @everyone [x](https://evil.test) ![y](z) ```\n# owned'
   const { summary } = renderClusterTestCheck([
-    createClusterTestView(createFailedTestOutcome('csv-failed', evil), {
+    createClusterTestView(createFailedClusterTestOutcome('csv-failed', evil), {
       package: evil,
       steps: [evil],
       events: [{ at: 1, says: evil }],
@@ -106,7 +110,9 @@ test('untrusted text creates no mention or link, and cannot end a block', () => 
 test('a report that is too long is truncated between its sections', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(500))
   const many = Array.from({ length: 6 }, () =>
-    createClusterTestView(createFailedTestOutcome('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
+    createClusterTestView(createFailedClusterTestOutcome('csv-failed', 'x'), {
+      evidence: [{ title: 't', lines }],
+    }),
   )
   const { summary } = renderClusterTestCheck(many)
   expect(summary.length).toBeLessThan(60_100)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  formatChangeAsMarkdown,
-  formatChangeAsText,
-  describeChangeAsLines,
+  formatDescriptionLinesAsMarkdown,
+  formatDescriptionLinesAsText,
+  describePullRequestChangeAsLines,
 } from '../../src/report/describe-change.ts'
 import {
   buildBundleBlob,
@@ -28,9 +28,9 @@ const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
 }
 const describeCatalogChangeAsLines = (base: CatalogFiles, result: CatalogFiles) =>
-  describeChangeAsLines(computeCatalogChange(base, result, twoCatalogLayout))
+  describePullRequestChangeAsLines(computeCatalogChange(base, result, twoCatalogLayout))
 const formatCatalogChangeAsText = (base: CatalogFiles, result: CatalogFiles) =>
-  formatChangeAsText(describeCatalogChangeAsLines(base, result))
+  formatDescriptionLinesAsText(describeCatalogChangeAsLines(base, result))
 const formatSingleFileChange = (result: CatalogFiles[string]) =>
   formatCatalogChangeAsText(
     { 'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange },
@@ -136,7 +136,7 @@ describe('a reader learns', () => {
 
 test('names are code in Markdown, and cannot leave it', () => {
   const evil = '`@admin` fixes #1\n# x'
-  const found = formatChangeAsMarkdown(
+  const found = formatDescriptionLinesAsMarkdown(
     describeCatalogChangeAsLines(
       {},
       { 'catalogs/v4.20/n/c.yaml': [buildPackageBlob(evil), buildChannelBlob(evil, evil, [])] },

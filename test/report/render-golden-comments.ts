@@ -3,7 +3,7 @@
 import { toBlobSha, toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { describeChange, renderChangeAsMermaid } from '../../src/pull-request/describe-change.ts'
+import { describePullRequestChange, renderChangeAsMermaid } from '../../src/pull-request/describe-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import { computeFindingFix } from '../../src/checks/fixes/fix-finding.ts'
 import { imageByTag, imageMissing } from '../../src/checks/images/rules.ts'
@@ -14,7 +14,10 @@ import { checkIds } from '../../packages/findings/src/checks.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createFinding } from '../../packages/findings/src/rule.ts'
 import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
-import { formatChangeAsMarkdown, describeChangeAsLines } from '../../src/report/describe-change.ts'
+import {
+  formatDescriptionLinesAsMarkdown,
+  describePullRequestChangeAsLines,
+} from '../../src/report/describe-change.ts'
 import { describeChannelHeadConflicts } from '../../src/report/evaluation-report.ts'
 import {
   summarizePublicationStatus,
@@ -28,7 +31,7 @@ import {
   type SuggestedFixForFinding,
   type TracedFindingLine,
 } from '../../src/report/report-options.ts'
-import { summarizeChange } from '../../src/report/summarize-change.ts'
+import { summarizePullRequestChange } from '../../src/report/summarize-change.ts'
 import {
   createVerdictInput,
   createTestPullSnapshot,
@@ -126,7 +129,7 @@ function buildCatalogChange(before: TextByFilePath, after: TextByFilePath) {
       return text === undefined ? undefined : encodeText(text)
     },
   }
-  return describeChange({ paths, layout: catalogLayout, catalogs, treeFiles })
+  return describePullRequestChange({ paths, layout: catalogLayout, catalogs, treeFiles })
 }
 
 interface GoldenCommentInputs {
@@ -183,8 +186,8 @@ function renderGoldenComment({
     fixes.push({ finding: toFindingIdentityKey(found), fix })
   }
   return renderPullReport(verdict, {
-    summary: summarizeChange(change),
-    changeLines: formatChangeAsMarkdown(describeChangeAsLines(change)),
+    summary: summarizePullRequestChange(change),
+    changeLines: formatDescriptionLinesAsMarkdown(describePullRequestChangeAsLines(change)),
     graph: renderChangeAsMermaid(change),
     change: 'c0ffee123456'.repeat(3),
     page: pullContext,

@@ -9,21 +9,22 @@ const packageScripts = {
   check: 'npm run lint && npm run types && npm test',
   timed: 'node scripts/run-steps.mjs lint+types test',
 }
-const findCommandsInPage = (text: string) => findCommands('PAGE.md', text, packageScripts)
-const listCommandsInPage = (text: string) => findCommandsInPage(text).commands.map(({ command }) => command)
+const parseCommandsOnPage = (text: string) => findCommands('PAGE.md', text, packageScripts)
+const listCommandStringsOnPage = (text: string) =>
+  parseCommandsOnPage(text).commands.map(({ command }) => command)
 
 describe('commands of a page', () => {
   test('are the lines of its shell blocks, without comments', () => {
     const page =
       '# T\n\n```sh\nnpm ci && npm test   # the tests\n\n# only said\nnpm start\n```\n\n```yaml\na: b\n```\n'
-    expect(findCommandsInPage(page).commands.map(({ command, line }) => [line, command])).toEqual([
+    expect(parseCommandsOnPage(page).commands.map(({ command, line }) => [line, command])).toEqual([
       [4, 'npm ci && npm test'],
       [7, 'npm start'],
     ])
   })
 
   test('continue over lines that end with a backslash', () => {
-    expect(listCommandsInPage('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
+    expect(listCommandStringsOnPage('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
       'npm run x \\\n  --y',
       'npm start',
     ])
@@ -31,20 +32,20 @@ describe('commands of a page', () => {
 
   test('run in the checkout unless a comment changes it for the next block only', () => {
     const page = '<!-- ci: in a catalog repository -->\n\n```sh\nnpx a\n```\n\n```sh\nnpm b\n```\n'
-    expect(findCommandsInPage(page).commands.map(({ place }) => place)).toEqual(['catalog', 'checkout'])
+    expect(parseCommandsOnPage(page).commands.map(({ place }) => place)).toEqual(['catalog', 'checkout'])
   })
 
   test('that do not end declare the output to wait for', () => {
     expect(
-      findCommandsInPage('<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n').commands,
+      parseCommandsOnPage('<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n').commands,
     ).toMatchObject([{ until: 'listens' }])
   })
 
   test('are skipped only for a reason', () => {
     expect(
-      findCommandsInPage('<!-- ci: not run, needs a cluster -->\n```sh\nhelm install\n```\n').commands,
+      parseCommandsOnPage('<!-- ci: not run, needs a cluster -->\n```sh\nhelm install\n```\n').commands,
     ).toMatchObject([{ notRun: 'needs a cluster' }])
-    expect(findCommandsInPage('<!-- ci: not run -->\n```sh\nhelm install\n```\n').problems).toEqual([
+    expect(parseCommandsOnPage('<!-- ci: not run -->\n```sh\nhelm install\n```\n').problems).toEqual([
       'PAGE.md:1: unknown "ci:" comment "not run"',
     ])
   })
@@ -53,8 +54,8 @@ describe('commands of a page', () => {
 describe('the output on a page', () => {
   test('belongs to the command before it', () => {
     const page = '```sh\nnpm a\nnpm b\n```\n\n<!-- ci: prints -->\n\n```text\none\n…\n```\n'
-    expect(findCommandsInPage(page).commands.map(({ prints }) => prints)).toEqual([undefined, ['one', '…']])
-    expect(findCommandsInPage('<!-- ci: prints -->\n\n```text\none\n```\n').problems).toHaveLength(1)
+    expect(parseCommandsOnPage(page).commands.map(({ prints }) => prints)).toEqual([undefined, ['one', '…']])
+    expect(parseCommandsOnPage('<!-- ci: prints -->\n\n```text\none\n```\n').problems).toHaveLength(1)
   })
 
   test('is printed line by line, without lines in between unless "…" allows them', () => {
@@ -68,17 +69,17 @@ describe('the output on a page', () => {
 
 describe('a page', () => {
   test('must not mention a script that does not exist', () => {
-    expect(findCommandsInPage('Then `npm run lint` and `npm run lnt`.').problems).toEqual([
+    expect(parseCommandsOnPage('Then `npm run lint` and `npm run lnt`.').problems).toEqual([
       'PAGE.md:1: the npm script "lnt" does not exist',
     ])
   })
 
   test('must not mention running a file with the Node.js of the reader', () => {
-    expect(findCommandsInPage('Or `node bench/pull.ts DIR`.').problems).toHaveLength(1)
+    expect(parseCommandsOnPage('Or `node bench/pull.ts DIR`.').problems).toHaveLength(1)
   })
 
   test('must not have a CI comment without a block', () => {
-    expect(findCommandsInPage('<!-- ci: in a copy -->\n\nText.\n').problems).toHaveLength(1)
+    expect(parseCommandsOnPage('<!-- ci: in a copy -->\n\nText.\n').problems).toHaveLength(1)
   })
 })
 

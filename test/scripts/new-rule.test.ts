@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readExampleCasesForRule } from '../../scripts/rule-examples/cases.ts'
-import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
+import { evaluateRuleExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { ruleSuiteNames } from '../../packages/findings/src/rule.ts'
 import { linkPackages } from '../link-packages.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
@@ -101,7 +101,7 @@ describe('a new rule', () => {
         writeFileSync(join(temporaryDirectory, kind, path), text)
       }
       const [good] = readExampleCasesForRule('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
-      const { findings } = await evaluateExample({ ...good!, judges })
+      const { findings } = await evaluateRuleExample({ ...good!, judges })
       expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
     }
   })
@@ -114,7 +114,7 @@ describe('a new rule', () => {
         writeFileSync(join(temporaryDirectory, suite, path), text)
       }
       const [good] = readExampleCasesForRule('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
-      const { findings } = await evaluateExample({ ...good!, judges: 'bundle' }, { suites: [suite] })
+      const { findings } = await evaluateRuleExample({ ...good!, judges: 'bundle' }, { suites: [suite] })
       expect({ suite, found: findings.map(({ rule }) => rule) }).toEqual({ suite, found: [] })
       const bad = [...files].filter(([path]) => path.includes('/bad/')).map(([, text]) => text)
       expect({ suite, marks: bad.join('').match(/ # three-heads$/gm)?.length }).toEqual({ suite, marks: 1 })

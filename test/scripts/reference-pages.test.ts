@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const projectRoot = join(import.meta.dirname, '../..')
-let copy = ''
+let repositoryCopyPath = ''
 
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'reference-'))
+  repositoryCopyPath = mkdtempSync(join(tmpdir(), 'reference-'))
   for (const path of [
     'app.yml',
     'deploy',
@@ -21,35 +21,35 @@ beforeAll(() => {
     'src',
     '.prettierrc.json',
   ])
-    cpSync(join(projectRoot, path), join(copy, path), { recursive: true })
-  symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'))
+    cpSync(join(projectRoot, path), join(repositoryCopyPath, path), { recursive: true })
+  symlinkSync(join(projectRoot, 'node_modules'), join(repositoryCopyPath, 'node_modules'))
 })
-afterAll(() => rmSync(copy, { recursive: true }))
+afterAll(() => rmSync(repositoryCopyPath, { recursive: true }))
 
-const checkPages = () =>
+const checkReferencePages = () =>
   spawnSync(process.execPath, ['--no-warnings', 'scripts/reference-pages.ts', '--check'], {
-    cwd: copy,
+    cwd: repositoryCopyPath,
     encoding: 'utf8',
   })
 
-function edit(path: string, before: string, after: string): void {
-  const text = readFileSync(join(copy, path), 'utf8')
+function replaceTextInFile(path: string, before: string, after: string): void {
+  const text = readFileSync(join(repositoryCopyPath, path), 'utf8')
   expect(text).toContain(before)
-  writeFileSync(join(copy, path), text.replace(before, after))
+  writeFileSync(join(repositoryCopyPath, path), text.replace(before, after))
 }
 
 test('the pages are up to date, and a changed default or reason in the code makes them out of date', () => {
-  expect(checkPages()).toMatchObject({ status: 0, stdout: '' })
-  edit(
+  expect(checkReferencePages()).toMatchObject({ status: 0, stdout: '' })
+  replaceTextInFile(
     'src/jobs/settings.ts',
     'SWEEP_SECONDS: secondsSchema.default(180)',
     'SWEEP_SECONDS: secondsSchema.default(181)',
   )
-  edit('src/cli/commands/image-commands.ts', '.default(50051)', '.default(50052)')
-  edit('src/policy/commands.ts', 'maxCommandsPerHour = 30', 'maxCommandsPerHour = 31')
-  edit('src/jobs/metrics.ts', "help: 'Merges by outcome'", "help: 'Merges'")
-  edit('app.yml', '# Read the members of teams', '# Read the names of teams')
-  const { status, stdout } = checkPages()
+  replaceTextInFile('src/cli/commands/image-commands.ts', '.default(50051)', '.default(50052)')
+  replaceTextInFile('src/policy/commands.ts', 'maxCommandsPerHour = 30', 'maxCommandsPerHour = 31')
+  replaceTextInFile('src/jobs/metrics.ts', "help: 'Merges by outcome'", "help: 'Merges'")
+  replaceTextInFile('app.yml', '# Read the members of teams', '# Read the names of teams')
+  const { status, stdout } = checkReferencePages()
   expect(status).toBe(1)
   expect([...stdout.matchAll(/reference\/(.*)\.md: is out of date/g)].map(([, page]) => page)).toEqual([
     'command-line',
@@ -61,10 +61,13 @@ test('the pages are up to date, and a changed default or reason in the code make
 })
 
 test('a variable that the code reads but no page mentions is an error', () => {
-  edit(
+  replaceTextInFile(
     'src/cli/serve.ts',
     'environment: process.env',
     "environment: { ...process.env, X: process.env['NEW_SETTING'] }",
   )
-  expect(checkPages()).toMatchObject({ status: 1, stderr: expect.stringContaining('lacks NEW_SETTING') })
+  expect(checkReferencePages()).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('lacks NEW_SETTING'),
+  })
 })

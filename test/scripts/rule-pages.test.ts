@@ -23,7 +23,7 @@ const sampleRule: FindingRuleWithoutFormatter = {
 // The example is really evaluated, so it belongs to an existing rule.
 const ruleFixturesDirectory = join(projectRoot, 'fixtures/rules')
 const severalHeadsRule: FindingRuleWithoutFormatter = { ...sampleRule, id: 'several-heads' }
-const createPage = (id: string, path: string) =>
+const createOutdatedRulePage = (id: string, path: string) =>
   `# ${id}\n\nold\n_old_\n\nBy people.\n\nIn [this example](../../fixtures/rules/${id}/${path}), old\n\nold\n`
 
 describe('pages of rules', () => {
@@ -47,7 +47,7 @@ describe('pages of rules', () => {
   })
 
   test('are generated, except for the description that people wrote', async () => {
-    const page = createPage('several-heads', 'bad/fork')
+    const page = createOutdatedRulePage('several-heads', 'bad/fork')
     const renewed = await updateRulePage(page, severalHeadsRule, ruleFixturesDirectory)
     expect(renewed).toMatch(
       /^# several-heads\n\nA channel has one head\.\n_Check: validation; .*_\n\nBy people\.\n\n/,
@@ -62,7 +62,9 @@ describe('pages of rules', () => {
   })
 
   const renderFullPage = (id: string, path: string) =>
-    updateRulePage(createPage(id, path), { ...sampleRule, id }, ruleFixturesDirectory, { isFull: true })
+    updateRulePage(createOutdatedRulePage(id, path), { ...sampleRule, id }, ruleFixturesDirectory, {
+      isFull: true,
+    })
 
   test('have all examples and the message of opm if they are full', async () => {
     expect(await renderFullPage('several-heads', 'bad/fork')).toContain(
@@ -75,7 +77,7 @@ describe('pages of rules', () => {
   })
 
   test('show a pull request as a diff, and what it was when it was approved', async () => {
-    const page = createPage('not-owner', 'bad/a-stranger')
+    const page = createOutdatedRulePage('not-owner', 'bad/a-stranger')
     const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixturesDirectory)
     expect(renewed).toContain('```diff\n+++ b/catalog/foo/catalog.yaml\n')
     const approved = await renderFullPage('approved-something-else', 'bad/an-ancestor-landed')
@@ -86,9 +88,9 @@ describe('pages of rules', () => {
 
   test.each([
     ['# two-heads\n', /needs "# several-heads", a description, and an example/],
-    [createPage('other', 'bad/fork'), /needs "# several-heads"/],
-    [createPage('several-heads', 'bad/x'), /does not exist/],
-    [createPage('several-heads', 'bad/fork/no-such-file.yaml'), /does not exist/],
+    [createOutdatedRulePage('other', 'bad/fork'), /needs "# several-heads"/],
+    [createOutdatedRulePage('several-heads', 'bad/x'), /does not exist/],
+    [createOutdatedRulePage('several-heads', 'bad/fork/no-such-file.yaml'), /does not exist/],
   ])('cannot be %j', async (page, error) => {
     await expect(updateRulePage(page, severalHeadsRule, ruleFixturesDirectory)).rejects.toThrow(error)
   })

@@ -17,19 +17,21 @@ import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story
 let storyEnvironment: StoryEnvironment | undefined
 afterEach(async () => storyEnvironment?.close())
 
-const botChecks = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig)).map((context) => ({ context }))
-const createBotChecksRule = (app: number) =>
-  createStatusChecksRule(botChecks.map((check) => ({ ...check, integration_id: app })))
+const requiredBotChecks = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig)).map((context) => ({
+  context,
+}))
+const createRequiredBotChecksRule = (app: number) =>
+  createStatusChecksRule(requiredBotChecks.map((check) => ({ ...check, integration_id: app })))
 
 test.each<[string, (app: number) => BranchRule[], number]>([
-  ['requires our checks: they are put on the merge first', (app) => [createBotChecksRule(app)], 2],
+  ['requires our checks: they are put on the merge first', (app) => [createRequiredBotChecksRule(app)], 2],
   ['requires a linear history: GitHub squashes', () => [{ type: 'required_linear_history' }], 1],
   [
     'requires signatures and a pull request',
     () => [{ type: 'required_signatures' }, createPullRequestRule()],
     2,
   ],
-  ['has a merge queue', (app) => [createMergeQueueRule(), createBotChecksRule(app)], 2],
+  ['has a merge queue', (app) => [createMergeQueueRule(), createRequiredBotChecksRule(app)], 2],
 ])(
   'a branch that %s receives the pull request as it was validated',
   async (_, rulesFor, parents) => {

@@ -27,7 +27,7 @@ import {
   type MergeTableRow,
   type ObservedMergeMethod,
 } from './landing-table/table-row.ts'
-import { singleRuleRows } from './landing-table/single-rule-rows.ts'
+import { singleBranchRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
   runGitInDirectory,
@@ -36,7 +36,7 @@ import {
   type MergeTableFixture,
 } from './landing-table/table-fixture.ts'
 
-const mergeTableRows = [...singleRuleRows, ...combinedRuleRows]
+const mergeTableRows = [...singleBranchRuleRows, ...combinedRuleRows]
 
 describe('what GitHub accepts and what the bot chooses', () => {
   let ground: MergeTableFixture
@@ -241,6 +241,8 @@ describe('what GitHub accepts and what the bot chooses', () => {
       .filter((line) => line.startsWith('|') && !line.startsWith('|-'))
       .slice(1)
       .map((line) => line.split('|')[1]?.trim())
-    expect([...new Set(singleRuleRows.map(({ setting }) => setting))].sort()).toEqual([...settings].sort())
+    expect([...new Set(singleBranchRuleRows.map(({ setting }) => setting))].sort()).toEqual(
+      [...settings].sort(),
+    )
   })
 })

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { interruptedMergeRows, userCreatedTemporaryBranch } from './landing-table/interrupted-merges.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import type { ExpectedMergeWaitResult } from './landing-table/table-row.ts'
-import { singleRuleRows } from './landing-table/single-rule-rows.ts'
+import type { ExpectedBlockedMergeResult } from './landing-table/table-row.ts'
+import { singleBranchRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
   createMergeTableFixture,
@@ -16,13 +16,13 @@ import {
 } from './landing-table/table-fixture.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
-const mergeTableRows = [
-  ...[...singleRuleRows, ...combinedRuleRows].filter(({ withBot }) => withBot),
+const botMergeTableRows = [
+  ...[...singleBranchRuleRows, ...combinedRuleRows].filter(({ withBot }) => withBot),
   ...interruptedMergeRows,
 ]
 
 /** The text that people can read: our comments, our checks on the head, and our issues. */
-function readVisiblePullText({ pull }: PreparedMergeTableRow): string {
+function collectBotTextOnPull({ pull }: PreparedMergeTableRow): string {
   const ours = ({ author }: { author: { login: string } }) => author.login === 'catalog-bot[bot]'
   const checks = pull.repo.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs)
   return [
@@ -58,7 +58,7 @@ describe('every merge route of a branch', () => {
 
   /** Opens a row's repository, and prepares those of the next few rows at the same time. */
   async function staged(index: number): Promise<PreparedMergeTableRow> {
-    for (const [at, row] of mergeTableRows.entries())
+    for (const [at, row] of botMergeTableRows.entries())
       if (at >= index && at < index + 4 && !stages.has(at)) {
         const stage = ground.openRow(row, `row-${at + 1}`)
         stage.then((it) => played.push(it)).catch(() => undefined)
@@ -81,10 +81,10 @@ describe('every merge route of a branch', () => {
   const linesOf = ({ full }: PreparedMergeTableRow): string[] =>
     log.filter((line) => line.includes(`"name":"${full.split('/')[1] ?? ''}"`))
 
-  const says = (it: PreparedMergeTableRow, waits: ExpectedMergeWaitResult) => () =>
-    waits.textPatterns.every((part) => part.test(readVisiblePullText(it)))
+  const says = (it: PreparedMergeTableRow, waits: ExpectedBlockedMergeResult) => () =>
+    waits.textPatterns.every((part) => part.test(collectBotTextOnPull(it)))
 
-  test.each(mergeTableRows.map((row, index) => [row.name, index, row] as const))(
+  test.each(botMergeTableRows.map((row, index) => [row.name, index, row] as const))(
     '%s',
     async (_, index, row) => {
       const it = await staged(index)
@@ -97,12 +97,12 @@ describe('every merge route of a branch', () => {
         (may.merge !== undefined && it.pull.merged !== null) ||
         (may.wait !== undefined && it.pull.merged === null && says(it, may.wait)())
       await waitUntil(
-        `it ends as it should; people read:\n${readVisiblePullText(it)}\n`,
+        `it ends as it should; people read:\n${collectBotTextOnPull(it)}\n`,
         hasEnded,
         45,
         linesOf(it),
       ).catch((error: unknown) => {
-        throw new Error(`${String(error)}\n--- people read now:\n${readVisiblePullText(it)}`)
+        throw new Error(`${String(error)}\n--- people read now:\n${collectBotTextOnPull(it)}`)
       })
       if (it.pull.merged !== null && may.merge !== undefined) return expectMergedAsValidated(it, may.merge)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
@@ -112,7 +112,7 @@ describe('every merge route of a branch', () => {
   )
 
   // Runs last, because a rejected merge is retried a minute later, and these minutes overlap.
-  const mended = mergeTableRows.flatMap((row, index) => {
+  const mended = botMergeTableRows.flatMap((row, index) => {
     const waits = 'ends' in row.bot && row.bot.ends === 'waits' ? row.bot : undefined
     return waits?.then === undefined ? [] : [[row.name, index, waits.then] as const]
   })
@@ -122,7 +122,7 @@ describe('every merge route of a branch', () => {
       const it = await staged(index)
       await waitUntil('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
         (error: unknown) => {
-          throw new Error(`${String(error)}\n--- people read now:\n${readVisiblePullText(it)}`)
+          throw new Error(`${String(error)}\n--- people read now:\n${collectBotTextOnPull(it)}`)
         },
       )
       return expectMergedAsValidated(it, then)

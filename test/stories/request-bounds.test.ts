@@ -17,7 +17,7 @@ interface RequestCountBound {
 }
 
 /** The rows of the table: deliveries, the most requests of one of them, and the job that has the allowance for many. */
-const requestBoundByTableRow = new Map(
+const requestBoundByDeliveryName = new Map(
   readFileSync('docs/dev/performance.md', 'utf8')
     .split('\n')
     .flatMap((line): [string, RequestCountBound][] => {
@@ -40,7 +40,7 @@ const requestBoundByTableRow = new Map(
 
 test('the table has every event that the App subscribes to', () => {
   const { default_events: events } = parse(readFileSync('app.yml', 'utf8')) as { default_events: string[] }
-  const told = new Set([...requestBoundByTableRow.values()].flatMap(({ events: some }) => some[0]))
+  const told = new Set([...requestBoundByDeliveryName.values()].flatMap(({ events: some }) => some[0]))
   expect([...told].toSorted()).toEqual([...events].toSorted())
 })
 
@@ -85,7 +85,7 @@ beforeAll(async () => {
 afterAll(() => storyEnvironment.close())
 
 /** The requests that count against the installation's hourly limit. */
-const listRateLimitCountedRequests = () =>
+const listRequestsCountedByRateLimit = () =>
   storyEnvironment.demo.github.requests.filter(
     ({ status, template }) =>
       status !== 304 && !template.startsWith('/{owner}/') && !template.startsWith('/app'),
@@ -102,17 +102,17 @@ async function waitUntilBotIdle(): Promise<void> {
 
 /** The requests that `act` made the bot send. */
 async function captureBotRequests(act: () => unknown): Promise<readonly string[]> {
-  const before = listRateLimitCountedRequests().length
+  const before = listRequestsCountedByRateLimit().length
   await act()
   await storyEnvironment.demo.github.webhooks.settled()
   await waitUntilBotIdle()
-  return listRateLimitCountedRequests()
+  return listRequestsCountedByRateLimit()
     .slice(before)
     .map(({ method, template, operation = template }) => `${method} ${operation}`)
 }
 
-const getRequestBoundForRow = (row: string): RequestCountBound => {
-  const found = requestBoundByTableRow.get(row)
+const getRequestBoundForDelivery = (row: string): RequestCountBound => {
+  const found = requestBoundByDeliveryName.get(row)
   if (found === undefined) throw new Error(`the table has no row ${row}`)
   return found
 }
@@ -192,12 +192,12 @@ test('one delivery costs at most what the table lists', async () => {
       ),
     )
   for (const [row, requests] of Object.entries(seen))
-    expect({ row, requests, isWithin: requests.length <= getRequestBoundForRow(row).one }).toEqual({
+    expect({ row, requests, isWithin: requests.length <= getRequestBoundForDelivery(row).one }).toEqual({
       row,
       requests,
       isWithin: true,
     })
-  expect(Object.keys(told).toSorted()).toEqual([...requestBoundByTableRow.keys()].toSorted())
+  expect(Object.keys(told).toSorted()).toEqual([...requestBoundByDeliveryName.keys()].toSorted())
 }, 240_000)
 
 test('many reports on commits without a waiting pull request cost nothing', async () => {
@@ -218,7 +218,7 @@ test('many reports on commits without a waiting pull request cost nothing', asyn
 test('many deliveries cost no more than the allowance of their pull request', async () => {
   const { github } = storyEnvironment.demo
   const [burst = 0, perHour = 0] = requestQuotaByJobKind.pull ?? []
-  const before = listRateLimitCountedRequests().length
+  const before = listRequestsCountedByRateLimit().length
   const began = Date.now()
   for (let times = 0; times < 40; times += 1) {
     for (const comment of pullWithManyComments.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
@@ -227,8 +227,8 @@ test('many deliveries cost no more than the allowance of their pull request', as
   }
   await waitUntilBotIdle()
   const refilled = ((Date.now() - began) / 3600_000) * perHour
-  const one = getRequestBoundForRow('`issue_comment` deleted').one
-  expect(listRateLimitCountedRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
+  const one = getRequestBoundForDelivery('`issue_comment` deleted').one
+  expect(listRequestsCountedByRateLimit().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
   expect(
     storyEnvironment.log.some((line) =>

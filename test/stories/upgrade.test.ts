@@ -8,7 +8,7 @@ import { constants, zstdDecompressSync } from 'node:zlib'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
-import { findCommandApprovals } from '../../src/policy/command-records.ts'
+import { findApprovalsFromCommands } from '../../src/policy/command-records.ts'
 import { findActiveFreezes } from '../../src/policy/merge-freeze.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { publicationStateNamespace } from '../../src/publish/publication-state.ts'
@@ -66,7 +66,7 @@ describe.each(fixtureVersions)('the store of version %s', (version) => {
     const comment = { id: expected.waiting.approval, body: '/approve', createdAt: at, updatedAt: at }
     const records = await store.commands(repository, pull)
     const [shown] = (await store.shownHeads(repository, pull)).slice(-1)
-    expect(findCommandApprovals(records, [comment] as never)).toMatchObject([
+    expect(findApprovalsFromCommands(records, [comment] as never)).toMatchObject([
       { login: 'bob', epoch: shown?.epoch, covers: expect.anything() },
     ])
     expect(shown?.head).toBe(expected.waiting.head)

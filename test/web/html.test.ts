@@ -1,7 +1,7 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
 import { htmlTemplate, wrapSvgAsHtml, convertHtmlToString } from '../../src/web/html.ts'
-import { renderMarkdownLineWithoutMarkup, renderMarkdown } from '../../src/web/pages/markdown.ts'
+import { renderMarkdownLineAsText, renderMarkdown } from '../../src/web/pages/markdown.ts'
 import { createCookieSealer } from '../../src/web/server/sign-in.ts'
 
 test.each([
@@ -34,7 +34,7 @@ test.each([
   ['[words](https://evil.example)', 'words'],
   ['<img src=x>', '&lt;img src=x&gt;'],
 ])('a line of Markdown %j is read as text', (line, shown) =>
-  expect(convertHtmlToString(renderMarkdownLineWithoutMarkup(line))).toBe(shown),
+  expect(convertHtmlToString(renderMarkdownLineAsText(line))).toBe(shown),
 )
 
 test('the pages of rules are shown with their code, lists and links', () => {

@@ -74,7 +74,7 @@ function decodePropertiesOrDependencies(
   { value, json }: { readonly value: ParsedValue; readonly json?: string },
   field: string,
 ): readonly PropertyOrDependency[] {
-  const { decoded, problems } = decodeGoStruct(type, convertTypeFieldsToStrings(value, field))
+  const { decoded, problems } = decodeGoStruct(type, convertItemTypesToStrings(value, field))
   if (problems.length > 0) return []
   return getDecodedStructList(decoded, field).map((item) => {
     const tree = item.sources.get('value')
@@ -92,7 +92,7 @@ function decodePropertiesOrDependencies(
 }
 
 /** Converts the types of the list's items to strings. */
-function convertTypeFieldsToStrings(document: ParsedValue, field: string): ParsedValue {
+function convertItemTypesToStrings(document: ParsedValue, field: string): ParsedValue {
   const withStringType = (value: ParsedValue) =>
     value.kind === 'map'
       ? replaceMapEntries(

@@ -90,14 +90,14 @@ function findFirstCsvManifest(
   files: BundleFiles,
 ): { readonly file: string; readonly tree: ParsedValue } | undefined {
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
-    const tree = parseManifestTree(bytes)
+    const tree = parseManifestYaml(bytes)
     const type = tree && parseApiVersionAndKind(tree)
     if (tree && type && isCsv(type)) return { file, tree }
   }
   return undefined
 }
 
-function parseManifestTree(bytes: Uint8Array): ParsedValue | undefined {
+function parseManifestYaml(bytes: Uint8Array): ParsedValue | undefined {
   const document = readManifest(bytes)
   return document.kind === 'value' ? document.value : undefined
 }

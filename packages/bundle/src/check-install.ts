@@ -7,7 +7,7 @@ import { renderPlainManifests } from './plain/render-plain.ts'
 import type { PlainManifestRenderOptions } from './plain/rendering.ts'
 import { checkCrdUpgrade } from './upgrade/check-crd-upgrade.ts'
 import {
-  createManifestObjectLocator,
+  createManifestFieldLocator,
   readBundleManifestObjects,
   type ParsedManifestObject,
 } from './plain/bundle-object.ts'
@@ -53,7 +53,7 @@ export function checkBundleInstall(
 
 /** Sorted. Skips kinds and versions that aren't part of Kubernetes, because their schemas exist only on clusters. */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
-  const locate = createManifestObjectLocator(files)
+  const locate = createManifestFieldLocator(files)
   const rejected = findFieldsRejectedByOpm(files)
   return readBundleManifestObjects(files)
     .objects.flatMap((object) => {
@@ -124,7 +124,7 @@ export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
       .filter(({ kind }) => kind === 'CustomResourceDefinition')
       .map(({ tree }) => convertParsedValueToJson(tree)),
   )
-  const locate = createManifestObjectLocator(files)
+  const locate = createManifestFieldLocator(files)
   const annotations = getJsonFieldAtPath(convertParsedValueToJson(csv.tree), 'metadata', 'annotations')
   return exampleAnnotationKeys
     .flatMap((annotation) =>

@@ -100,7 +100,7 @@ export function deriveBundleProperties(sources: BundlePropertySources): readonly
   return all.sort((a, b) => compareBytes(a.type, b.type) || compareBytes(a.text, b.text))
 }
 
-interface DecodedProperties {
+interface DecodedBundleProperties {
   readonly gvks: readonly Gvk[]
   readonly packages: readonly DecodedStruct[]
   readonly others: readonly DerivedProperty[]
@@ -109,7 +109,7 @@ interface DecodedProperties {
 function decodeGvkAndPackageProperties(
   properties: readonly PropertyWithParsedValue[],
   before: string,
-): DecodedProperties {
+): DecodedBundleProperties {
   const gvks: Gvk[] = []
   const packages: DecodedStruct[] = []
   const others: DerivedProperty[] = []

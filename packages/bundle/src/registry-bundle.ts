@@ -140,7 +140,7 @@ export function getApisDefinedByCrds(crds: readonly ManifestObject[]): readonly 
 }
 
 /** Continues after a reason to reject the bundle, to collect all of them. */
-class RejectionCollector {
+class BundleRejectionCollector {
   readonly rejections: BundleRejectedError[] = []
 
   attempt<Result>(fallback: Result, step: () => Result): Result {
@@ -156,7 +156,7 @@ class RejectionCollector {
 
 /** Collects every reason to reject the bundle, in opm's order. Cached per bundle. */
 export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
-  const collector = new RejectionCollector()
+  const collector = new BundleRejectionCollector()
   const { rejections } = collector
   const objects = readManifestObjects(files)
   if (objects.length === 0) return { rejections: [new BundleRejectedError('no bundle objects found')] }
@@ -199,7 +199,7 @@ export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): 
 function readCsvApis(
   csv: ManifestObject,
   crds: readonly ManifestObject[],
-  collector: RejectionCollector,
+  collector: BundleRejectionCollector,
 ): Pick<BundlePropertySources, 'spec' | 'required'> & { readonly provided: readonly BundleApi[] } {
   const before = `error checking provided apis in bundle ${csv.name}: `
   const beforeServices = `${before}error getting apiservice definitions: `

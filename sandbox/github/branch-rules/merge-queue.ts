@@ -111,7 +111,7 @@ export async function removeMergeQueueEntry(
     reason: reason.toLowerCase(),
     by: reason === 'MANUAL' ? by : null,
   }
-  await dissolveMergeGroup(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
+  await destroyMergeGroup(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
   await emitPullRequestEvent(state, pull, 'dequeued', by, { reason })
 }
 
@@ -136,7 +136,7 @@ export async function emitMergeGroupEvent(
   })
 }
 
-async function dissolveMergeGroup(
+async function destroyMergeGroup(
   state: MockGitHubState,
   entry: MockMergeQueueEntry,
   reason: 'merged' | 'invalidated' | 'dequeued',
@@ -201,7 +201,7 @@ async function buildMergeGroup(
   let base = repo.knownRefs.get(`refs/heads/${branch}`) ?? ''
   for (const entry of (repo.queues.get(branch) ?? []).slice(0, Math.max(1, settings.max_entries_to_build))) {
     if (entry.group !== undefined && entry.group.baseSha !== base) {
-      await dissolveMergeGroup(state, entry, 'invalidated')
+      await destroyMergeGroup(state, entry, 'invalidated')
       return true
     }
     if (entry.group === undefined) {

@@ -128,7 +128,7 @@ export async function checkRequiredChecks(
   }
   const unmet = findUnmetRequiredChecks(world, repo, now, required)
   if (unmet.length === 0) return []
-  const head = await findUpToDatePullHead(move)
+  const head = await findPullHeadContainingBranch(move)
   return head !== undefined && findUnmetRequiredChecks(world, repo, head, required).length === 0
     ? []
     : toViolations(unmet)
@@ -138,7 +138,7 @@ export async function checkRequiredChecks(
  * The head of the pull request that this local merge contains, if that head contains the branch. Then both trees
  * are identical.
  */
-async function findUpToDatePullHead(move: NonDeletingRefUpdate): Promise<string | undefined> {
+async function findPullHeadContainingBranch(move: NonDeletingRefUpdate): Promise<string | undefined> {
   const { path, old, now } = move
   const head = (await findPullMergedByRefUpdate(move))?.headSha
   if (old === undefined || head === undefined || !(await isAncestor(path, old, head))) return undefined

@@ -101,7 +101,7 @@ async function checkRequiredReviews(
   if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedByPullWithSameHead(move, pull))
     violations.push({ message: 'Changes have been requested.' })
   violations.push(...(await checkRequiredReviewers(move, pull, approvals, parameters)))
-  const isAltered = (stale || last) && (await differsFromGitHubMerge(move, pull))
+  const isAltered = (stale || last) && (await hasDifferentTreeThanGitHubMerge(move, pull))
   if (approvals.length < count || (stale && isAltered))
     violations.push({ message: formatApprovalsNeededMessage(Math.max(1, count)) })
   const isFresh = approvals.some(({ author, sha }) => author !== pull.lastPusher && sha === pull.headSha)
@@ -154,7 +154,7 @@ async function checkRequiredReviewers(
 }
 
 /** Whether a pushed merge has different contents from GitHub's own merge of the same commits. */
-async function differsFromGitHubMerge(
+async function hasDifferentTreeThanGitHubMerge(
   { path, old, now, merge }: NonDeletingRefUpdate,
   pull: MockPull,
 ): Promise<boolean> {

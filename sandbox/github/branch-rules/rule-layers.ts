@@ -47,10 +47,10 @@ export function collectBranchRuleLayers(update: RefUpdate): BranchRuleLayer[] {
     rules: ruleset.rules,
     bypass: computeBypassEffect(update, computeBypassMode(world, repo, by, ruleset.bypass_actors)),
   }))
-  return [...layers, ...toBranchProtectionLayers(update)]
+  return [...layers, ...toBranchProtectionRuleLayers(update)]
 }
 
-function toBranchProtectionLayers(update: RefUpdate): BranchRuleLayer[] {
+function toBranchProtectionRuleLayers(update: RefUpdate): BranchRuleLayer[] {
   const { world, repo, ref, by, old } = update
   const protection = ref.startsWith('refs/heads/')
     ? findBranchProtection(repo, getBranchName(update))

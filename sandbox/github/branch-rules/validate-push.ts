@@ -11,7 +11,7 @@ import { parsePushRequest, unpackGitObjects } from './receive-pack.ts'
 import type { PushCommand } from './receive-pack.ts'
 import {
   formatRuleBypassLines,
-  declineMessageByRuleCode,
+  pushDeclineMessageByErrorCode,
   formatPushRejectionLines,
 } from './verdict-messages.ts'
 import { canWriteWorkflowFiles, findWorkflowFileRejection } from './workflow-files.ts'
@@ -96,7 +96,7 @@ async function validatePushCommand(
   if (verdict.rejected.length > 0)
     return {
       lines: formatPushRejectionLines(world, repo, ref, verdict),
-      reason: declineMessageByRuleCode[verdict.code],
+      reason: pushDeclineMessageByErrorCode[verdict.code],
     }
   return verdict.bypassed.length > 0 ? { lines: formatRuleBypassLines(ref, verdict) } : undefined
 }

@@ -7,7 +7,7 @@ import type { RefUpdateVerdict } from './evaluate-ref-update.ts'
 import type { RuleViolation } from './ref-update.ts'
 
 /** The text in parentheses after `! [remote rejected] main -> main`. */
-export const declineMessageByRuleCode = {
+export const pushDeclineMessageByErrorCode = {
   GH006: 'protected branch hook declined',
   GH013: 'push declined due to repository rule violations',
 } as const

@@ -46,7 +46,7 @@ async function readFileTextOrEmpty(path: string): Promise<string> {
   }
 }
 
-const simpleRefNamePattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
+const safeRefNamePattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
 
 /**
  * Moves a ref, or deletes it (undefined), under Git's own lock. With `expected`, only if the ref has that value
@@ -54,7 +54,7 @@ const simpleRefNamePattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
  * reason.
  */
 export function updateRefFile(path: string, ref: string, to: string | undefined, expected?: string): boolean {
-  if (!simpleRefNamePattern.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs')))
+  if (!safeRefNamePattern.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs')))
     return false
   const file = join(path, ref)
   const lock = `${file}.lock`

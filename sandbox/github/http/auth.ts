@@ -38,7 +38,7 @@ interface IssuedToken {
   readonly expiresAt: number
 }
 
-export class TokenRegistry {
+export class IssuedTokenStore {
   readonly #world: MockGitHubData
   readonly #tokens = new Map<string, IssuedToken>()
 

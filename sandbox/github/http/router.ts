@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { requireRouteAccess, canSeeRepository, formatCallerName } from './auth.ts'
-import type { TokenRegistry } from './auth.ts'
+import type { IssuedTokenStore } from './auth.ts'
 import type { ApiCaller } from './caller.ts'
 import type { FaultInjector } from './faults.ts'
 import {
@@ -43,7 +43,7 @@ export interface RecordedHttpExchange {
 
 export interface RestRouterOptions {
   readonly world: MockGitHubData
-  readonly credentials: TokenRegistry
+  readonly credentials: IssuedTokenStore
   readonly faults: FaultInjector
   readonly routes: readonly Route[]
   readonly record: (record: ApiRequestRecord) => void

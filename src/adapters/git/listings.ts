@@ -40,7 +40,7 @@ interface TreeListing {
  */
 const treeListingCacheLimits = { paths: 400_000, listings: 64 }
 /** Kept listings to compare with a new one before git lists it. */
-const maxCachedListingsToCompare = 4
+const maxListingsToDiffAgainst = 4
 /** One evaluation needs four, usually two of them the same. */
 const maxCachedTreeDiffs = 8
 /** Paths of one difference: a few megabytes. */
@@ -52,10 +52,10 @@ export function createTreeListingCache(
   objects: GitObjectReader,
   maxPaths: number,
 ): TreeListingCache {
-  return new MirrorTreeListings(git, objects, maxPaths)
+  return new MirrorTreeListingCache(git, objects, maxPaths)
 }
 
-class MirrorTreeListings implements TreeListingCache {
+class MirrorTreeListingCache implements TreeListingCache {
   readonly #git: LocalGit
   readonly #objects: GitObjectReader
   readonly #maxPaths: number
@@ -111,9 +111,7 @@ class MirrorTreeListings implements TreeListingCache {
   }
 
   async #buildListing(tree: TreeSha): Promise<TreeListing> {
-    for (const candidate of [...this.#cachedListings.values()]
-      .reverse()
-      .slice(0, maxCachedListingsToCompare)) {
+    for (const candidate of [...this.#cachedListings.values()].reverse().slice(0, maxListingsToDiffAgainst)) {
       const changes = await this.#compareObjects(candidate.tree, tree)
       if (changes === undefined) continue
       const size = computeListingSizeAfterChanges(candidate, changes)

@@ -86,7 +86,7 @@ export async function mergeCommits(
   if (bases.includes(head)) return { kind: 'nothing' }
   if (bases.length === 0) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
 
-  const date = computeMergeDate(ours.time, theirs.time)
+  const date = computeMergeCommitDate(ours.time, theirs.time)
   const by = `${signature.name} <${signature.email}> ${date} +0000`
   const write = (tree: TreeSha) => writeCommit(directory, { tree, parents: [base, head], by, message })
   // Only the head changed since then: git would take its tree, if git would write it that way.
@@ -100,7 +100,7 @@ export async function mergeCommits(
   const { tree, conflicted } = parseMergeTreeOutput(merged.stdout)
   if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
-  const astray = await findPathsDifferingFromPlainMerge(diff, {
+  const astray = await findUnexpectedlyMergedPaths(diff, {
     ancestors,
     base: ours.tree,
     head: theirs.tree,
@@ -120,14 +120,14 @@ async function findMergeBases(
   return stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
 }
 
-const maxHeadCommitFutureSeconds = 366 * 24 * 3600
+const maxHeadDateAfterBaseSeconds = 366 * 24 * 3600
 
 /**
  * Derived from the parents, so that equal merges are equal commits. The later date counts, but a head's date at most a
  * year after the base's.
  */
-export function computeMergeDate(base: number, head: number): number {
-  return Math.max(base, Math.min(head, base + maxHeadCommitFutureSeconds))
+export function computeMergeCommitDate(base: number, head: number): number {
+  return Math.max(base, Math.min(head, base + maxHeadDateAfterBaseSeconds))
 }
 
 /** Writes it below `directory`, a bare repository. If the object already exists, only returns its id. */
@@ -187,7 +187,7 @@ function toGitError(cause: unknown): GitError {
 }
 
 /** The paths at which the result differs from the plain merge, sorted. */
-async function findPathsDifferingFromPlainMerge(
+async function findUnexpectedlyMergedPaths(
   diff: TreeDiffFunction,
   merged: ThreeWayMergeTrees,
 ): Promise<readonly string[]> {

@@ -75,7 +75,11 @@ export class MirrorFolder {
       await this.#fetchOnce(branch, pull)
     } catch (error) {
       // Git words a broken folder like a misbehaving server, so check the folder.
-      if (signal.aborted || !mayBeMirrorDamage(error) || (await isMirrorIntact(this.#git, directory)))
+      if (
+        signal.aborted ||
+        !isPossibleMirrorDamageError(error) ||
+        (await isMirrorIntact(this.#git, directory))
+      )
         throw error
       this.#isDamaged = true
       await this.#fetchOnce(branch, pull)
@@ -135,7 +139,7 @@ export class MirrorFolder {
     if (this.#isTidying) return
     this.#isTidying = true
     try {
-      await consolidateMirrorPacks(this.local, this.#connection.directory)
+      await repackMirrorIfNeeded(this.local, this.#connection.directory)
     } finally {
       this.#isTidying = false
     }
@@ -173,7 +177,7 @@ export async function prepareMirrorDirectory(directory: string): Promise<void> {
 }
 
 /** Whether a fetch may have failed because of this folder, not clearly because of the server. */
-function mayBeMirrorDamage(error: unknown): boolean {
+function isPossibleMirrorDamageError(error: unknown): boolean {
   if (!isGitError(error)) return true
   return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
 }
@@ -184,7 +188,7 @@ async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean
   try {
     return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
   } catch (error) {
-    return !isGitError(error) || !mayBeMirrorDamage(error) || error.cause !== undefined
+    return !isGitError(error) || !isPossibleMirrorDamageError(error) || error.cause !== undefined
   }
 }
 
@@ -205,12 +209,12 @@ export async function readRef(objects: GitObjectReader, ref: string): Promise<Co
  * Joins a mirror's packs and removes what dead processes left. Unreferenced objects remain for two weeks, because
  * merge commits wait to be pushed. Joins packs if there are many. True when it did.
  */
-async function consolidateMirrorPacks(git: LocalGit, directory: string): Promise<boolean> {
-  const packs = (await listDirectoryNames(join(directory, 'objects', 'pack'))).filter((name) =>
+async function repackMirrorIfNeeded(git: LocalGit, directory: string): Promise<boolean> {
+  const packs = (await listDirectoryEntryNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),
   ).length
   // One of the 256 folders is used to estimate all of them, like git's own estimate.
-  const loose = (await listDirectoryNames(join(directory, 'objects', '17'))).length * 256
+  const loose = (await listDirectoryEntryNames(join(directory, 'objects', '17'))).length * 256
   if (packs < maxMirrorPackFiles && loose < maxMirrorLooseObjects) return false
   await git(['pack-refs', '--all', '--prune'])
   if (loose < maxMirrorLooseObjects) await git(['repack', '-d', '-q', '--geometric=2'])
@@ -224,12 +228,12 @@ async function consolidateMirrorPacks(git: LocalGit, directory: string): Promise
  */
 async function removeStaleLocksAndTempFiles(directory: string): Promise<void> {
   const leftovers: string[] = []
-  for (const name of await listDirectoryNames(directory))
+  for (const name of await listDirectoryEntryNames(directory))
     if (name.endsWith('.lock')) leftovers.push(join(directory, name))
-  for (const name of await listDirectoryNames(join(directory, 'refs'), true))
+  for (const name of await listDirectoryEntryNames(join(directory, 'refs'), true))
     if (name.endsWith('.lock')) leftovers.push(join(directory, 'refs', name))
   for (const folder of ['', 'pack'])
-    for (const name of await listDirectoryNames(join(directory, 'objects', folder)))
+    for (const name of await listDirectoryEntryNames(join(directory, 'objects', folder)))
       if (/^\.?tmp[-_]/.test(name)) leftovers.push(join(directory, 'objects', folder, name))
   for (const path of leftovers) await rm(path, { force: true, recursive: true })
 }
@@ -241,7 +245,7 @@ async function pathExists(path: string): Promise<boolean> {
   )
 }
 
-async function listDirectoryNames(directory: string, recursive = false): Promise<readonly string[]> {
+async function listDirectoryEntryNames(directory: string, recursive = false): Promise<readonly string[]> {
   try {
     return await readdir(directory, { recursive })
   } catch {

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { GitError, classifyGitError } from './git-error.ts'
-import { toPlainTextParagraph } from './remote.ts'
+import { sanitizeGitOutput } from './remote.ts'
 import { buildGitEnvironment } from './run-git.ts'
 import { signalProcessGroup } from './run-process.ts'
 
@@ -121,10 +121,10 @@ function startCatFile(
   options: CatFileObjectReaderOptions,
   lost: (request: ObjectReadRequest, error: GitError) => void,
 ): CatFileProcess {
-  return new SpawnedCatFile(options, lost)
+  return new SpawnedCatFileProcess(options, lost)
 }
 
-class SpawnedCatFile implements CatFileProcess {
+class SpawnedCatFileProcess implements CatFileProcess {
   readonly #timeout
   readonly #staysInGroup
   readonly #lost: (request: ObjectReadRequest, error: GitError) => void
@@ -174,7 +174,7 @@ class SpawnedCatFile implements CatFileProcess {
       this.#stop(
         new GitError(
           classifyGitError(this.#errorOutput),
-          `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${toPlainTextParagraph(this.#errorOutput)}`,
+          `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${sanitizeGitOutput(this.#errorOutput)}`,
         ),
       ),
     )

@@ -3,13 +3,13 @@
 // temporary branch with an exact commit.
 import { toCommitSha } from '../../pull-request/ids.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
-import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/merge-strategy.ts'
-import { findPermitChainProblem } from '../../policy/batch.ts'
+import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../policy/merge-strategy.ts'
+import { findMergePermitChainProblem } from '../../policy/batch.ts'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { GitError, isGitError, classifyGitError } from './git-error.ts'
-import { toPlainTextParagraph, type GitRemote, toBranchRef } from './remote.ts'
+import { sanitizeGitOutput, type GitRemote, toBranchRef } from './remote.ts'
 import { readCommit } from './commits.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { runGit, type GitOutput } from './run-git.ts'
@@ -52,7 +52,7 @@ export async function pushMergeBatch(
     const planned = requireValidMergePermit(options, permit)
     await validateMergeCommit(options, planned, planned.commit)
   }
-  const why = findPermitChainProblem(permits)
+  const why = findMergePermitChainProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'it has no merge permit'}`)
@@ -72,7 +72,7 @@ export async function createStagingBranch(
 ): Promise<StagingPushResult> {
   const planned = requireValidMergePermit(options, permit)
   await validateMergeCommit(options, planned, planned.commit)
-  const ref = toBranchRef(formatTemporaryBranch(planned))
+  const ref = toBranchRef(formatTemporaryBranchName(planned))
   // An empty lease: the branch must not exist, or must already hold this commit.
   const output = await runGitPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
   // '*': a new branch.
@@ -93,7 +93,7 @@ export async function deleteStagingBranch(
   branch: string,
   commit: CommitSha,
 ): Promise<boolean> {
-  if (parseTemporaryBranch(branch) === undefined)
+  if (parseTemporaryBranchName(branch) === undefined)
     throw new GitError('refused', `not a temporary branch: ${branch}`)
   const ref = toBranchRef(branch)
   const output = await runGitPush(options, `--force-with-lease=${ref}:${toCommitSha(commit)}`, `:${ref}`)
@@ -158,7 +158,7 @@ async function runGitPush(options: MergePushOptions, how: string, refspec: strin
 }
 
 /** A server that lost the race reports a lock it couldn't take. */
-const lostPushRacePattern =
+const pushRaceErrorPattern =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** Reads the branch's result from git's report (`flag TAB from:to TAB summary (reason)`). */
@@ -172,21 +172,21 @@ function parsePushOutcome(
     .split('\n')
     .map((line) => line.split('\t'))
     .find(([flag, refs]) => flag?.length === 1 && refs?.endsWith(`:${ref}`))
-  if (!report) return classifyPushWithoutStatusReport(stderr, code)
+  if (!report) return classifyPushErrorFromStderr(stderr, code)
   const [flag = '', , summary = ''] = report
   // '=': an earlier push with an unknown outcome had arrived.
   if (moved.includes(flag)) return { kind: 'landed' }
-  if (flag === '!' && summary.startsWith('[rejected]') && lostPushRacePattern.test(summary))
+  if (flag === '!' && summary.startsWith('[rejected]') && pushRaceErrorPattern.test(summary))
     return { kind: 'base-moved' }
   if (flag === '!' && summary.startsWith('[remote rejected]')) {
-    if (lostPushRacePattern.test(summary)) return { kind: 'base-moved' }
+    if (pushRaceErrorPattern.test(summary)) return { kind: 'base-moved' }
     return toRejectedPushResult(summary.slice('[remote rejected]'.length), stderr)
   }
-  throw new GitError('outcome-unknown', `git push: ${toPlainTextParagraph(`${summary} ${stderr}`)}`)
+  throw new GitError('outcome-unknown', `git push: ${sanitizeGitOutput(`${summary} ${stderr}`)}`)
 }
 
-function classifyPushWithoutStatusReport(stderr: string, code: number): MergePushResult {
-  const message = `git push: exit ${code}: ${toPlainTextParagraph(stderr)}`
+function classifyPushErrorFromStderr(stderr: string, code: number): MergePushResult {
+  const message = `git push: exit ${code}: ${sanitizeGitOutput(stderr)}`
   // A failed first request, which only lists the refs. `RPC failed` is the second one.
   const atDiscovery =
     !stderr.includes('RPC failed') &&
@@ -206,10 +206,10 @@ function toRejectedPushResult(summary: string, stderr: string): RejectedPush {
     .map((line) => line.slice('remote: '.length))
   const text = [summary.trim(), ...remote]
     .slice(0, maxPushRejectionLines)
-    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${toPlainTextParagraph(line)}`)
+    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${sanitizeGitOutput(line)}`)
   return {
     kind: 'refused',
-    reason: toPlainTextParagraph([summary, ...remote].join(' ')),
+    reason: sanitizeGitOutput([summary, ...remote].join(' ')),
     text: text.join('\n'),
   }
 }

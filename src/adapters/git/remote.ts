@@ -44,9 +44,9 @@ export function createGitRemote(
     throw new GitError('refused', 'the repository URL must not contain a query or fragment')
   switch (parsed.protocol) {
     case 'https:':
-      return { url, protocol: 'https', credential, proxy: selectRemoteProxy(parsed, environment) }
+      return { url, protocol: 'https', credential, proxy: selectProxyForRemoteUrl(parsed, environment) }
     case 'http:':
-      if (isLoopback(parsed.hostname)) return { url, protocol: 'http', credential }
+      if (isLoopbackHost(parsed.hostname)) return { url, protocol: 'http', credential }
       throw new GitError('refused', 'unencrypted HTTP is allowed only for the local machine')
     case 'file:':
       if (parsed.host === '') return { url, protocol: 'file', credential }
@@ -56,7 +56,7 @@ export function createGitRemote(
   }
 }
 
-function selectRemoteProxy(
+function selectProxyForRemoteUrl(
   url: URL,
   environment: Parameters<typeof findProxyForUrl>[1],
 ): ProxyServer | undefined {
@@ -85,7 +85,7 @@ export async function readGitCredential(remote: GitRemote): Promise<GitCredentia
   return credential
 }
 
-function isLoopback(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
@@ -167,7 +167,7 @@ export function redactCredentials(
 }
 
 /** Text from a server as one harmless paragraph: no control or direction characters, at most `length` characters. */
-export function toPlainTextParagraph(text: string, length = 500): string {
+export function sanitizeGitOutput(text: string, length = 500): string {
   const line = text
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, ' ')
     .replace(/ +/g, ' ')

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import { GitError, classifyGitError } from './git-error.ts'
 import {
-  toPlainTextParagraph,
+  sanitizeGitOutput,
   redactCredentials,
   readGitCredential,
   type GitCredential,
@@ -153,7 +153,7 @@ export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
   }
   if (code !== null && (call.answers ?? [0]).includes(code)) return { code, stdout, stderr: message }
   const ending = code === null ? `terminated by ${signal ?? 'a signal'}` : `exit ${code}`
-  throw new GitError(classifyGitError(message), `${command}: ${ending}: ${toPlainTextParagraph(message)}`)
+  throw new GitError(classifyGitError(message), `${command}: ${ending}: ${sanitizeGitOutput(message)}`)
 }
 
 function toGitProcessSpec(call: GitCommandOptions, credential: GitCredential | undefined): ProcessSpec {

@@ -74,7 +74,7 @@ export async function diffTrees(
     before,
     after,
   ]
-  const { stdout } = await rethrowTooLargeAsTooManyPaths(
+  const { stdout } = await replaceTooLargeErrorMessage(
     // Each path has two records: the change and the name.
     () => git(args, getGitTreeOutputLimits(2 * maxPaths)),
     `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
@@ -90,7 +90,7 @@ export function getGitTreeOutputLimits(records: number) {
 }
 
 /** Nine tree objects can describe a billion paths, so stop reading early. */
-async function rethrowTooLargeAsTooManyPaths<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
+async function replaceTooLargeErrorMessage<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -112,7 +112,7 @@ export async function rejectTreeWithTooManyPaths(
   tree: TreeSha,
   maxPaths: number,
 ): Promise<void> {
-  await rethrowTooLargeAsTooManyPaths(
+  await replaceTooLargeErrorMessage(
     () =>
       git(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
@@ -137,7 +137,7 @@ export async function listDirectory(
 
 export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
-  const { stdout } = await rethrowTooLargeAsTooManyPaths(
+  const { stdout } = await replaceTooLargeErrorMessage(
     () => git(args, getGitTreeOutputLimits(maxPaths)),
     formatTooManyPathsMessage(maxPaths),
   )

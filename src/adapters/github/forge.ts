@@ -15,7 +15,7 @@ import type {
   Forge,
   ForgeCheckQuestion,
   ForgeActionResult,
-  BotReports,
+  BotCommentAndCheckRuns,
   WorkflowRun,
 } from '../../ports/forge.ts'
 import { answerForgeQuestion } from './answer-question.ts'
@@ -29,7 +29,7 @@ import {
   writeCheckRun,
   writeCheckRuns,
   toBotCheckRun,
-  upsertDeployment,
+  upsertGitHubDeployment,
 } from './own-checks.ts'
 import {
   findMergedPullForCommit,
@@ -202,7 +202,7 @@ class GitHubForge implements Forge {
   readonly readOwnReports: Forge['readOwnReports'] = (pull, head) =>
     this.#callGitHub(
       `read catalog-bot's check runs and comment on pull request ${pull}`,
-      async (): Promise<BotReports> => {
+      async (): Promise<BotCommentAndCheckRuns> => {
         const readAt = this.#monotonic()
         const [checks, comment] = await Promise.all([
           listBotCheckRuns(this.#checkWriter, head),
@@ -305,7 +305,7 @@ class GitHubForge implements Forge {
         await this.#performInOneRequest(action)
         return {}
       case 'put-deployment':
-        await upsertDeployment(this.#octokit, this.#target, this.#appId, action)
+        await upsertGitHubDeployment(this.#octokit, this.#target, this.#appId, action)
         return {}
       case 'propose-tree':
         return { pull: await createPullRequestFromTree(this.#octokit, this.#target, this.#acting, action) }

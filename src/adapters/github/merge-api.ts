@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
-import { formatTemporaryBranch } from '../../policy/merge-strategy.ts'
+import { formatTemporaryBranchName } from '../../policy/merge-strategy.ts'
 import type {
   MergeApiResponse,
   MergeApi,
@@ -91,7 +91,7 @@ class GitHubMergeApi implements MergeApi {
   }
 
   readonly moveStagingBranch: MergeApi['moveStagingBranch'] = async (permit, commit) => {
-    const ref = `heads/${formatTemporaryBranch(this.#toPlannedMerge(permit))}`
+    const ref = `heads/${formatTemporaryBranchName(this.#toPlannedMerge(permit))}`
     await this.#callGitHub('move a temporary branch', () =>
       this.#octokit.rest.git.updateRef({ ...this.#target, ref, sha: commit, force: true }),
     )

@@ -190,7 +190,7 @@ export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
  * Deployments on GitHub: one per commit and environment, with its newest status. Repeating a call changes nothing.
  * Rejects with what Octokit rejects with.
  */
-export async function upsertDeployment(
+export async function upsertGitHubDeployment(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   appId: number,
@@ -203,7 +203,8 @@ export async function upsertDeployment(
     per_page: 100,
   })
   const own = known.find(({ performed_via_github_app }) => performed_via_github_app?.id === appId)
-  const deployment = own?.id ?? (await createDeployment(octokit, target, commit, environment, isTransient))
+  const deployment =
+    own?.id ?? (await createGitHubDeployment(octokit, target, commit, environment, isTransient))
   const statuses = own === undefined ? [] : await readNewestDeploymentStatus(octokit, target, deployment)
   const [last] = statuses
   if (last?.state === state && last.description === description) return
@@ -216,7 +217,7 @@ export async function upsertDeployment(
   })
 }
 
-async function createDeployment(
+async function createGitHubDeployment(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   commit: string,

@@ -209,7 +209,7 @@ class BranchRulesReader {
     } catch (error) {
       // GitHub reports a missing protection to those who may read it, and "not found" to everyone else.
       if (isBranchNotProtectedError(error)) return 'none'
-      if (isPermanentRejection(toForgeError(error, 'read the branch protection'))) return 'unknown'
+      if (isPermanentForgeError(toForgeError(error, 'read the branch protection'))) return 'unknown'
       throw this.#failure(error, `read the branch protection of ${branch}`)
     }
   }
@@ -258,7 +258,7 @@ class BranchRulesReader {
     } catch (error) {
       if (isBranchNotProtectedError(error)) return undefined
       const failure = this.#failure(error, `read ${what}`)
-      if (!isPermanentRejection(failure)) throw failure
+      if (!isPermanentForgeError(failure)) throw failure
       const why =
         failure.code === 'not-found'
           ? 'this GitHub server does not support or expose this information'
@@ -274,7 +274,7 @@ class BranchRulesReader {
 }
 
 /** A permanent rejection. */
-const isPermanentRejection = ({ code }: ForgeError): boolean =>
+const isPermanentForgeError = ({ code }: ForgeError): boolean =>
   code === 'not-found' || code === 'forbidden' || code === 'rejected'
 
 /** No protection exists, possibly because the owner's plan does not support it for private repositories. */

@@ -3,7 +3,7 @@
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { PullAuthorAndSize, BotReports, PullSize } from '../../ports/forge.ts'
+import type { PullAuthorAndSize, BotCommentAndCheckRuns, PullSize } from '../../ports/forge.ts'
 import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { cacheComments, readComments, toGitHubAccountOrNull, type GitHubApiAccount } from './read-comments.ts'
@@ -25,7 +25,7 @@ export interface PullSnapshotReadOptions {
   /** Hears the pull request's size and is awaited before the rest is read. */
   readonly onCounts?: ((counted: PullAuthorAndSize) => Promise<void>) | undefined
   /** Receives our own reports on it, if the same requests return them. */
-  readonly onOwnReports?: ((present: BotReports) => void) | undefined
+  readonly onOwnReports?: ((present: BotCommentAndCheckRuns) => void) | undefined
   /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined
   /** Remembers facts about the repository. */

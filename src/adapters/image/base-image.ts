@@ -108,7 +108,7 @@ export function parseImageReferenceOrThrow(text: string): ImageReference {
 }
 
 /** Rejects a base with a catalog, because its files would be visible in the new image. */
-export function rejectBaseImageWithCatalog({ images, name }: FetchedMultiPlatformImage): void {
+export function rejectBaseImageContainingCatalog({ images, name }: FetchedMultiPlatformImage): void {
   if (images.some(({ labels }) => getCatalogDirectoryFromLabels(labels) !== undefined))
     throw new ImageError(
       'base',

@@ -40,7 +40,7 @@ export async function writeOciLayout(
   names: readonly string[],
 ): Promise<void> {
   const blobs = join(folder, 'blobs', 'sha256')
-  const others = await readPreservedOciIndexEntries(folder, names)
+  const others = await readOciIndexEntriesToPreserve(folder, names)
   await mkdir(blobs, { recursive: true })
   const writeBlob = async (digest: string, bytes: Uint8Array) => {
     if (computeSha256Digest(bytes) !== digest)
@@ -64,7 +64,7 @@ export async function writeOciLayout(
 }
 
 /** The index entries to keep. Rejects if the folder does not contain an OCI layout. */
-async function readPreservedOciIndexEntries(
+async function readOciIndexEntriesToPreserve(
   folder: string,
   names: readonly string[],
 ): Promise<readonly unknown[]> {

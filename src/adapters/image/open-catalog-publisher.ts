@@ -16,7 +16,7 @@ import {
 } from './assemble-image.ts'
 import {
   fetchMultiPlatformImage,
-  rejectBaseImageWithCatalog,
+  rejectBaseImageContainingCatalog,
   parseImageReferenceOrThrow,
   fetchPlatformImagesForManifest,
   type FetchedMultiPlatformImage,
@@ -181,7 +181,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<FetchedBaseImage> {
     if (order.base === 'scratch') return undefined
     const base = await fetchMultiPlatformImage(this.#registry, order.base, 'base', order.platforms, signal)
-    rejectBaseImageWithCatalog(base)
+    rejectBaseImageContainingCatalog(base)
     return base
   }
 

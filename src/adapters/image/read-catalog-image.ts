@@ -9,7 +9,7 @@ import {
   fetchMultiPlatformImage,
   type OciJsonDocument,
   type FetchedMultiPlatformImage,
-  rejectBaseImageWithCatalog,
+  rejectBaseImageContainingCatalog,
   type FetchedPlatformImage,
 } from './base-image.ts'
 import {
@@ -193,19 +193,21 @@ export async function rebaseCatalogImage(
     fetchMultiPlatformImage(published, order.image, 'not-a-catalog', undefined, signal),
     fetchMultiPlatformImage(registry, order.base, 'base', order.platforms, signal),
   ])
-  rejectBaseImageWithCatalog(base)
+  rejectBaseImageContainingCatalog(base)
   const [first] = image.images
   if (!first || first.labels[catalogDirectoryLabel] !== '/configs')
-    throw createRebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
+    throw createImageRebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
   const diffId = first.diffIds.at(-1) ?? ''
   const descriptor = first.manifest.layers.at(-1)
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
-    throw createRebaseError(order, 'it contains different catalogs for different platforms')
-  if (first.diffIds.length === 1) throw createRebaseError(order, 'it has no base image')
+    throw createImageRebaseError(order, 'it contains different catalogs for different platforms')
+  if (first.diffIds.length === 1) throw createImageRebaseError(order, 'it has no base image')
   // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)
   const old =
-    order.labels && isOurs ? undefined : await fetchRecordedBaseImage(registry, order, image, first, signal)
+    order.labels && isOurs
+      ? undefined
+      : await fetchBaseImageFromAnnotations(registry, order, image, first, signal)
   const settings = toImageBuildSettings({
     ...detectLayerFormatAndCompression(descriptor, order),
     cache: isImageBuiltWithOpmCache(first),
@@ -235,7 +237,7 @@ function detectLayerFormatAndCompression(
     for (const compression of ['gzip', 'none'] as const)
       if (mediaTypesByImageFormat[format].layers[compression] === layer.mediaType)
         return { format, compression }
-  throw createRebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
+  throw createImageRebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
 }
 
 function isImageBuiltWithOpmCache({ config }: FetchedPlatformImage): boolean {
@@ -264,7 +266,7 @@ function omitBaseImageLabels(
 }
 
 /** The recorded base, verified to be everything below the top layer. */
-async function fetchRecordedBaseImage(
+async function fetchBaseImageFromAnnotations(
   registry: RegistryClient,
   order: ImageRebaseRequest,
   { top }: FetchedMultiPlatformImage,
@@ -275,7 +277,7 @@ async function fetchRecordedBaseImage(
   const name = annotations[baseImageNameAnnotation]
   const digest = annotations[baseImageDigestAnnotation]
   if (name === undefined || digest === undefined)
-    throw createRebaseError(order, 'it does not declare its base image; build the image again instead')
+    throw createImageRebaseError(order, 'it does not declare its base image; build the image again instead')
   let old: FetchedMultiPlatformImage
   try {
     old = await fetchMultiPlatformImage(
@@ -287,7 +289,7 @@ async function fetchRecordedBaseImage(
     )
   } catch (cause) {
     if (cause instanceof RegistryError && cause.retryable) throw cause
-    throw createRebaseError(
+    throw createImageRebaseError(
       order,
       `its old base image ${name} no longer exists; build the image again instead`,
       cause,
@@ -296,7 +298,7 @@ async function fetchRecordedBaseImage(
   const under = old.images.find(({ platform }) => platform === first.platform)
   const isPrefix = under?.diffIds.every((diffId, at) => first.diffIds[at] === diffId) ?? false
   if (!under || !isPrefix || under.diffIds.length + 1 !== first.diffIds.length)
-    throw createRebaseError(order, `it was not built on ${name}, the base image that it declares`)
+    throw createImageRebaseError(order, `it was not built on ${name}, the base image that it declares`)
   return under
 }
 
@@ -306,6 +308,6 @@ function stripImageTag(name: string): string {
   return colon < 0 ? name : name.slice(0, colon)
 }
 
-function createRebaseError({ image }: ImageRebaseRequest, why: string, cause?: unknown): ImageError {
+function createImageRebaseError({ image }: ImageRebaseRequest, why: string, cause?: unknown): ImageError {
   return new ImageError('not-a-catalog', `cannot rebase ${image}: ${why}`, cause)
 }

@@ -22,7 +22,7 @@ export function renderImage(image: PulledImageFiles, reference: string): Catalog
   const directory = getCatalogDirectoryFromLabels(image.labels)
   if (directory !== undefined) return renderCatalogFiles(image.files, directory)
   const rendered = renderBundleImage(image, reference)
-  return rendered.ok ? { ok: true, value: createBundlesOnlyCatalog(rendered.value) } : rendered
+  return rendered.ok ? { ok: true, value: createCatalogWithOnlyBundles(rendered.value) } : rendered
 }
 
 export function renderBundleImage(
@@ -58,7 +58,7 @@ export function renderBundleFiles(
   return { ok: true, value: [{ blob: renderBundle(bundle, image), csv: bundle.csv.data }] }
 }
 
-export function createBundlesOnlyCatalog(bundles: readonly RenderedBundle[]): WritableCatalog {
+export function createCatalogWithOnlyBundles(bundles: readonly RenderedBundle[]): WritableCatalog {
   return {
     packages: [],
     channels: [],

@@ -82,7 +82,7 @@ const deferredBundlePullRetrySeconds = 2
 const exhaustedPullBudgetRetrySeconds = 30
 const slowBundlePullRetrySeconds = 600
 /** A rejected archive remains rejected unless the limits or the machine's load change. */
-const rejectedArchiveTtlSeconds = 3600
+const rejectedBundleArchiveTtlSeconds = 3600
 
 export function createCachedBundleReaders(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
@@ -229,7 +229,7 @@ function getBundleAnswerTtl(reference: string, answer: BundleImageAnswer): numbe
     case 'bundle':
       return defaultImageLookupTtls.digest
     case 'unsupported':
-      return rejectedArchiveTtlSeconds
+      return rejectedBundleArchiveTtlSeconds
     case 'missing':
     case 'missing-or-private':
     case 'digest-mismatch':

@@ -6,7 +6,7 @@ import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 
-interface RegistryQueryBudget {
+interface RegistryQueryLimits {
   /** Distinct registries. Each may cost DNS, a handshake and a token service. */
   readonly hosts: number
   /** Distinct references. */
@@ -14,7 +14,7 @@ interface RegistryQueryBudget {
 }
 
 // The largest packages name about 30 registries' worth of images in a few thousand references.
-const defaultRegistryQueryBudget: RegistryQueryBudget = { hosts: 50, references: 10_000 }
+const defaultRegistryQueryLimits: RegistryQueryLimits = { hosts: 50, references: 10_000 }
 
 /** Seconds. */
 export interface ImageLookupTtls {
@@ -155,7 +155,7 @@ export function getImageLookupAnswerTtl(
 /** Returns `unknown` with a reason when the budget is exceeded. */
 export function limitRegistryQueries(
   registry: ImageRegistry,
-  budget: RegistryQueryBudget = defaultRegistryQueryBudget,
+  budget: RegistryQueryLimits = defaultRegistryQueryLimits,
 ): ImageRegistry {
   const hosts = new Set<string>()
   const references = new Set<string>()

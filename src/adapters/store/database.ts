@@ -14,7 +14,7 @@ export const toStorableJson = (value: unknown): string =>
     typeof part === 'string' ? part.replaceAll('\0', '\uFFFD').toWellFormed() : part,
   )
 
-const maxBatchRows = 1000
+const maxRowsPerDatabaseBatch = 1000
 
 /** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
 const maxDatabaseKeyLength = 500
@@ -131,5 +131,6 @@ export function encodeDatabaseRows(values: ReadonlyMap<string, unknown>) {
 }
 
 export function* splitIntoBatches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += maxBatchRows) yield items.slice(at, at + maxBatchRows)
+  for (let at = 0; at < items.length; at += maxRowsPerDatabaseBatch)
+    yield items.slice(at, at + maxRowsPerDatabaseBatch)
 }

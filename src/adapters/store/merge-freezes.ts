@@ -40,12 +40,12 @@ const allBranchesKey = ''
 
 export function createMergeFreezeStore(database: Database): MergeFreezeStore {
   return {
-    ...createFreezeStore(database),
+    ...createFreezeAndEventStore(database),
     ...createRejectedPullStore(database),
   }
 }
 
-function createFreezeStore(
+function createFreezeAndEventStore(
   database: Database,
 ): Pick<
   MergeFreezeStore,
@@ -80,7 +80,7 @@ function createFreezeStore(
       )
       return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
         repository,
-        ...toFreezeScopeBranch(branch),
+        ...toBranchFreezeScope(branch),
         step,
         kind,
         reason,
@@ -266,14 +266,14 @@ async function recordFreezeEvent(
   )
 }
 
-function toFreezeScopeBranch(branch: string): Pick<FreezeScope, 'branch'> {
+function toBranchFreezeScope(branch: string): Pick<FreezeScope, 'branch'> {
   return branch === allBranchesKey ? {} : { branch }
 }
 
 function toMergeFreeze(row: FreezeRow): MergeFreeze {
   return {
     repository: { owner: row.owner, name: row.name },
-    ...toFreezeScopeBranch(row.branch),
+    ...toBranchFreezeScope(row.branch),
     kind: row.kind,
     reason: row.reason,
     by: JSON.parse(row.made_by) as FreezeAuthor,

@@ -37,13 +37,13 @@ const prunedPullStateNamespaces = {
 } as const
 
 /** Milliseconds since the epoch. */
-const buildSqlForEpochMsDaysAgo = (days: string) =>
+const formatDaysAgoAsEpochMsSql = (days: string) =>
   `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
 
 /** SQL condition: row `old` belongs to a pull request merged so many days ago; `is` compares its number. */
 const buildMergedBeforeSqlCondition = (days: string, is: (pull: string) => string) =>
   `(EXISTS (SELECT 1 FROM ${databaseSchemaName}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
-      AND seen.state = 'merged' AND seen.ended_at < ${buildSqlForEpochMsDaysAgo(days)})
+      AND seen.state = 'merged' AND seen.ended_at < ${formatDaysAgoAsEpochMsSql(days)})
     OR EXISTS (SELECT 1 FROM ${databaseSchemaName}.intent AS done WHERE done.repository = old.repository AND ${is('done.pull')}
       AND done.outcome = 'landed' AND done.ended_at < clock_timestamp() - ${days}::float8 * interval '1 day'))`
 
@@ -58,7 +58,7 @@ export async function pruneStore(database: Database): Promise<void> {
     ['verdict_change', 'at'],
   ] as const)
     await database.query(
-      `DELETE FROM ${databaseSchemaName}.${table} AS old WHERE ${at} < ${buildSqlForEpochMsDaysAgo('$1')} AND (${at} < ${buildSqlForEpochMsDaysAgo('$2')} OR NOT EXISTS (
+      `DELETE FROM ${databaseSchemaName}.${table} AS old WHERE ${at} < ${formatDaysAgoAsEpochMsSql('$1')} AND (${at} < ${formatDaysAgoAsEpochMsSql('$2')} OR NOT EXISTS (
          SELECT 1 FROM ${databaseSchemaName}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
            AND outcome = 'landed' AND landing->>'head' = old.head))`,
       [verdictRetentionDays, mergedPullRetentionDays],
@@ -80,8 +80,8 @@ export async function pruneStore(database: Database): Promise<void> {
       [days, space],
     )
   await database.query(
-    `DELETE FROM ${databaseSchemaName}.pull_seen WHERE ended_at < ${buildSqlForEpochMsDaysAgo('$1')}
-       AND (state <> 'merged' OR ended_at < ${buildSqlForEpochMsDaysAgo('$2')})`,
+    `DELETE FROM ${databaseSchemaName}.pull_seen WHERE ended_at < ${formatDaysAgoAsEpochMsSql('$1')}
+       AND (state <> 'merged' OR ended_at < ${formatDaysAgoAsEpochMsSql('$2')})`,
     [verdictRetentionDays, mergedPullRetentionDays],
   )
   await database.query(
@@ -89,7 +89,7 @@ export async function pruneStore(database: Database): Promise<void> {
     [verdictRetentionDays],
   )
   await database.query(
-    `DELETE FROM ${databaseSchemaName}.seen_image WHERE seen_at < ${buildSqlForEpochMsDaysAgo('$1')}`,
+    `DELETE FROM ${databaseSchemaName}.seen_image WHERE seen_at < ${formatDaysAgoAsEpochMsSql('$1')}`,
     [imageReferenceRetentionDays],
   )
   await database.query(

@@ -20,7 +20,7 @@ interface VerdictRow {
 
 export function createDatabasePullHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
-    ...createReportedHeadStore(database),
+    ...createReportedPullHeadStore(database),
     ...createApprovalStore(database),
     ...createCommandRecordStore(database),
     ...createAccountActivityStore(database),
@@ -28,7 +28,7 @@ export function createDatabasePullHistoryStore(database: Database): Required<Pul
 }
 
 /** The heads that comments refer to. */
-function createReportedHeadStore(
+function createReportedPullHeadStore(
   database: Database,
 ): Pick<Required<PullHistoryStore>, 'observe' | 'recordShown' | 'shownHeads'> {
   return {

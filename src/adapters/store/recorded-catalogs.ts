@@ -22,16 +22,16 @@ type RecordedCatalogStore = Pick<
 >
 
 /** Limit in characters for the packages of one statement. */
-const maxPackageBatchCharacters = 1_000_000
+const maxCharactersPerPackageBatch = 1_000_000
 
 export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
   return {
-    ...createCatalogRecordStore(database),
+    ...createCatalogAndPackageStore(database),
     ...createImageReferenceStore(database),
   }
 }
 
-function createCatalogRecordStore(
+function createCatalogAndPackageStore(
   database: Database,
 ): Pick<
   StatusPageStore,
@@ -203,7 +203,7 @@ function* splitPackagesIntoBatches(
       package: packed,
     })
     length += packed.length
-    if (length < maxPackageBatchCharacters) continue
+    if (length < maxCharactersPerPackageBatch) continue
     yield part
     part = []
     length = 0

@@ -23,11 +23,11 @@ export function openServerDatabase(url: string, problem: (error: unknown) => voi
   // crash the process; the next statement reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const transaction: Database['transaction'] = async (work) => {
-    const client = await connectClient(pool)
+    const client = await acquirePoolClient(pool)
     let broken: Error | undefined
     try {
       await client.query('BEGIN')
-      const value = await work(toTransaction(client))
+      const value = await work(createDatabaseTransaction(client))
       await client.query('COMMIT')
       return value
     } catch (error) {
@@ -71,7 +71,7 @@ export function openServerDatabase(url: string, problem: (error: unknown) => voi
   }
 }
 
-async function connectClient(pool: Pool): Promise<PoolClient> {
+async function acquirePoolClient(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
@@ -79,7 +79,7 @@ async function connectClient(pool: Pool): Promise<PoolClient> {
   }
 }
 
-function toTransaction(client: PoolClient): Transaction {
+function createDatabaseTransaction(client: PoolClient): Transaction {
   return {
     ...createSqlQueryExecutor(client),
     lock: async (name) => {

@@ -298,7 +298,7 @@ export function createNamespacedStateStore(database: Database): StateStore {
       if (value === undefined)
         throw new StoreError(
           'unreadable',
-          `${description} is not valid for version ${row.version}: ${truncateForErrorMessage(row.value)}`,
+          `${description} is not valid for version ${row.version}: ${truncateTextForErrorMessage(row.value)}`,
         )
       return value
     },
@@ -324,6 +324,6 @@ export function createNamespacedStateStore(database: Database): StateStore {
   }
 }
 
-function truncateForErrorMessage(value: string): string {
+function truncateTextForErrorMessage(value: string): string {
   return value.length <= 200 ? value : `${value.slice(0, 200)}…`
 }

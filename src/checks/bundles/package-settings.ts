@@ -5,12 +5,12 @@ import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
-import type { PackageSettingsFile, PackageSources } from './projected-catalog.ts'
+import type { PackageSettingsFile, PackageDirectoryState } from './projected-catalog.ts'
 
 export const indexDirectoriesByBundleName = memoizePerObject(
   ({
     bundles = new Map<string, BundleUpgradeFacts>(),
-  }: PackageSources): ReadonlyMap<string, readonly string[]> => {
+  }: PackageDirectoryState): ReadonlyMap<string, readonly string[]> => {
     const found = new Map<string, string[]>()
     for (const [version, { name }] of bundles)
       if (name) found.set(name.text, [...(found.get(name.text) ?? []), version])
@@ -19,7 +19,7 @@ export const indexDirectoriesByBundleName = memoizePerObject(
 )
 
 /** Reads YAML settings against a schema and locates every problem. */
-export interface PackageSettingsReadResult<T> {
+export interface PackageSettingsParseResult<T> {
   /** Absent if the file is invalid. */
   readonly value?: T
   readonly problems: readonly { readonly at: Location; readonly problem: string }[]
@@ -33,16 +33,16 @@ type PackageSettingsKeyPath = readonly (string | number)[]
 
 const nonEmptyStringSchema = z.string().min(1)
 /** YAML parses a login or ID that consists of digits as a number. */
-const loginSchema = z.union([nonEmptyStringSchema, z.number()])
+const loginOrIdSchema = z.union([nonEmptyStringSchema, z.number()])
 
 const updateGraphModes = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const
 
 export const ciYamlSchema = z.strictObject({
   updateGraph: z.enum(updateGraphModes).nullish(),
-  reviewers: z.array(loginSchema).nullish(),
+  reviewers: z.array(loginOrIdSchema).nullish(),
   addReviewers: z.boolean().nullish(),
   merge: z.boolean().nullish(),
-  cert_project_id: loginSchema.nullish(),
+  cert_project_id: loginOrIdSchema.nullish(),
   packagemanifestClusterVersionLabel: z.union([nonEmptyStringSchema, z.boolean()]).nullish(),
   fbc: z
     .strictObject({
@@ -88,7 +88,7 @@ export type ReleaseConfig = z.output<typeof releaseConfigSchema>
 export function parsePackageSettings<T>(
   { path: file, text }: PackageSettingsFile,
   schema: z.ZodType<T>,
-): PackageSettingsReadResult<T> & { readonly isYaml: boolean } {
+): PackageSettingsParseResult<T> & { readonly isYaml: boolean } {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const [document, ...more] = Array.isArray(documents) ? documents : []
@@ -165,7 +165,7 @@ function findYamlKeyOffset(document: Document.Parsed | undefined, path: PackageS
 }
 
 /** The touched bundles, without removed ones. */
-export function listTouchedBundlesWithUpgradeFacts({ touched, bundles }: PackageSources) {
+export function listAddedAndModifiedBundles({ touched, bundles }: PackageDirectoryState) {
   return touched.flatMap((bundle) => {
     const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
     return facts ? [{ bundle, facts }] : []
@@ -173,10 +173,10 @@ export function listTouchedBundlesWithUpgradeFacts({ touched, bundles }: Package
 }
 
 /** Names to look up in catalogs: removed bundles, and upgrade targets that are in no directory. */
-export function listBundleNamesToFindInCatalogs(sources: PackageSources): ReadonlySet<string> {
+export function listBundleNamesForCatalogLookup(sources: PackageDirectoryState): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
   const known = indexDirectoriesByBundleName(sources)
-  const edges = listTouchedBundlesWithUpgradeFacts(sources).flatMap(({ facts: { replaces, skips } }) =>
+  const edges = listAddedAndModifiedBundles(sources).flatMap(({ facts: { replaces, skips } }) =>
     [...(replaces ? [replaces] : []), ...skips].map(({ text }) => text),
   )
   const released = sources.releaseConfigs.flatMap((file) =>
@@ -191,12 +191,15 @@ export function listBundleNamesToFindInCatalogs(sources: PackageSources): Readon
 }
 
 /** Follows upgrade edges of bundle directories into other directories or catalogs. */
-export function isBundleInDirectoryOrCatalog(name: string, sources: PackageSources): boolean {
+export function isBundleInDirectoryOrCatalog(name: string, sources: PackageDirectoryState): boolean {
   return indexDirectoriesByBundleName(sources).has(name) || sources.catalogs.has(name)
 }
 
 /** The cycle of `replaces` through this bundle, starting and ending with it. Undefined without a cycle. */
-export function findReplacesCycle(name: string, sources: PackageSources): readonly string[] | undefined {
+export function findReplacesCycle(
+  name: string,
+  sources: PackageDirectoryState,
+): readonly string[] | undefined {
   const byName = indexDirectoriesByBundleName(sources)
   const path = [name]
   const seen = new Set(path)

@@ -18,12 +18,12 @@ import {
   computeProjectedCatalogChanges,
   type ProjectedCatalog,
   type BundleImageNameFormatter,
-  type PackageSources,
+  type PackageDirectoryState,
 } from './projected-catalog.ts'
 import {
   ciYamlSchema,
   parsePackageSettings,
-  listTouchedBundlesWithUpgradeFacts,
+  listAddedAndModifiedBundles,
   releaseConfigSchema,
   type PackageCiYaml,
 } from './package-settings.ts'
@@ -40,7 +40,7 @@ export interface LoadedTemplate {
 
 type TemplateCatalogMapping = NonNullable<PackageCiYaml['fbc']>['catalog_mapping'][number]
 
-interface BundleReleaseIntoTemplate extends Omit<BundleReleaseInput, 'package' | 'image'> {
+interface TemplateUpdateForBundle extends Omit<BundleReleaseInput, 'package' | 'image'> {
   readonly template: string
   readonly bundle: RenderedBundle
   readonly version: string
@@ -53,7 +53,7 @@ interface BundleReleaseIntoTemplate extends Omit<BundleReleaseInput, 'package' |
  * too large.
  */
 export function computeCatalogsFromDirectories(
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
@@ -66,7 +66,7 @@ export function computeCatalogsFromDirectories(
   const modeBefore = isOtherGraph ? (findUpdateGraphMode(ciYamlBefore) ?? graphMode) : graphMode
   const before = buildCatalogFromBundleDirectories(directory, published, { graphMode: modeBefore, imageOf })
   const after = buildCatalogFromBundleDirectories(directory, bundles, { graphMode, imageOf })
-  const present = listTouchedBundlesWithUpgradeFacts(sources)
+  const present = listAddedAndModifiedBundles(sources)
   const at = present[0] ? findBundleFieldLocations(present[0]) : findUpdateGraphLocation(sources)
   // A package without bundles has no catalog.
   if (!after || !at) return []
@@ -89,7 +89,7 @@ export function computeCatalogsFromDirectories(
 function findBundleFieldLocations({
   bundle,
   facts,
-}: ReturnType<typeof listTouchedBundlesWithUpgradeFacts>[number]): ProjectedCatalog['at'] | undefined {
+}: ReturnType<typeof listAddedAndModifiedBundles>[number]): ProjectedCatalog['at'] | undefined {
   const within = ({ at }: { readonly at: Location }): Location => ({
     ...at,
     file: `${bundle.root}/${at.file}`,
@@ -100,7 +100,7 @@ function findBundleFieldLocations({
 }
 
 /** The graph setting in ci.yaml, if the change touches only that. */
-function findUpdateGraphLocation({ ciYaml }: PackageSources): ProjectedCatalog['at'] | undefined {
+function findUpdateGraphLocation({ ciYaml }: PackageDirectoryState): ProjectedCatalog['at'] | undefined {
   return ciYaml?.isTouched === true
     ? { whole: parsePackageSettings(ciYaml, ciYamlSchema).locationOf(['updateGraph']) }
     : undefined
@@ -171,16 +171,18 @@ function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeFacts>):
  * Computes the future catalogs of a package with templates from its release configurations. The templates referenced
  * by touched releases, with their catalogs.
  */
-export function listTemplatesUsedByReleases(sources: PackageSources): readonly TemplateCatalogMapping[] {
+export function listTemplatesUsedByReleases(
+  sources: PackageDirectoryState,
+): readonly TemplateCatalogMapping[] {
   const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []
-  const named = new Set(listBundleReleasesIntoTemplates(sources).map(({ template }) => template))
+  const named = new Set(listTemplateUpdatesForBundles(sources).map(({ template }) => template))
   return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
 }
 
 /** One result per template. Applies all releases in the change that reference it, in order. */
 export function computeCatalogsFromTemplates(
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   read: ReadonlyMap<string, LoadedTemplate>,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
@@ -190,13 +192,13 @@ export function computeCatalogsFromTemplates(
   })
 }
 
-function listBundleReleasesIntoTemplates(sources: PackageSources): readonly BundleReleaseIntoTemplate[] {
+function listTemplateUpdatesForBundles(sources: PackageDirectoryState): readonly TemplateUpdateForBundle[] {
   return [...sources.touched, ...(sources.configured ?? [])].flatMap(({ root, version, rendered }) => {
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
     if (!config || !rendered || name === undefined) return []
     const { value, locationOf } = parsePackageSettings(config, releaseConfigSchema)
-    return (value?.catalog_templates ?? []).map((entry, index): BundleReleaseIntoTemplate => {
+    return (value?.catalog_templates ?? []).map((entry, index): TemplateUpdateForBundle => {
       const path = ['catalog_templates', index]
       const edge = (['replaces', 'skipRange', 'skips'] as const).find((key) => entry[key] !== undefined)
       return {
@@ -218,13 +220,13 @@ function listBundleReleasesIntoTemplates(sources: PackageSources): readonly Bund
 }
 
 function computeCatalogsFromTemplate(
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   { template_name: template, type, catalog_names: catalogs }: TemplateCatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   const { directory } = sources
-  const releases = listBundleReleasesIntoTemplates(sources).filter((release) => release.template === template)
+  const releases = listTemplateUpdatesForBundles(sources).filter((release) => release.template === template)
   const [first] = releases
   if (!first) return []
   const common = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }

@@ -9,10 +9,10 @@ import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import { expandBundleImageTemplate } from '../../config/catalog-sources.ts'
-import { describeChange } from '../../pull-request/describe-change.ts'
+import { describePullRequestChange } from '../../pull-request/describe-change.ts'
 import { toBlobSha } from '../../pull-request/ids.ts'
 
-export interface PackageSources {
+export interface PackageDirectoryState {
   /** The package's directory below `operators/`. */
   readonly directory: string
   /** Sorted by name. */
@@ -84,7 +84,7 @@ export function computeProjectedCatalogChanges(
   const [old, now] = [sides.base && parseCatalogBytes(sides.base), parseCatalogBytes(sides.result)]
   const [first, ...others] = names
   if (first === undefined) return []
-  const { catalogs } = describeChange({
+  const { catalogs } = describePullRequestChange({
     paths: [
       {
         path: `${first}/${projectedCatalogFileName}`,

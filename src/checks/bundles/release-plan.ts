@@ -49,7 +49,7 @@ interface BundleReleaseFilesAccumulator {
   readonly changes: CatalogChange[]
 }
 
-export interface PlannedReleaseIntoTemplate {
+export interface PlannedTemplateUpdate {
   /** File in `catalog-templates/`. */
   readonly template: string
   readonly type: TemplateType
@@ -59,7 +59,7 @@ export interface PlannedReleaseIntoTemplate {
 
 export interface BundleReleasePlan {
   /** At least one. */
-  readonly templates: readonly PlannedReleaseIntoTemplate[]
+  readonly templates: readonly PlannedTemplateUpdate[]
   /** Whether catalog-bot can merge the release's pull request automatically. */
   readonly isMergedByItself: boolean
 }
@@ -88,7 +88,7 @@ export function planBundleRelease(
     return createReleaseErrorResult(
       `its release-config.yaml lists more than ${maxTemplatesPerRelease} templates`,
     )
-  const templates: PlannedReleaseIntoTemplate[] = []
+  const templates: PlannedTemplateUpdate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isSafePathSegment(template) || !/\.(?:ya?ml|json)$/.test(template))
       return createReleaseErrorResult('its release-config.yaml lists a template with an invalid file name')
@@ -147,7 +147,7 @@ function createReleaseErrorResult(error: string): { readonly ok: false; readonly
 export function computeBundleReleaseFiles(
   base: BasePackageFiles,
   bundle: ReleasedBundle,
-  templates: readonly PlannedReleaseIntoTemplate[],
+  templates: readonly PlannedTemplateUpdate[],
 ): CatalogReadResult<BundleReleaseFiles> {
   if (!isSafePathSegment(base.directory))
     return createReleaseErrorResult('the package directory has an invalid name')
@@ -170,7 +170,7 @@ export function computeBundleReleaseFiles(
 
 /** Returns a readable error if the release is impossible. */
 function applyBundleReleaseToTemplate(
-  { template: name, type, catalogs: names, release }: PlannedReleaseIntoTemplate,
+  { template: name, type, catalogs: names, release }: PlannedTemplateUpdate,
   { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,
   { files, changes }: BundleReleaseFilesAccumulator,

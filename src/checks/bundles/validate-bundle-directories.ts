@@ -5,14 +5,14 @@ import type { BundleUpgradeFacts, LocatedString } from '@catalog-bot/bundle/bund
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type CheckInput, applyConfiguredSeverities } from '../check.ts'
 import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
-import type { PackageSources, TouchedBundle } from './projected-catalog.ts'
+import type { PackageDirectoryState, TouchedBundle } from './projected-catalog.ts'
 import {
   parsePackageSettings,
   type PackageCiYaml,
   indexDirectoriesByBundleName,
   isBundleInDirectoryOrCatalog,
   findReplacesCycle,
-  listTouchedBundlesWithUpgradeFacts,
+  listAddedAndModifiedBundles,
 } from './package-settings.ts'
 import {
   bundleDirectoryEdgeToNowhere,
@@ -32,7 +32,7 @@ export function validateBundleDirectories({
   config,
 }: Pick<CheckInput, 'bundleDirectories' | 'config'>): readonly Finding[] {
   const found = bundleDirectories.flatMap((sources) =>
-    validatePackageSources(sources).map((one): Finding => ({
+    validatePackageDirectory(sources).map((one): Finding => ({
       ...one,
       data: { package: sources.directory, ...one.data },
     })),
@@ -40,7 +40,7 @@ export function validateBundleDirectories({
   return applyConfiguredSeverities(found, config)
 }
 
-function validatePackageSources(sources: PackageSources): Finding[] {
+function validatePackageDirectory(sources: PackageDirectoryState): Finding[] {
   const settings = parseCiYaml(sources)
   return [
     ...sources.touched.flatMap(({ root, findings }) =>
@@ -90,14 +90,14 @@ function isAutoMergeDisabled(merge: unknown): boolean {
 
 /** `settings` come from the result, if readable. */
 function* validateTouchedBundles(
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  for (const { bundle, facts } of listTouchedBundlesWithUpgradeFacts(sources)) {
+  for (const { bundle, facts } of listAddedAndModifiedBundles(sources)) {
     const hasTemplates = settings?.fbc?.enabled === true
     yield* validateBundleNames(bundle, facts, sources, hasTemplates)
     // Packages with templates define edges and channels in them.
-    if (!hasTemplates) yield* validateBundleEdges(bundle, facts, sources, settings)
+    if (!hasTemplates) yield* validateBundleUpgradeEdges(bundle, facts, sources, settings)
   }
   for (const bundle of sources.touched)
     if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
@@ -110,7 +110,7 @@ function createRepositoryLocationMapper({ root }: TouchedBundle): (reported: Loc
 function* validateBundleNames(
   bundle: TouchedBundle,
   facts: BundleUpgradeFacts,
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   hasTemplates: boolean,
 ): Generator<Finding> {
   const locationOf = createRepositoryLocationMapper(bundle)
@@ -146,7 +146,12 @@ function* validateBundleNames(
 }
 
 /** Whether the name follows the pattern of the other bundles, or consists of package and version. */
-function isConventionalBundleName(name: string, version: string, its: string, { bundles }: PackageSources) {
+function isConventionalBundleName(
+  name: string,
+  version: string,
+  its: string,
+  { bundles }: PackageDirectoryState,
+) {
   if ([`${its}.v${version}`, `${its}.${version}`].includes(name)) return true
   const shape = stripVersionFromBundleName(name, version)
   return [...(bundles?.values() ?? [])].some(
@@ -163,10 +168,10 @@ function stripVersionFromBundleName(name: string, version: string): string {
   return name.endsWith(version) ? name.slice(0, name.length - version.length) : name
 }
 
-function* validateBundleEdges(
+function* validateBundleUpgradeEdges(
   bundle: TouchedBundle,
   facts: BundleUpgradeFacts,
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
   const locationOf = createRepositoryLocationMapper(bundle)
@@ -219,7 +224,7 @@ function* validateBundleEdges(
 
 function* validateBundleRemoval(
   { root, removed }: TouchedBundle,
-  sources: PackageSources,
+  sources: PackageDirectoryState,
 ): Generator<Finding> {
   const name = removed?.name?.text
   if (name === undefined || indexDirectoriesByBundleName(sources).has(name)) return

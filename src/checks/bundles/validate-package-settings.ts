@@ -8,10 +8,10 @@ import {
   releaseConfigSchema,
   type PackageCiYaml,
   parsePackageSettings,
-  type PackageSettingsReadResult,
+  type PackageSettingsParseResult,
   isBundleInDirectoryOrCatalog,
 } from './package-settings.ts'
-import type { PackageSources, PackageSettingsFile } from './projected-catalog.ts'
+import type { PackageDirectoryState, PackageSettingsFile } from './projected-catalog.ts'
 import {
   malformedPackageSettings,
   noUpdateGraph,
@@ -20,7 +20,7 @@ import {
 } from './rules.ts'
 
 /** Undefined if unreadable. */
-export function parseCiYaml({ ciYaml }: PackageSources): PackageCiYaml | undefined {
+export function parseCiYaml({ ciYaml }: PackageDirectoryState): PackageCiYaml | undefined {
   return ciYaml && parsePackageSettings(ciYaml, ciYamlSchema).value
 }
 
@@ -35,20 +35,23 @@ export function findUpdateGraphMode(ciYaml: PackageSettingsFile | undefined): Up
 export function hasUpdateGraphModeChange({
   ciYaml,
   ciYamlBefore,
-}: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'>): boolean {
+}: Pick<PackageDirectoryState, 'ciYaml' | 'ciYamlBefore'>): boolean {
   const [before, now] = [findUpdateGraphMode(ciYamlBefore), findUpdateGraphMode(ciYaml)]
   return ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
 }
 
 export function* validatePackageSettings(
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
   if (sources.ciYaml?.isTouched === true) yield* validateCiYaml(sources.ciYaml, sources)
   for (const file of sources.releaseConfigs) yield* validateReleaseConfig(file, sources, settings)
 }
 
-function* validateCiYaml(file: PackageSettingsFile, { templates }: PackageSources): Generator<Finding> {
+function* validateCiYaml(
+  file: PackageSettingsFile,
+  { templates }: PackageDirectoryState,
+): Generator<Finding> {
   const read = parsePackageSettings(file, ciYamlSchema)
   // The ownership check rejects a change to a list of owners that is not valid YAML.
   if (!read.isYaml) return
@@ -83,7 +86,7 @@ const releaseConfigSemverChannels = ['Candidate', 'Fast', 'Stable']
 
 function* validateReleaseConfig(
   file: PackageSettingsFile,
-  sources: PackageSources,
+  sources: PackageDirectoryState,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
   const read = parsePackageSettings(file, releaseConfigSchema)
@@ -140,7 +143,7 @@ const knownPackageSettingKeys = [
 
 function* createPackageSettingsFindings(
   { path: file }: PackageSettingsFile,
-  { problems, unknown }: PackageSettingsReadResult<unknown>,
+  { problems, unknown }: PackageSettingsParseResult<unknown>,
   known: readonly string[],
 ): Generator<Finding> {
   for (const { at, problem } of problems) yield createFinding(malformedPackageSettings, at, { file, problem })

@@ -34,16 +34,16 @@ export function validateIncomingCommits({
     ...(edits.length > 0
       ? [
           createFinding(workflowEditInHistory, undefined, {
-            ...getOldestCommitAndOmittedCount(edits),
+            ...getOldestCommitAndRemainingCount(edits),
             isVisible,
           }),
         ]
       : []),
     ...(unreadable.length > 0
-      ? [createFinding(unreadableCommit, undefined, getOldestCommitAndOmittedCount(unreadable))]
+      ? [createFinding(unreadableCommit, undefined, getOldestCommitAndRemainingCount(unreadable))]
       : []),
     ...(unsigned.length > 0
-      ? [createFinding(unsignedCommit, undefined, getOldestCommitAndOmittedCount(unsigned))]
+      ? [createFinding(unsignedCommit, undefined, getOldestCommitAndRemainingCount(unsigned))]
       : []),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
     ...pulls.map(createClosedPullRequestFinding),
@@ -65,7 +65,7 @@ function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: P
 }
 
 /** The oldest commit, because the author starts there. */
-function getOldestCommitAndOmittedCount(commits: readonly IncomingCommit[]): {
+function getOldestCommitAndRemainingCount(commits: readonly IncomingCommit[]): {
   readonly commit: string
   readonly more: number
 } {

@@ -2,7 +2,7 @@
 // and skips edits that are not safe.
 import { findDocumentSpans } from '@catalog-bot/fbc/positions/positioned-tree'
 import type { SuggestedFix } from '@catalog-bot/findings/finding'
-import { parseDocumentTree } from '@catalog-bot/fbc/go/yaml/read-yaml'
+import { parseYamlDocumentTree } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { TextPositionLookup } from '@catalog-bot/fbc/go/position-lookup'
 import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue, type MapEntry, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
@@ -47,7 +47,7 @@ export class FixableFile {
       if (line < firstLine || line > lastLine) continue
       // If two documents share a line, neither is editable.
       if (end - start > maxFixableDocumentLength || lineStart !== start - 1) return undefined
-      const tree = parseDocumentTree(this.#bytes.subarray(start, end))
+      const tree = parseYamlDocumentTree(this.#bytes.subarray(start, end))
       if (tree === undefined) return undefined
       return new FixableDocument(this, tree.value, tree.text, firstLine)
     }

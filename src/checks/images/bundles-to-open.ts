@@ -19,7 +19,7 @@ import {
 type SuccessfulBundleImageAnswer = Extract<BundleImageAnswer, { readonly kind: 'bundle' }>
 
 /** Keyed by the image as written, in the order of the change. */
-export function groupBundlesToPullByImage(
+export function groupBundlesByImageToPull(
   { catalogs }: Pick<PullRequestChange, 'catalogs'>,
   elsewhere: readonly PublishedBundle[] = [],
 ): ReadonlyMap<string, readonly BundleBlob[]> {

@@ -15,7 +15,7 @@ import {
 } from './named-image.ts'
 import {
   moveFindingToImageReference,
-  groupBundlesToPullByImage,
+  groupBundlesByImageToPull,
   findBundleImageProblems,
   listPulledBundleImageReferences,
 } from './bundles-to-open.ts'
@@ -51,7 +51,7 @@ export const imagesCheck: Check<'images'> = {
 type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 function collectImagesToCheck({ change, published }: CheckInput) {
-  const opened = groupBundlesToPullByImage(change, published)
+  const opened = groupBundlesByImageToPull(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
   )
@@ -108,13 +108,13 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
       else closed.push({ reference, ...bundle })
     }
   }
-  unanswered.push(...groupPullFailuresByReason(closed))
+  unanswered.push(...groupImagePullFailuresByReason(closed))
   return {
     check: 'images',
     findings: findings.sort(compareFindings),
     unanswered,
     waiting: [],
-    summary: formatNewImageSummary(images),
+    summary: summarizeNewImages(images),
   }
 }
 
@@ -204,7 +204,7 @@ function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedI
 }
 
 /** Groups unopened bundles by reason to keep the list readable. */
-function* groupPullFailuresByReason(
+function* groupImagePullFailuresByReason(
   closed: readonly BundleImagePullFailure[],
 ): Generator<UnansweredCheckQuestion> {
   const byReason = Map.groupBy(closed, ({ reason }) => reason)
@@ -256,7 +256,7 @@ function findMissingPlatforms(
   ]
 }
 
-function formatNewImageSummary(images: readonly ReferencedImage[]): string {
+function summarizeNewImages(images: readonly ReferencedImage[]): string {
   if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
   return `${formatCountWithNoun(images.length, 'image')} in ${formatCountWithNoun(hosts.size, 'registry', 'registries')}`

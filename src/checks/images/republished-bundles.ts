@@ -79,7 +79,7 @@ export function evaluateRepublishedBundles(
   const findings: Finding[] = []
   const unanswered: { question: string; reason: string; retryAfter: number }[] = []
   for (const { bundle, known } of republished) {
-    const compared = known.map(({ image }) => compareImagesByDigest(image, bundle.image, answers))
+    const compared = known.map(({ image }) => compareResolvedImageDigests(image, bundle.image, answers))
     const [first] = known
     if (compared.includes('same') || !first) continue
     const open = compared.find((one) => typeof one === 'object')
@@ -116,7 +116,7 @@ function compareImageReferencesByDigest(one: string, other: string): 'same' | 'o
 
 type UnansweredDigestQuestion = { readonly reason: string; readonly retryAfter: number }
 
-function compareImagesByDigest(
+function compareResolvedImageDigests(
   one: string,
   other: string,
   answers: CheckAnswers,

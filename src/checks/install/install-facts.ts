@@ -131,7 +131,7 @@ export function computeBundleInstallFacts(
     rukPak: findRukPakConversionErrors(files),
     manifests: selectMostSevereInstallFindings(checkManifests(files)),
     examples: selectMostSevereInstallFindings(checkCsvExamples(files)),
-    ...extractCrdsWithoutDescriptions(files, maxCrdLength),
+    ...extractCrdsAndStripDescriptions(files, maxCrdLength),
     ...findSupportedInstallModes(files),
   }
 }
@@ -150,7 +150,7 @@ function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallFacts,
   }
 }
 
-function extractCrdsWithoutDescriptions(
+function extractCrdsAndStripDescriptions(
   files: BundleFiles,
   maxCrdLength: number,
 ): Pick<BundleInstallFacts, 'crds' | 'exceededCrdLimit'> {

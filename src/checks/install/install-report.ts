@@ -21,7 +21,7 @@ const provisionerClassesByBundleFormat: Readonly<
   'helm+v3': { bundle: 'core-rukpak-io-helm', deployment: 'core-rukpak-io-helm' },
 }
 
-const clusterOnlyRukPakRequirements: readonly (readonly [number, string])[] = [
+const rukPakRequirementsNeedingCluster: readonly (readonly [number, string])[] = [
   [2, 'acts only on objects of its class'],
   [4, 'uses only declared condition types, reasons, and phases'],
   [5, 'writes every condition type on each update (Unknown if undetermined)'],
@@ -215,7 +215,7 @@ export function createRukPakProvisionerChecklist(
       says: 'only the image source was simulated',
     },
   ]
-  const others = clusterOnlyRukPakRequirements.map(([number, asks]): RukPakProvisionerRequirement => ({
+  const others = rukPakRequirementsNeedingCluster.map(([number, asks]): RukPakProvisionerRequirement => ({
     number,
     asks,
     told: 'cluster',

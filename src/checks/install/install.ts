@@ -20,7 +20,7 @@ import {
   evaluateInstall,
   getOpmValidationResult,
   isBundleAddedOrChanged,
-  planChangedPackageInstalls,
+  planInstallsOfChangedPackages,
   type PackageInstallPlan,
 } from './simulate-install.ts'
 import { readInlineBundle } from './served-bundles.ts'
@@ -39,7 +39,7 @@ import { planChannelClusterTests } from './cluster-test/cluster-test-plan.ts'
 export const installCheck: Check<'install'> = {
   id: 'install',
   ask: ({ change, config }, answers) =>
-    planChangedPackageInstalls(change)
+    planInstallsOfChangedPackages(change)
       .packages.flatMap(({ plan }) => plan.bundlesToOpen)
       .flatMap((blob) => listBundleContentQuestions(blob, config, answers)),
   judge: evaluateInstallCheck,
@@ -53,7 +53,7 @@ const maxReasonsInInstallSummary = 3
 const oversizedChangeRetrySeconds = 3600
 
 function evaluateInstallCheck({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
-  const { packages, skippedCount } = planChangedPackageInstalls(change)
+  const { packages, skippedCount } = planInstallsOfChangedPackages(change)
   const wanted = config.install.with.flatMap((id) => parseInstallTargetId(id) ?? [])
   const judged = packages.map((planned) =>
     evaluatePackageInstall(planned, {

@@ -6,8 +6,8 @@ import {
   comparePrereleaseIdentifiers,
   parseVersion,
   type Version,
-  parseRelease,
-  type ReleaseVersion,
+  parseReleaseIdentifiers,
+  type ReleaseIdentifiers,
 } from '@catalog-bot/fbc/versions/version'
 import { isVersionInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
@@ -15,7 +15,7 @@ import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getBundleVersion } from '../../pull-request/compare-blobs.ts'
 import { createCatalogOperatorEntries, type CatalogOperatorEntries } from './resolve/catalog-entries.ts'
 import type { OperatorEntry } from './resolve/operator-entry.ts'
-import type { ChosenBundle, NamespaceResolution } from './resolve/resolve-namespace.ts'
+import type { BundleToInstall, NamespaceResolution } from './resolve/resolve-namespace.ts'
 import { UpgradeSimulation, type UpgradePath } from './resolve/simulate-upgrades.ts'
 
 export interface OlmV1ResolutionRequest {
@@ -38,7 +38,7 @@ type OlmV1Resolution =
 
 interface VersionWithRelease {
   readonly version: Version
-  readonly release: ReleaseVersion
+  readonly release: ReleaseIdentifiers
 }
 
 const dependencyPropertyTypes: ReadonlySet<string> = new Set([
@@ -257,8 +257,8 @@ function findChannelHeadEntry(entries: CatalogOperatorEntries, packageName: stri
 }
 
 function findOperatorDependencies(
-  root: ChosenBundle,
-  bundles: readonly ChosenBundle[],
+  root: BundleToInstall,
+  bundles: readonly BundleToInstall[],
 ): readonly OperatorDependency[] {
   return bundles
     .filter((bundle) => bundle !== root)
@@ -366,7 +366,7 @@ function parseBundleVersion(bundle: BundleBlob): VersionWithRelease | undefined 
 function parseRegistryV1Version(text: string): VersionWithRelease | undefined {
   const version = parseVersion(text)
   if (!version.ok) return undefined
-  const release = parseRelease(version.value.build.join('.'))
+  const release = parseReleaseIdentifiers(version.value.build.join('.'))
   return { version: version.value, release: release.ok ? release.value : [] }
 }
 

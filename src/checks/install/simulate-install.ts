@@ -63,7 +63,7 @@ export const getOpmValidationResult = memoizePerObject((catalog: Catalog) =>
   validateCatalog(catalog, { profile: 'opm' }),
 )
 
-export const planChangedPackageInstalls = memoizePerObject(
+export const planInstallsOfChangedPackages = memoizePerObject(
   ({ catalogs }: PullRequestChange): InstallPlanningResult => {
     const wanted = catalogs.flatMap((catalog) =>
       catalog.packages

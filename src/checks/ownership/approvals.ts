@@ -104,7 +104,7 @@ export function computeApprovalCoverage(
   for (const requirement of required) {
     const file = files.get(requirement.path)
     if (file !== undefined) add(requirement.directory, file)
-    for (const effect of formatRequiredApprovalEffects(requirement))
+    for (const effect of formatEffectsRequiringApproval(requirement))
       add(requirement.directory, `+ ${JSON.stringify(requirement.path)} ${JSON.stringify(effect)}`)
   }
   return new Map(
@@ -139,7 +139,7 @@ export function isDirectoryCoveredByApproval(
 }
 
 /** Whether both have the same files, regardless of effects. */
-export function approvalsCoverSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
+export function doApprovalsCoverSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
   const files = (coverage: ApprovalCoverage) =>
     new Set([...toApprovalCoverageLineSet(coverage)].filter(isFileApprovalCoverageLine))
   return areCoverageLinesApproved(files(one), files(other))
@@ -197,7 +197,7 @@ function formatApprovalCoverageLine({ path, before, after }: Pick<TouchedPath, '
 }
 
 /** One phrase per effect, so that fewer effects are distinguishable from different ones. */
-function formatRequiredApprovalEffects({
+function formatEffectsRequiringApproval({
   package: name,
   kinds,
   ownerEdit,

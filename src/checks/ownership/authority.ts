@@ -11,7 +11,7 @@ import {
   parseMaintainers,
 } from './sources/owner-source.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
-import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
+import { iterateAncestorDirectories } from '../../pull-request/layout/layout.ts'
 import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
 import { catalogOwnersFileName, toPackageCiYamlPath } from './owner-files.ts'
 import {
@@ -137,7 +137,7 @@ class MultiSourceOwnershipResolver implements OwnershipResolver {
     const aliases = this.#read(ownersAliasesPath, parseOwnersAliases)
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
-    for (const directory of generateAncestorDirectories(path)) {
+    for (const directory of iterateAncestorDirectories(path)) {
       const file = this.#read(joinDirectoryAndName(directory, ownersFileName), parseOwnersFile)
       if (file !== undefined) files.set(directory, file)
     }
@@ -146,7 +146,7 @@ class MultiSourceOwnershipResolver implements OwnershipResolver {
 
   #readCatalogOwners(path: string): readonly Principal[] {
     const people: Principal[] = []
-    for (const directory of generateAncestorDirectories(path)) {
+    for (const directory of iterateAncestorDirectories(path)) {
       const file = this.#read(joinDirectoryAndName(directory, catalogOwnersFileName), parseCatalogOwners)
       if (file?.kind === 'broken') return []
       people.push(...(file?.value ?? []))

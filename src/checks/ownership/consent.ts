@@ -14,7 +14,7 @@ import {
 import type { RequiredApproval } from './required-approvals.ts'
 import {
   isBotAccount,
-  type IdentifiedAccount,
+  type AccountIdAndLogin,
   type PermissionCheckResult,
   type PrincipalMatcher,
   type UnansweredCheckQuestion,
@@ -59,7 +59,7 @@ const strictnessByRequiredConsent: Readonly<Record<RequiredConsent, number>> = {
 export class ConsentEvaluator {
   readonly #input: CheckInput
   readonly #people: PrincipalMatcher
-  readonly #author: IdentifiedAccount | undefined
+  readonly #author: AccountIdAndLogin | undefined
   readonly #met = memoizePerObject((_owners: readonly Principal[]) => new Map<string, ConsentStatus>())
   readonly #covers: () => ApprovalCoverage
   #touched: ReadonlySet<string> | undefined
@@ -148,7 +148,7 @@ export class ConsentEvaluator {
    * effect.
    */
   listOutdatedApprovals(): readonly {
-    readonly account: IdentifiedAccount
+    readonly account: AccountIdAndLogin
     readonly differences: readonly string[]
   }[] {
     const { snapshot, approvals, epoch = 0 } = this.#input
@@ -200,14 +200,14 @@ export class ConsentEvaluator {
   }
 
   /** Whether an account owns everything that the approvals are about, or is a maintainer. */
-  checkRightsToAll(account: IdentifiedAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
+  checkRightsToAll(account: AccountIdAndLogin, required: readonly RequiredApproval[]): PermissionCheckResult {
     const owns = listUniqueOwnerLists(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
   /** Whether an account owns any of it, or is a maintainer. */
-  checkRightsToAny(account: IdentifiedAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
+  checkRightsToAny(account: AccountIdAndLogin, required: readonly RequiredApproval[]): PermissionCheckResult {
     const owns = checkAnyPermissionGranted(
       listUniqueOwnerLists(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
@@ -263,7 +263,7 @@ export class ConsentEvaluator {
     const open: UnansweredCheckQuestion[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
-      const granted = findAutomatableChangeKinds(automation, requirement)
+      const granted = findChangeKindsGrantedToAutomation(automation, requirement)
       if (granted.size === 0 || !(isBotAccount(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
@@ -381,7 +381,7 @@ function checkAnyPermissionGranted(
  * Decides what an automation account can change without approval. The base must grant the kind, the package, and
  * every touched channel.
  */
-function findAutomatableChangeKinds(
+function findChangeKindsGrantedToAutomation(
   { packages, channels, changes }: AutomationConfig,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {

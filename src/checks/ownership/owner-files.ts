@@ -1,7 +1,7 @@
 // Finds the files that define owners, and those that a decision needs. Uses only names and paths.
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
-import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
+import { iterateAncestorDirectories } from '../../pull-request/layout/layout.ts'
 import { createPathListFilter, hasPath } from '../../pull-request/incremental-list.ts'
 import { configYamlPath } from './sources/owner-source.ts'
 import { ownersAliasesPath, ownersFileName } from './sources/owners-file.ts'
@@ -52,7 +52,7 @@ export function selectOwnerFilePathsToRead(basePaths: readonly string[], change:
   for (const path of [...codeownersPaths, ownersAliasesPath, configYamlPath]) addIfPresent(path)
   const walked = new Set<string>()
   for (const { path, role } of change.paths) {
-    for (const above of generateAncestorDirectories(path)) {
+    for (const above of iterateAncestorDirectories(path)) {
       // Already walked, with everything above it.
       if (walked.has(above)) break
       walked.add(above)
@@ -81,13 +81,13 @@ export function selectOwnerFilePathsToRead(basePaths: readonly string[], change:
 }
 
 /** Sorted. */
-export function listOwnerFilesForLocations(
+export function findOwnerFilePathsForPackages(
   paths: readonly string[],
   locations: readonly { readonly path: string; readonly directory: string; readonly package: string }[],
 ): string[] {
   const wanted = new Set<string>([...codeownersPaths, ownersAliasesPath, configYamlPath])
   for (const { path, directory, package: name } of locations) {
-    for (const above of generateAncestorDirectories(path)) {
+    for (const above of iterateAncestorDirectories(path)) {
       wanted.add(joinPath(above, ownersFileName))
       wanted.add(joinPath(above, catalogOwnersFileName))
     }

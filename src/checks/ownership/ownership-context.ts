@@ -28,7 +28,7 @@ export const getOwnershipContext = (input: OwnershipInputs): OwnershipContext =>
   getOwnershipContextBuilder(input.change)(input)
 
 /** The effect of the change, to store with an approval and compare later. */
-export const computeChangeApprovalCoverage = (input: OwnershipInputs): ApprovalCoverage =>
+export const getApprovalCoverageOfChange = (input: OwnershipInputs): ApprovalCoverage =>
   getOwnershipContext(input).getCoverage()
 
 const getOwnershipContextBuilder = memoizePerObject((_change: PullRequestChange) =>

@@ -12,7 +12,7 @@ import { ConsentEvaluator, type ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import {
   PrincipalMatcher,
-  type IdentifiedAccount,
+  type AccountIdAndLogin,
   type PermissionCheckResult,
   type UnansweredCheckQuestion,
   isBotAccount,
@@ -55,8 +55,8 @@ export const ownershipCheck: Check<'ownership'> = {
 /** An account's permissions on a whole pull request, for commands. */
 export interface CommandPermissionChecker {
   /** Whether it owns any part of the change, or is a maintainer. */
-  checkRights(account: IdentifiedAccount): PermissionCheckResult
-  checkMaintainer(account: IdentifiedAccount): PermissionCheckResult
+  checkRights(account: AccountIdAndLogin): PermissionCheckResult
+  checkMaintainer(account: AccountIdAndLogin): PermissionCheckResult
 }
 
 export function createCommandPermissionChecker(
@@ -119,7 +119,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
 
   addChangesRequestedFindings(input, consents, required, results)
 
-  const push = validateNonAuthorHeadPush(input, consents, required, authority)
+  const push = validateHeadPushByNonAuthor(input, consents, required, authority)
   findings.addAll(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
@@ -340,7 +340,7 @@ function validateAddedOwners(
 }
 
 /** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
-function validateNonAuthorHeadPush(
+function validateHeadPushByNonAuthor(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],

@@ -25,7 +25,7 @@ const loginWithUserIdPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 export type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 /** An account, and its current login as normalizeLogin() returns it. */
-export interface IdentifiedAccount {
+export interface AccountIdAndLogin {
   readonly id: UserId
   readonly login: string
 }
@@ -39,7 +39,7 @@ export type PermissionCheckResult =
 const permissionGrantedResult: PermissionCheckResult = { kind: 'yes' }
 const permissionDeniedResult: PermissionCheckResult = { kind: 'no' }
 
-export const isBotAccount = (account: IdentifiedAccount): boolean => account.login.endsWith('[bot]')
+export const isBotAccount = (account: AccountIdAndLogin): boolean => account.login.endsWith('[bot]')
 
 export class PrincipalMatcher {
   readonly #answers: CheckAnswers
@@ -63,7 +63,7 @@ export class PrincipalMatcher {
   }
 
   /** An empty list contains no one. */
-  isAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
+  isAmong(account: AccountIdAndLogin, principals: readonly Principal[]): PermissionCheckResult {
     const key = `${account.id} ${account.login}`
     const among =
       this.#known.get(key) ?? memoizePerObject((list: readonly Principal[]) => this.#findAmong(account, list))
@@ -72,7 +72,7 @@ export class PrincipalMatcher {
   }
 
   /** By list or by role in the repository. Accounts of Apps are never maintainers. */
-  isMaintainer(account: IdentifiedAccount): PermissionCheckResult {
+  isMaintainer(account: AccountIdAndLogin): PermissionCheckResult {
     if (isBotAccount(account)) return permissionDeniedResult
     const listed = this.isAmong(account, this.#maintainers)
     if (listed.kind !== 'no') return listed
@@ -86,7 +86,7 @@ export class PrincipalMatcher {
       : permissionDeniedResult
   }
 
-  #findAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
+  #findAmong(account: AccountIdAndLogin, principals: readonly Principal[]): PermissionCheckResult {
     if (principals.length === 0) return permissionDeniedResult
     const open: UnansweredCheckQuestion[] = []
     let reused: PermissionCheckResult | undefined
@@ -105,7 +105,7 @@ export class PrincipalMatcher {
     return open.length > 0 ? { kind: 'unknown', open } : permissionDeniedResult
   }
 
-  #isPrincipal(account: IdentifiedAccount, principal: Principal): PermissionCheckResult {
+  #isPrincipal(account: AccountIdAndLogin, principal: Principal): PermissionCheckResult {
     switch (principal.kind) {
       case 'user':
         return this.#isUser(account, principal)
@@ -127,7 +127,7 @@ export class PrincipalMatcher {
   }
 
   #isUser(
-    account: IdentifiedAccount,
+    account: AccountIdAndLogin,
     principal: Extract<Principal, { kind: 'user' }>,
   ): PermissionCheckResult {
     // A pinned account matches under any login, and its listed login matches no other account.

@@ -6,7 +6,7 @@ import {
   hasBundleManifests,
 } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import { createDistinctKeyCollector, hasPathUnder } from '../../pull-request/incremental-list.ts'
+import { createDistinctKeyCollector, hasPathInDirectory } from '../../pull-request/incremental-list.ts'
 import type { PackageChange, CompositeListFileChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
@@ -65,7 +65,7 @@ export function computeRequiredApprovals(
       const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
       else
-        for (const requirement of findCompositeCatalogApprovals(list, input, known, authority))
+        for (const requirement of findRequiredCompositeListApprovals(list, input, known, authority))
           required.push(requirement)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
@@ -74,11 +74,11 @@ export function computeRequiredApprovals(
         const edit = analyzeOwnerFileEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
         const kind = edit.changesOwners ? 'edit-owners' : 'edit-sources'
-        required.push(toRequiredDirectoryApproval(path, role.directory, known, kind, owners, edit))
+        required.push(toRequiredApprovalForDirectory(path, role.directory, known, kind, owners, edit))
       }
     } else if (role.kind === 'operator')
       required.push(
-        toRequiredDirectoryApproval(
+        toRequiredApprovalForDirectory(
           path,
           role.directory,
           known,
@@ -87,7 +87,7 @@ export function computeRequiredApprovals(
         ),
       )
     else {
-      const found = findCatalogFileApprovals(path, role, at, known, authority)
+      const found = findRequiredCatalogApprovals(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
       else {
         // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
@@ -97,14 +97,14 @@ export function computeRequiredApprovals(
     }
   }
   return {
-    required: [...required, ...findIndirectPackageApprovals(input, known, required, authority)],
+    required: [...required, ...findRequiredIndirectApprovals(input, known, required, authority)],
     outside,
     findings: [...findings, ...findBundleNameConflicts(input)],
   }
 }
 
 /** For a file of a package outside catalogs. `kind` applies if the base has the package. */
-function toRequiredDirectoryApproval(
+function toRequiredApprovalForDirectory(
   { path }: TouchedPath,
   directory: string,
   known: BasePackageIndex,
@@ -135,7 +135,7 @@ function classifyPackageSourceChange({ path, after }: TouchedPath, basePaths: re
 }
 
 /** Undefined if neither the path nor the content belongs to a package. */
-function findCatalogFileApprovals(
+function findRequiredCatalogApprovals(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
@@ -194,7 +194,7 @@ function findCatalogFileApprovals(
 }
 
 /** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
-function findCompositeCatalogApprovals(
+function findRequiredCompositeListApprovals(
   list: CompositeListFileChange,
   input: OwnershipInputs,
   known: BasePackageIndex,
@@ -268,7 +268,7 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
  * or exposes it. Its owners must still approve.
  */
-function findIndirectPackageApprovals(
+function findRequiredIndirectApprovals(
   input: OwnershipInputs,
   known: BasePackageIndex,
   required: readonly RequiredApproval[],
@@ -368,7 +368,7 @@ class BasePackageIndex {
   })
 
   isFolder(path: string): boolean {
-    return hasPathUnder(this.#input.basePaths, path)
+    return hasPathInDirectory(this.#input.basePaths, path)
   }
 
   /** Whether the base has no file of a touched catalog. */

@@ -1,6 +1,6 @@
 // Replacements for the App's commands in the package for authors, which does not include their code. Each shows where to find it.
 import type { Command } from 'commander'
-import { formatHintToRunApp } from '../output.ts'
+import { formatRunAppHint } from '../output.ts'
 
 export function addHiddenAppCommandStubs(program: Command): void {
   for (const [name, ...aliases] of [['merging', 'landings'], ['serve'], ['once'], ['demo']] as const)
@@ -12,7 +12,7 @@ export function addHiddenAppCommandStubs(program: Command): void {
       .allowExcessArguments()
       .action(() => {
         throw new Error(
-          `"${name}" is part of the GitHub App, which this package does not include. ${formatHintToRunApp()}`,
+          `"${name}" is part of the GitHub App, which this package does not include. ${formatRunAppHint()}`,
         )
       })
 }

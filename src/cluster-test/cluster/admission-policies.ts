@@ -9,10 +9,10 @@ import {
 import { rbacApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
-import type { ClusterTestAllowedEgress } from '../../checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestEgressAllowlist } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 
 type AllowedEgressResult =
-  | { readonly kind: 'closed'; readonly network: ClusterTestAllowedEgress }
+  | { readonly kind: 'closed'; readonly network: ClusterTestEgressAllowlist }
   | { readonly kind: 'unknown'; readonly why: string }
 
 const apiServerEndpointSliceQuery = {
@@ -81,7 +81,7 @@ export async function resolveAllowedEgress(
   return { kind: 'unknown', why: `the addresses of the Kubernetes API are unknown: ${why}` }
 }
 
-function parseEndpointSliceAddresses(object: KubeObject): ClusterTestAllowedEgress['api'] {
+function parseEndpointSliceAddresses(object: KubeObject): ClusterTestEgressAllowlist['api'] {
   const ports = getListAtPath(object, 'ports')
     .map((port) => getNumberAtPath(port, 'port'))
     .filter((port) => port > 0)

@@ -21,10 +21,10 @@ export interface KubeconfigOptions {
 }
 
 /** Milliseconds to cache headers; tokens in files change about hourly. */
-const authHeaderCacheMs = 60_000
+const authHeaderCacheTtlMs = 60_000
 
 /** @throws ClusterError with a message that contains no value of the file */
-export async function openClusterConnection({
+export async function loadClusterConnection({
   file,
   context,
   allowsPrograms = false,
@@ -65,7 +65,7 @@ export async function openClusterConnection({
     server: cluster.server.replace(/\/+$/, ''),
     dispatcher,
     async headers() {
-      if (performance.now() - requestedAt > authHeaderCacheMs) {
+      if (performance.now() - requestedAt > authHeaderCacheTtlMs) {
         requestedAt = performance.now()
         const again = await createAuthenticatedRequestContext(config, cluster.server)
         headers = again.getHeaders()

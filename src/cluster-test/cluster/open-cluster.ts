@@ -11,7 +11,7 @@ import type {
 import { getStringAtPath } from '../../checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
-import { openClusterConnection, type ClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
+import { loadClusterConnection, type ClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
 
 interface KubeApiResponse {
   readonly status: number
@@ -43,7 +43,7 @@ export interface KubeClusterClientOptions extends KubeconfigOptions {
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
 export async function createKubeClusterClient(options: KubeClusterClientOptions): Promise<KubeClusterClient> {
-  const connection = await openClusterConnection(options)
+  const connection = await loadClusterConnection(options)
   const client = new HttpKubeClusterClient(options, connection)
   return {
     discover: () => client.discover(),

@@ -30,7 +30,7 @@ import {
 } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import {
   type ClusterTestOutcome,
-  createFailedTestOutcome,
+  createFailedClusterTestOutcome,
 } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import {
   toTestNamespaceName,
@@ -83,7 +83,7 @@ export async function runClusterTest(
   try {
     discovered = await cluster.discover()
     const kind = selectClusterTestDriver(plan, deadlines, discovered)
-    if ('code' in kind) outcome = createFailedTestOutcome(kind.code, kind.says)
+    if ('code' in kind) outcome = createFailedClusterTestOutcome(kind.code, kind.says)
     else {
       isClean = false
       const ended = await runClusterTestSteps(kind, deadlines, options)
@@ -120,7 +120,7 @@ export async function runClusterTest(
 
 function toFailedClusterTestOutcome(error: unknown): ClusterTestOutcome {
   if (!(error instanceof ClusterError)) throw error
-  return createFailedTestOutcome(
+  return createFailedClusterTestOutcome(
     error.code === 'unreachable' ? 'api-unreachable' : 'forbidden',
     error.message,
   )
@@ -137,7 +137,7 @@ async function runClusterTestSteps(
   for (;;) {
     if (signal?.aborted === true)
       return {
-        outcome: createFailedTestOutcome('killed', 'the install test was stopped'),
+        outcome: createFailedClusterTestOutcome('killed', 'the install test was stopped'),
         events: state.events,
       }
     const seen = await readClusterObjects(cluster, kind.queries(state), rejected)

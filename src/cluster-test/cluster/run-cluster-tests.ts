@@ -6,12 +6,12 @@ import {
   type ClusterTestDeadlines,
 } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
-import { isRetryableOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
+import { isRetryableClusterTestOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import {
   type ClusterTestPlan,
   defaultClusterTestQuota,
   type ClusterTestCatalogSource,
-  type ClusterTestAllowedEgress,
+  type ClusterTestEgressAllowlist,
   type ClusterTestQuota,
 } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
@@ -37,7 +37,7 @@ export interface ClusterTestEnvironment {
   readonly pullSecret?: string | undefined
   readonly installerRole?: string | undefined
   readonly quota?: ClusterTestQuota | undefined
-  readonly network?: ClusterTestAllowedEgress | undefined
+  readonly network?: ClusterTestEgressAllowlist | undefined
 }
 
 /** Seconds after all deadlines, when no process can still run the test. */
@@ -83,7 +83,8 @@ async function runClusterTestWithRetries(
     const plan = buildClusterTestPlan(planned, environment, deadlines, clock.now())
     await onPlan?.(plan)
     const report = await runClusterTest(plan, options)
-    const isOver = attempt >= tries || !isRetryableOutcome(report.outcome) || options.signal?.aborted === true
+    const isOver =
+      attempt >= tries || !isRetryableClusterTestOutcome(report.outcome) || options.signal?.aborted === true
     // Remaining objects would interfere with the next attempt.
     if (isOver || report.leftovers.length > 0) return report
   }

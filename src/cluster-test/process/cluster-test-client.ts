@@ -5,7 +5,7 @@ import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
-  ClusterTestContinuationDecision,
+  ClusterTestProgressReply,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -17,7 +17,7 @@ export interface ClusterTestClient {
   /** Rejects only if the App is closed; other failures are answers. */
   order(
     order: ClusterTestWorkerRequest,
-    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestContinuationDecision>,
+    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestProgressReply>,
   ): Promise<ClusterTestWorkerResponse>
   /** Serves a catalog while `use` runs; undefined if that fails. */
   withServedCatalog<Result>(
@@ -101,14 +101,14 @@ export function createClusterTestClient(
         return { kind: 'failed', why: `the install test process ended: ${error.message}` }
       }
     },
-    withServedCatalog: (order, use) => withServedCatalog(servers, order, use),
+    withServedCatalog: (order, use) => runWithServedCatalog(servers, order, use),
     async close() {
       await Promise.all([pool.close(), servers.close()])
     },
   }
 }
 
-async function withServedCatalog<Result>(
+async function runWithServedCatalog<Result>(
   servers: ReturnType<typeof createWorkerPool<ServeCatalogRequest, ServeCatalogResponse>>,
   order: ServeCatalogRequest,
   use: (port: number) => Promise<Result>,

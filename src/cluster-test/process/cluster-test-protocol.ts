@@ -39,4 +39,4 @@ export interface ClusterTestProgress {
   readonly id?: string
   readonly says: string
 }
-export type ClusterTestContinuationDecision = 'go' | 'stop'
+export type ClusterTestProgressReply = 'go' | 'stop'

@@ -6,7 +6,7 @@ import type { VerdictInput } from '../../policy/decide.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
-import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
+import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { EvaluationReport } from '../../report/evaluation-report.ts'
 
 export interface EvaluationRequest {
@@ -15,7 +15,7 @@ export interface EvaluationRequest {
   readonly mirror: string
   /** A folder that caches facts about files by content. */
   readonly facts: string
-  readonly budget: EvaluationBudget
+  readonly budget: EvaluationLimits
   /** Path of the administrator's opm. Absent: only our own server is used. */
   readonly opm?: string
 }

@@ -8,7 +8,7 @@ import { type PullSnapshot, toPullRequestKey, toRepositoryKey } from '../../pull
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
-import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
+import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 
@@ -60,7 +60,7 @@ const maxSmallLanePullSize: PullSize = { files: 300, lines: 15_000, comments: 30
 const evaluationLanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof evaluationLanes)[number]
 
-export function createEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
+export function createEvaluationPool(budget: EvaluationLimits, processes: number): EvaluationPool {
   const pools = {
     small: createLaneWorkerPool(
       'small',
@@ -93,7 +93,7 @@ export function createEvaluationPool(budget: EvaluationBudget, processes: number
       files <= maxSmallLanePullSize.files &&
       lines <= maxSmallLanePullSize.lines &&
       comments <= maxSmallLanePullSize.comments
-    return isSmall && costly.get(toRepositoryAuthorKey(pull)) === undefined ? 'small' : 'large'
+    return isSmall && costly.get(toRepositoryAndAuthorKey(pull)) === undefined ? 'small' : 'large'
   }
 
   return {
@@ -114,7 +114,7 @@ export function createEvaluationPool(budget: EvaluationBudget, processes: number
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
           known.set(toPullRequestKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
-          costly.set(toRepositoryAuthorKey(snapshot), true)
+          costly.set(toRepositoryAndAuthorKey(snapshot), true)
           onLong?.()
         }
     },
@@ -126,7 +126,7 @@ export function createEvaluationPool(budget: EvaluationBudget, processes: number
 
 function createLaneWorkerPool(
   lane: EvaluationLane,
-  budget: EvaluationBudget,
+  budget: EvaluationLimits,
   processes: number,
   heap: number,
   displaceAfterMs?: number,
@@ -169,7 +169,7 @@ function isResourceLimitError(error: unknown): boolean {
 
 function describeExceededResourceLimit(
   error: unknown,
-  { time, memory }: EvaluationBudget,
+  { time, memory }: EvaluationLimits,
 ): string | undefined {
   if (!(error instanceof WorkerFault)) return undefined
   if (error.code === 'too-slow')
@@ -180,6 +180,6 @@ function describeExceededResourceLimit(
 
 type PullRequestAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>
 
-function toRepositoryAuthorKey({ repository, author }: PullRequestAndAuthor): string {
+function toRepositoryAndAuthorKey({ repository, author }: PullRequestAndAuthor): string {
   return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }

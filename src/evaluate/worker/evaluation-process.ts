@@ -43,7 +43,7 @@ async function handleEvaluationRequest(
       repository,
       loader: sharedCatalogLoader,
       ask: async (question) => (await call({ kind: 'ask', question })) as AnswerToCheckQuestion,
-      memory: createRemotePullHistoryStore(call),
+      memory: createPullHistoryStoreProxy(call),
       openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
       budget,
       ...(order.opm !== undefined && { opm: order.opm }),
@@ -68,7 +68,7 @@ async function handleEvaluationRequest(
   }
 }
 
-function createRemotePullHistoryStore(
+function createPullHistoryStoreProxy(
   call: (request: WorkerCallbackRequest) => Promise<unknown>,
 ): PullHistoryStore {
   const remoteMethod = (name: keyof WorkerPullHistoryStore) => [

@@ -3,7 +3,10 @@ import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
-import { formatChangeAsMarkdown, describeChangeAsLines } from '../../report/describe-change.ts'
+import {
+  formatDescriptionLinesAsMarkdown,
+  describePullRequestChangeAsLines,
+} from '../../report/describe-change.ts'
 import {
   type EvaluationReport,
   type ChannelHeadConflict,
@@ -11,7 +14,7 @@ import {
   describeProjectedCatalogChanges,
 } from '../../report/evaluation-report.ts'
 import { describeCommands } from '../../report/describe-commands.ts'
-import { summarizeChange } from '../../report/summarize-change.ts'
+import { summarizePullRequestChange } from '../../report/summarize-change.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
 import { traceFindingsToChangedLines, findCommitsThatBrokeBase } from '../trace-findings.ts'
@@ -67,12 +70,12 @@ export async function prepareEvaluationReport(
   const moved = await findChannelHeadConflicts(findings, verdict, repository)
   const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
   return {
-    summary: summarizeChange(change),
+    summary: summarizePullRequestChange(change),
     changeLines:
       change.paths.length === 0
         ? []
-        : formatChangeAsMarkdown([
-            ...describeChangeAsLines(change),
+        : formatDescriptionLinesAsMarkdown([
+            ...describePullRequestChangeAsLines(change),
             ...describeProjectedCatalogChanges(becoming),
           ]),
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),

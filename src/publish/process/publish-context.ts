@@ -13,7 +13,7 @@ import { UnusableCatalogError } from './catalog-files.ts'
 export interface PublishContext {
   readonly targets: readonly PushTarget[]
   /** A client with the credentials of this entry only. */
-  readonly registryFor: (at: number) => Promise<RegistryContext>
+  readonly registryFor: (at: number) => Promise<PublishRegistryContext>
   readonly mirrorAt: (directory: string) => Promise<TreeReader>
   readonly secretOf: (file: string) => Promise<string>
   readonly transport: RegistryTransport
@@ -24,7 +24,7 @@ export interface PublishContext {
   readonly version: string
 }
 
-export interface RegistryContext {
+export interface PublishRegistryContext {
   readonly publisher: CatalogPublisher
   /** Reads published images without mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>

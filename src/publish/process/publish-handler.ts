@@ -11,7 +11,7 @@ import { readCatalogFiles } from './catalog-files.ts'
 import {
   type PublishRequestOfKind,
   type PublishContext,
-  type RegistryContext,
+  type PublishRegistryContext,
   toFailedPublishResponse,
 } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
@@ -71,7 +71,7 @@ async function dispatchPublishRequest(
 async function publishCatalogImage(
   order: PublishRequestOfKind<'publish'>,
   ctx: PublishContext,
-  registryCtx: RegistryContext,
+  registryCtx: PublishRegistryContext,
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
@@ -111,7 +111,7 @@ async function publishCatalogImage(
 async function rebaseImage(
   order: PublishRequestOfKind<'rebase'>,
   ctx: PublishContext,
-  registryCtx: RegistryContext,
+  registryCtx: PublishRegistryContext,
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
@@ -200,7 +200,7 @@ async function retagImage(
 async function readTagAndBaseImageDigests(
   { image, tags, base }: PublishRequestOfKind<'look'>,
   publisher: CatalogPublisher,
-  digestOfBase: RegistryContext['digestOfBase'],
+  digestOfBase: PublishRegistryContext['digestOfBase'],
 ): Promise<PublishResponse> {
   return {
     kind: 'seen',

@@ -21,7 +21,7 @@ import {
 } from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-metadata.ts'
 import { handlePublishRequest } from './publish-handler.ts'
-import type { PublishContext, RegistryContext } from './publish-context.ts'
+import type { PublishContext, PublishRegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
 import { parseSigningKeyPem, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
@@ -56,7 +56,7 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
   const targets = parsePushTargets(text)
   const insecure = (processEnvironment['INSECURE_REGISTRIES'] ?? '').split(',').filter((host) => host !== '')
   const transportConfig = await readRegistryTransportOptions(processEnvironment, insecure)
-  const rooms = new Map<number, Promise<RegistryContext>>()
+  const rooms = new Map<number, Promise<PublishRegistryContext>>()
   const ctx: PublishContext = {
     targets,
     registryFor: (at) => {
@@ -81,7 +81,7 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
 async function createRegistryContext(
   target: PushTarget | undefined,
   transportConfig: Awaited<ReturnType<typeof readRegistryTransportOptions>>,
-): Promise<RegistryContext> {
+): Promise<PublishRegistryContext> {
   const credentials: readonly CredentialSource[] = await readPushCredentials(target)
   const access = { clock: systemClock, ...transportConfig, credentials }
   const registry = createRegistryClient(access)

@@ -8,7 +8,7 @@ import type { PublishResponse } from './publish-protocol.ts'
 
 const maxWebhookResponseBytes = 65_536
 
-export interface WebhookCall {
+export interface OutgoingWebhookRequest {
   readonly url: string
   readonly secret: string
   readonly delivery: string
@@ -18,7 +18,7 @@ export interface WebhookCall {
 }
 
 /** The signature covers exactly these bytes. */
-function signWebhookRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'url'>): {
+function signWebhookRequest({ secret, delivery, payload, now }: Omit<OutgoingWebhookRequest, 'url'>): {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 } {
@@ -36,7 +36,10 @@ function signWebhookRequest({ secret, delivery, payload, now }: Omit<WebhookCall
 }
 
 /** Any 2xx counts as received. Never rejects because of the receiver. */
-export async function sendWebhook(call: WebhookCall, transport: RegistryTransport): Promise<PublishResponse> {
+export async function sendWebhook(
+  call: OutgoingWebhookRequest,
+  transport: RegistryTransport,
+): Promise<PublishResponse> {
   const { body, headers } = signWebhookRequest(call)
   return convertRegistryErrorToFailure(async () => {
     const reply = await transport.exchange({

@@ -11,14 +11,14 @@ import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import {
   type PublishRequestOfKind,
   type PublishContext,
-  type RegistryContext,
+  type PublishRegistryContext,
   toFailedPublishResponse,
 } from './publish-context.ts'
 import type { PublishResponse, PublishedImageResponse } from './publish-protocol.ts'
 
 type ImageBuildRequest = PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>
 
-export interface ImageSigningContext extends RegistryContext {
+export interface ImageSigningContext extends PublishRegistryContext {
   readonly key: SigningKey | undefined
   readonly started: number
   readonly ctx: PublishContext
@@ -28,7 +28,7 @@ export interface ImageSigningContext extends RegistryContext {
 export async function loadImageSigningContext(
   order: ImageBuildRequest,
   ctx: PublishContext,
-  registryCtx: RegistryContext,
+  registryCtx: PublishRegistryContext,
 ): Promise<ImageSigningContext> {
   const key = isPreviewPublishRequest(order) ? undefined : await registryCtx.signingKey()
   return { ...registryCtx, key, started: ctx.now(), ctx }

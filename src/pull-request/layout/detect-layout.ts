@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { createPathListFilter } from '../incremental-list.ts'
 import {
-  isPathUnder,
+  isPathUnderDirectory,
   type CatalogRoot,
   type RepositoryLayout,
   compareCatalogs,
@@ -18,7 +18,7 @@ import { findPathProblem } from './classify-path.ts'
 import { isTemplatePath } from './template-pairs.ts'
 
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
-export type PartialFileTextReader = (path: string) => string | undefined
+export type FileTextPrefixReader = (path: string) => string | undefined
 
 /**
  * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
@@ -39,7 +39,7 @@ const ignoredDirectoryNames = new Set([
   'examples',
   'hack',
 ])
-const fbcSchemaDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const fbcBlobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Detects the catalogs in `paths` (every path of one tree). Pass the paths of the base tip. With the paths of a pull
@@ -49,7 +49,7 @@ const fbcSchemaDirectoryNames = new Set(['bundles', 'channels', 'packages', 'dep
 export function detectLayout(
   paths: readonly string[],
   configured: Config['catalogs'],
-  peek?: PartialFileTextReader,
+  peek?: FileTextPrefixReader,
 ): RepositoryLayout {
   const templates = filterTemplatePaths(paths)
   if (configured.length > 0)
@@ -92,13 +92,17 @@ function detectCatalogRoots(
   paths: readonly string[],
   recipes: readonly string[],
   ignores: readonly string[],
-  peek: PartialFileTextReader | undefined,
+  peek: FileTextPrefixReader | undefined,
 ): readonly CatalogRoot[] {
   const files = paths.map((path) => ({ path, names: path.split('/') }))
   const roots: string[] = []
   const take = (found: Iterable<string>, confirm = true) => {
     for (const root of [...new Set(found)].sort())
-      if (!roots.some((other) => isPathUnder(root, other) || isPathUnder(other, root) || root === other))
+      if (
+        !roots.some(
+          (other) => isPathUnderDirectory(root, other) || isPathUnderDirectory(other, root) || root === other,
+        )
+      )
         if (!confirm || hasFbcBlobsInDirectory(root, files, peek)) roots.push(root)
   }
   take(findRootsInCatalogsDirectory(files))
@@ -108,12 +112,12 @@ function detectCatalogRoots(
     ),
   )
   take(findVersionRootsUnderCatalog(files))
-  take(findProductCatalogRoots(files))
-  take(findRootsWithCatalogPrefix(files))
+  take(findCatalogRootsByProductName(files))
+  take(findCatalogPrefixedDirectories(files))
   take(findSingleCatalogRoot(files))
   if (roots.length === 0) take(findNestedCatalogRoots(files, peek !== undefined))
   if (roots.length === 0 && peek) take(findCatalogRootsByPackageBlobs(files, ignores, peek), false)
-  return moveCatalogRootsBelowDockerfiles(roots, files, recipes, ignores)
+  return moveRootsToDockerfileSubdirectory(roots, files, recipes, ignores)
     .map((root) => toCatalogRoot(root, findVersionInPath(root)))
     .sort(compareCatalogs)
 }
@@ -122,7 +126,7 @@ function detectCatalogRoots(
  * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and
  * rejects a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
-function moveCatalogRootsBelowDockerfiles(
+function moveRootsToDockerfileSubdirectory(
   roots: readonly string[],
   files: readonly PathWithSegments[],
   recipes: readonly string[],
@@ -131,7 +135,7 @@ function moveCatalogRootsBelowDockerfiles(
   const inRoots = new Set(recipes.map(getParentDirectory))
   return roots.map((root) => {
     if (!inRoots.has(root) || ignores.includes(`${root}/.indexignore`)) return root
-    const inside = files.filter(({ path }) => isPathUnder(path, root))
+    const inside = files.filter(({ path }) => isPathUnderDirectory(path, root))
     const [only = root, ...more] = new Set(
       inside.map(({ names }) => names.slice(0, root.split('/').length + 1).join('/')),
     )
@@ -157,7 +161,7 @@ export function addNewCatalogsToLayout(
   base: RepositoryLayout,
   resultPaths: readonly string[],
   configured: Config['catalogs'],
-  peek?: PartialFileTextReader,
+  peek?: FileTextPrefixReader,
 ): RepositoryLayout {
   if (configured.length > 0) return base
   const shapes = new Set(
@@ -168,7 +172,9 @@ export function addNewCatalogsToLayout(
   const found = detectLayout(resultPaths, [], peek).catalogs.filter(
     ({ root }) =>
       shapes.has(replaceVersionsInPath(root)) &&
-      !known.some((other) => other === root || isPathUnder(root, other) || isPathUnder(other, root)),
+      !known.some(
+        (other) => other === root || isPathUnderDirectory(root, other) || isPathUnderDirectory(other, root),
+      ),
   )
   if (found.length === 0) return base
   return { ...base, catalogs: [...base.catalogs, ...found].sort(compareCatalogs) }
@@ -208,7 +214,7 @@ function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): strin
   const versioned = inside.filter(({ names }) => names.length >= 3 && isVersionName(names[1]))
   const named = inside.filter(
     ({ names }) =>
-      names.length >= 4 && !isVersionName(names[1]) && !fbcSchemaDirectoryNames.has(names[2] ?? ''),
+      names.length >= 4 && !isVersionName(names[1]) && !fbcBlobTypeDirectoryNames.has(names[2] ?? ''),
   )
   const below = [...versioned, ...named].map(({ names }) => `catalogs/${names[1] ?? ''}`)
   if (versioned.length > 0) return below
@@ -236,7 +242,7 @@ function findVersionRootsUnderCatalog(files: readonly PathWithSegments[]): strin
  * L6: `catalog/<product>-<version>/file` and `catalog/<product>/file`, one catalog each. All directories must share the
  * product, so a single package directory whose name ends in numbers does not match.
  */
-function findProductCatalogRoots(files: readonly PathWithSegments[]): string[] {
+function findCatalogRootsByProductName(files: readonly PathWithSegments[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalog')
   if (inside.some(({ names }) => names.length === 2)) return []
   const children = new Set(inside.map(({ names }) => names[1] ?? ''))
@@ -246,7 +252,7 @@ function findProductCatalogRoots(files: readonly PathWithSegments[]): string[] {
 }
 
 /** L7, L8 and the second tree of L5: `catalog-<something>/...`, or a version below it. */
-function findRootsWithCatalogPrefix(files: readonly PathWithSegments[]): string[] {
+function findCatalogPrefixedDirectories(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(
       ({ names }) =>
@@ -279,7 +285,10 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
   }
   // Checks the deepest directories first, because `fbc/catalog/v4.20` rules out `fbc/catalog`.
   const versions = found.filter((root) => isVersionName(root.split('/').at(-1)))
-  return [...versions, ...found.filter((root) => !versions.some((inner) => isPathUnder(inner, root)))]
+  return [
+    ...versions,
+    ...found.filter((root) => !versions.some((inner) => isPathUnderDirectory(inner, root))),
+  ]
 }
 
 /**
@@ -290,7 +299,7 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
 function findCatalogRootsByPackageBlobs(
   files: readonly PathWithSegments[],
   ignores: readonly string[],
-  peek: PartialFileTextReader,
+  peek: FileTextPrefixReader,
 ): string[] {
   const holders = new Map<string, number>()
   let peeks = 0
@@ -340,12 +349,12 @@ function isVersionName(name: string | undefined): boolean {
 function hasFbcBlobsInDirectory(
   root: string,
   files: readonly PathWithSegments[],
-  peek: PartialFileTextReader | undefined,
+  peek: FileTextPrefixReader | undefined,
 ): boolean {
   if (!peek) return true
   let left = maxFileReadsPerCatalogCandidate
   for (const { path } of files) {
-    if (!isPathUnder(path, root)) continue
+    if (!isPathUnderDirectory(path, root)) continue
     if (/"?schema"?\s*:\s*["']?olm\.[a-z]/i.test(peek(path) ?? '')) return true
     if (--left === 0) return false
   }

@@ -46,7 +46,7 @@ export interface CatalogRoot {
 }
 
 /** A root of '' contains everything. */
-export function isPathUnder(path: string, root: string): boolean {
+export function isPathUnderDirectory(path: string, root: string): boolean {
   return root === '' || (path.length > root.length && path.startsWith(root) && path[root.length] === '/')
 }
 
@@ -59,7 +59,7 @@ const indexCatalogsByRoot = memoizePerObject(
 /** Includes files such as dot files, which opm reads too. */
 export function findContainingCatalog(path: string, layout: RepositoryLayout): CatalogRoot | undefined {
   const roots = indexCatalogsByRoot(layout)
-  for (const folder of generateAncestorDirectories(path)) {
+  for (const folder of iterateAncestorDirectories(path)) {
     const found = roots.get(folder)
     if (found) return found
   }
@@ -70,7 +70,7 @@ export function findContainingCatalog(path: string, layout: RepositoryLayout): C
 export function collectAncestorDirectories(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>()
   for (const path of paths)
-    for (const folder of generateAncestorDirectories(path)) {
+    for (const folder of iterateAncestorDirectories(path)) {
       // The folders above were added with it.
       if (folders.has(folder)) break
       folders.add(folder)
@@ -79,7 +79,7 @@ export function collectAncestorDirectories(paths: Iterable<string>): ReadonlySet
 }
 
 /** Nearest first, ending with ''. */
-export function* generateAncestorDirectories(path: string): Generator<string> {
+export function* iterateAncestorDirectories(path: string): Generator<string> {
   for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
     yield path.slice(0, slash)
   yield ''

@@ -3,14 +3,14 @@
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { pathPlaceholderPattern, type TemplateConfig } from '../../config/catalog-sources.ts'
-import { createPathListFilter, hasPathUnder, findPathsUnder } from '../incremental-list.ts'
-import { isPathUnder, type RepositoryLayout } from './layout.ts'
+import { createPathListFilter, hasPathInDirectory, findPathsInDirectory } from '../incremental-list.ts'
+import { isPathUnderDirectory, type RepositoryLayout } from './layout.ts'
 
 const templateFolderNames = new Set(['catalog-templates', 'catalog-template', 'veneer', 'templates'])
 
 const templateFilePattern = /\.(?:ya?ml|json)$/
 
-export interface TemplatePair {
+export interface TemplateCatalogPair {
   readonly template: string
   /** The directory (or file) that is rendered from it. */
   readonly catalog: string
@@ -24,7 +24,7 @@ export function hasTemplateFileExtension(catalog: string): boolean {
   return templateFilePattern.test(catalog)
 }
 
-export interface LoadedTemplatePair extends TemplatePair {
+export interface LoadedTemplateCatalogPair extends TemplateCatalogPair {
   /**
    * The template in the result. Absent if it does not exist, `too-large` if it exceeds the size limit, and `too-many`
    * if earlier templates in the same change exhaust the limit. In that case, nothing is known about its catalog.
@@ -38,7 +38,7 @@ export interface LoadedTemplatePair extends TemplatePair {
   readonly file?: { readonly path: string; readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
-export interface TemplatePairInputs {
+export interface TemplateCatalogPairInputs {
   /** Every path of the base and every path of the result, sorted. */
   readonly trees: readonly (readonly string[])[]
   readonly layout: RepositoryLayout
@@ -48,33 +48,36 @@ export interface TemplatePairInputs {
 }
 
 /** Sorted by template and catalog. */
-export function findTouchedTemplatePairs(
-  inputs: TemplatePairInputs,
+export function findTouchedTemplateCatalogPairs(
+  inputs: TemplateCatalogPairInputs,
   touched: readonly string[],
-): readonly TemplatePair[] {
-  const stated = findConfiguredTemplatePairs(inputs)
+): readonly TemplateCatalogPair[] {
+  const stated = findConfiguredTemplateCatalogPairs(inputs)
   // The configuration overrides the layout.
   const configuredPaths = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
-  const recognised = dropAmbiguousTemplatePairs([...findTemplatePairsByLayout(inputs)]).filter(
+  const recognised = dropAmbiguousTemplateCatalogPairs([...findTemplateCatalogPairsByLayout(inputs)]).filter(
     ({ template, catalog }) => !configuredPaths.has(template) && !configuredPaths.has(catalog),
   )
-  const isTouched = ({ template, catalog }: TemplatePair) =>
-    touched.some((path) => path === template || path === catalog || isPathUnder(path, catalog))
+  const isTouched = ({ template, catalog }: TemplateCatalogPair) =>
+    touched.some((path) => path === template || path === catalog || isPathUnderDirectory(path, catalog))
   return [
     ...stated.filter(isTouched),
     ...recognised
       .filter(isTouched)
-      .filter(({ catalog }) => inputs.trees.some((paths) => hasPathUnder(paths, catalog))),
+      .filter(({ catalog }) => inputs.trees.some((paths) => hasPathInDirectory(paths, catalog))),
   ].sort((a, b) => compareStrings(a.template, b.template) || compareStrings(a.catalog, b.catalog))
 }
 
-function findConfiguredTemplatePairs({ trees, stated }: TemplatePairInputs): readonly TemplatePair[] {
+function findConfiguredTemplateCatalogPairs({
+  trees,
+  stated,
+}: TemplateCatalogPairInputs): readonly TemplateCatalogPair[] {
   return stated.flatMap(({ template, catalog, offer }) => {
     if (template.replace(pathPlaceholderPattern, '') === template)
       return [{ template, catalog, isStated: true, offer }]
     const pattern = toTemplatePathRegExp(template)
     const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
-    return combineUniquePaths(trees.map((paths) => findPathsUnder(paths, above))).flatMap((path) => {
+    return combineUniquePaths(trees.map((paths) => findPathsInDirectory(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
       const rendered = catalog.replace(pathPlaceholderPattern, (_match, name: string) => groups[name] ?? '')
@@ -120,7 +123,11 @@ function combineUniquePaths(lists: readonly (readonly string[])[]): readonly str
   return [...new Set(lists.flat())]
 }
 
-function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Generator<TemplatePair> {
+function* findTemplateCatalogPairsByLayout({
+  trees,
+  layout,
+  ciYaml,
+}: TemplateCatalogPairInputs): Generator<TemplateCatalogPair> {
   const roots = new Set(layout.catalogs.map(({ root }) => root))
   const pair = (template: string, catalog: string) =>
     ({ template, catalog, isStated: false, offer: 'none' }) as const
@@ -144,7 +151,9 @@ function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInput
 }
 
 /** Omits catalogs with several templates, because the purpose of those templates is unknown. */
-function dropAmbiguousTemplatePairs(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
+function dropAmbiguousTemplateCatalogPairs(
+  pairs: readonly TemplateCatalogPair[],
+): readonly TemplateCatalogPair[] {
   const templates = new Map<string, number>()
   for (const { catalog } of pairs) templates.set(catalog, (templates.get(catalog) ?? 0) + 1)
   return pairs.filter(({ catalog }) => templates.get(catalog) === 1)

@@ -21,7 +21,7 @@ import {
   type BaseCatalogFile,
   type BasePackageFiles,
 } from '../../checks/bundles/release-plan.ts'
-import { describeChangeAsLines } from '../../report/describe-change.ts'
+import { describePullRequestChangeAsLines } from '../../report/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {
   filterEntriesInBundleDirectory,
@@ -47,7 +47,7 @@ const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 
-interface BasePackageFilesReader {
+interface BaseBranchPackageFileReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
@@ -94,7 +94,7 @@ export async function computeRelease(
     return createRejectedRelease(
       'the bundle name or package name is too long or contains unsupported characters',
     )
-  const base = createBasePackageFilesReader(repository, tree, directory, entries)
+  const base = createBaseBranchPackageFileReader(repository, tree, directory, entries)
   if (await isBundleInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
   if (!image) return { kind: 'awaited' }
   const rendered = toReleasedBundle(bundle, image)
@@ -137,7 +137,7 @@ async function prepareReleaseFiles(
   bundle: ReleasedBundle,
   { templates, isMergedByItself }: BundleReleasePlan,
   { tree, directory, config }: ReleaseComputationInput,
-  { repository, base }: { readonly repository: TreeReader; readonly base: BasePackageFilesReader },
+  { repository, base }: { readonly repository: TreeReader; readonly base: BaseBranchPackageFileReader },
 ): Promise<ReleaseResult> {
   const made = computeBundleReleaseFiles(await base.read(templates), bundle, templates)
   if (!made.ok) return createRejectedRelease(made.error)
@@ -164,7 +164,7 @@ async function prepareReleaseFiles(
         return { path, bytes, isExecutable: entry?.mode === '100755' }
       }),
     ),
-    lines: describeChangeAsLines(change),
+    lines: describePullRequestChangeAsLines(change),
     ...(graph !== undefined && { graph }),
   }
 }
@@ -178,7 +178,7 @@ function formatReleaseProblems(problems: readonly string[]): string {
 async function isBundleInAllCatalogs(
   name: string,
   { templates }: BundleReleasePlan,
-  base: BasePackageFilesReader,
+  base: BaseBranchPackageFileReader,
 ): Promise<boolean> {
   const { catalogs } = await base.read(templates)
   return templates.every((one) =>
@@ -209,12 +209,12 @@ function createSkippedReleaseResult(why: string): ReleaseResult {
 }
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
-function createBasePackageFilesReader(
+function createBaseBranchPackageFileReader(
   repository: TreeReader,
   tree: TreeSha,
   directory: string,
   entries: readonly TreePathEntry[],
-): BasePackageFilesReader {
+): BaseBranchPackageFileReader {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
   const catalogs = new Map<string, BaseCatalogFile>()

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
 import type { DescriptionLine } from '../../report/describe-change.ts'
 import type { CommitFile } from '../../ports/forge.ts'
-import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
+import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 
 export interface ReleaseRequest {
   /** The folder of the repository's mirror, which has the tree. */
@@ -20,7 +20,7 @@ export interface ReleaseRequest {
   readonly image?: BundleImage
   /** The base branch's configuration, which the resulting catalogs must satisfy. */
   readonly config: Pick<Config, 'rules' | 'opm'>
-  readonly budget: EvaluationBudget
+  readonly budget: EvaluationLimits
 }
 
 export interface BundleImage {

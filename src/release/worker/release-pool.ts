@@ -2,7 +2,7 @@
 import { extname } from 'node:path'
 import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
-import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
+import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 
 export interface ReleaseWorkerPool {
@@ -12,20 +12,20 @@ export interface ReleaseWorkerPool {
 }
 
 /** Milliseconds that an idle process waits for another order. */
-const maxReleaseProcessIdleMs = 60_000
+const maxReleaseWorkerIdleMs = 60_000
 const maxQueuedReleaseRequests = 100
 /** Restarts the process to bound leaks. */
-const maxReleaseRequestsPerProcess = 50
+const maxRequestsPerReleaseWorker = 50
 
-export function createReleaseWorkerPool({ memory, time }: EvaluationBudget): ReleaseWorkerPool {
+export function createReleaseWorkerPool({ memory, time }: EvaluationLimits): ReleaseWorkerPool {
   const pool = createWorkerPool<ReleaseRequest, ReleaseResponse>({
     script: new URL(`./release-process${extname(import.meta.url)}`, import.meta.url),
     hasChildren: true,
     processes: 1,
     isForOneKey: true,
     maxWaiting: maxQueuedReleaseRequests,
-    maxOrders: maxReleaseRequestsPerProcess,
-    maxIdleMs: maxReleaseProcessIdleMs,
+    maxOrders: maxRequestsPerReleaseWorker,
+    maxIdleMs: maxReleaseWorkerIdleMs,
     heap: memory,
     niceness: 10,
   })

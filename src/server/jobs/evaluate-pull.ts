@@ -30,7 +30,7 @@ import { reportPullOnUnservedBranch } from '../../merge/pulls-merged-elsewhere.t
 import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
 import { recoverPendingMerge } from '../../merge/recover-merges.ts'
-import type { Forge, BotReports, PullSize } from '../../ports/forge.ts'
+import type { Forge, BotCommentAndCheckRuns, PullSize } from '../../ports/forge.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
 
 /** Seconds until inconsistent data is read again. */
@@ -61,7 +61,7 @@ async function evaluatePullInJobSlot(
   triggerCrashPoint('job-taken')
   for (let attempt = 0; attempt < maxEvaluationRestarts; attempt++) {
     const answers = new Map<string, AnswerToCheckQuestion>()
-    const evaluated = await readAndEvaluatePull(job.pull, ctx, slot, answers)
+    const evaluated = await readSnapshotAndEvaluatePull(job.pull, ctx, slot, answers)
     if (evaluated === undefined) return
     const { evaluation, present } = evaluated
     const { snapshot, verdict } = evaluation
@@ -91,7 +91,7 @@ async function evaluatePullInJobSlot(
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
       await cacheEvaluation(evaluation, answers, ctx)
-      if (verdict.kind !== 'unknown') await removeFromMergeQueue(job.pull, ctx)
+      if (verdict.kind !== 'unknown') await removePullFromMergeQueue(job.pull, ctx)
       if (!(await recoverPendingMerge(job.pull, ctx)))
         await store.enqueue(job, unknownMergeOutcomeRetrySeconds)
       return
@@ -115,11 +115,11 @@ async function evaluatePullInJobSlot(
 interface EvaluationWithBotReports {
   readonly evaluation: PullEvaluation
   /** Our comment and check runs when the pull request was read; absent if not read. */
-  readonly present: BotReports | undefined
+  readonly present: BotCommentAndCheckRuns | undefined
 }
 
 /** Returns undefined if the pull request is gone or closed. */
-async function readAndEvaluatePull(
+async function readSnapshotAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
   slot: JobSlot,
@@ -127,7 +127,7 @@ async function readAndEvaluatePull(
 ): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   let size: PullSize | undefined
-  let present: BotReports | undefined
+  let present: BotCommentAndCheckRuns | undefined
   const snapshot = await forge.readSnapshot(pull, {
     onCounts: async ({ author, size: counted }) => {
       size = counted
@@ -159,12 +159,15 @@ async function readAndEvaluatePull(
     triggerCrashPoint('landing-reported')
     return undefined
   }
-  return fetchAndEvaluatePull(snapshot, { size, present }, ctx, slot, answers)
+  return fetchCommitsAndEvaluatePull(snapshot, { size, present }, ctx, slot, answers)
 }
 
-async function fetchAndEvaluatePull(
+async function fetchCommitsAndEvaluatePull(
   snapshot: PullSnapshot,
-  { size, present }: { readonly size: PullSize | undefined; readonly present: BotReports | undefined },
+  {
+    size,
+    present,
+  }: { readonly size: PullSize | undefined; readonly present: BotCommentAndCheckRuns | undefined },
   ctx: JobContext<Store>,
   slot: JobSlot,
   answers: Map<string, AnswerToCheckQuestion>,
@@ -220,7 +223,7 @@ function toRepositoryAuthorKey(author: PullSnapshot['author'], { repository }: F
 }
 
 /** GitHub's merge queue would merge it without asking us again. */
-async function removeFromMergeQueue(
+async function removePullFromMergeQueue(
   pull: PullNumber,
   { app, forge, merging }: JobContext<Store>,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import type { PullSnapshot, PullComment } from '../../pull-request/snapshot.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
 import { recoverMerge, createMergeRecoveryOptions, recoverPendingMerge } from '../../merge/recover-merges.ts'
-import type { BotReports } from '../../ports/forge.ts'
+import type { BotCommentAndCheckRuns } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { cancelPreviews } from '../../publish/request-preview.ts'
@@ -40,7 +40,7 @@ const pendingMergeRetrySeconds = 5
 export async function handleClosedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
-  present?: BotReports,
+  present?: BotCommentAndCheckRuns,
 ): Promise<void> {
   await cleanUpClosedPull(snapshot, ctx, present)
   await executeClosedPullCommands(snapshot, ctx)
@@ -49,7 +49,7 @@ export async function handleClosedPull(
 async function cleanUpClosedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
-  present: BotReports | undefined,
+  present: BotCommentAndCheckRuns | undefined,
 ): Promise<void> {
   const { app, forge } = ctx
   await app.store.dropReady(forge.repository, [snapshot.pull])

@@ -1,7 +1,11 @@
 // Handles a push to a branch: requests publishing and releases, audits what others pushed, rebuilds what changed, and
 // records the catalogs for the pages, which never read git.
 import type { CommitSha } from '../../pull-request/ids.ts'
-import { isPathUnder, type CatalogRoot, findContainingCatalog } from '../../pull-request/layout/layout.ts'
+import {
+  isPathUnderDirectory,
+  type CatalogRoot,
+  findContainingCatalog,
+} from '../../pull-request/layout/layout.ts'
 import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import type { Config } from '../../config/config.ts'
 import type { Job, JobQueue, LeaseStore } from '../../ports/jobs.ts'
@@ -26,7 +30,7 @@ import {
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
-import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
+import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../../checks/ownership/principals.ts'
 import { createOwnershipResolver } from '../../checks/ownership/authority.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
@@ -38,7 +42,7 @@ const lastRecordedBranchTipCache = defineCacheNamespace<string>('recorded catalo
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 
-const recordedCatalogTipTtlSeconds = 7 * 24 * 3600
+const recordedBranchTipTtlSeconds = 7 * 24 * 3600
 const maxRecordedCatalogs = 100
 const maxRecordedPackages = 5000
 
@@ -49,7 +53,7 @@ export async function handlePush(
   ctx: JobContext<JobQueue & LeaseStore & StateStore & MergeRecordStore & Cache & StatusPageStore>,
 ): Promise<void> {
   await processBranchTip(job, ctx)
-  await recordCatalogs(job.branch, ctx)
+  await recordCatalogsForStatusPages(job.branch, ctx)
 }
 
 async function processBranchTip(
@@ -96,7 +100,10 @@ async function processBranchTip(
  * decision depends on the record. Read errors are logged and the catalog is recorded with a later tip: pages must not
  * fail a job.
  */
-async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPageStore>): Promise<void> {
+async function recordCatalogsForStatusPages(
+  branch: string,
+  ctx: JobContext<Cache & StatusPageStore>,
+): Promise<void> {
   const { app, forge, repository } = ctx
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
@@ -110,7 +117,7 @@ async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPage
     app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
     return
   }
-  await app.store.putCached(lastRecordedBranchTipCache, new Map([[key, tip]]), recordedCatalogTipTtlSeconds)
+  await app.store.putCached(lastRecordedBranchTipCache, new Map([[key, tip]]), recordedBranchTipTtlSeconds)
 }
 
 async function recordCatalogsAtCommit(
@@ -126,11 +133,12 @@ async function recordCatalogsAtCommit(
   const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
   const keys = createCatalogUrlSegments(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
-  const owners = await readPackageOwnerLookup(config, layout, entries, ctx)
+  const owners = await buildPackageOwnerLookup(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {
     const content = createHash('sha256').update(`${owners.digest}\n`)
-    for (const { path, oid } of entries) if (isPathUnder(path, root)) content.update(`${path} ${oid}\n`)
+    for (const { path, oid } of entries)
+      if (isPathUnderDirectory(path, root)) content.update(`${path} ${oid}\n`)
     const catalog: RecordedCatalog = {
       key: keys[at] ?? root,
       root,
@@ -160,7 +168,7 @@ async function recordCatalogsAtCommit(
   }
 }
 
-async function readPackageOwnerLookup(
+async function buildPackageOwnerLookup(
   config: Config,
   layout: Parameters<typeof findContainingCatalog>[1],
   entries: readonly {
@@ -179,7 +187,7 @@ async function readPackageOwnerLookup(
     return directory === '' ? [] : [{ path, directory, package: directory }]
   })
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(listOwnerFilesForLocations(paths, spots))
+  const needed = new Set(findOwnerFilePathsForPackages(paths, spots))
   const textByPath = new Map<string, string>()
   const digest = createHash('sha256').update(JSON.stringify(config.owners))
   for (const { path, oid, mode } of entries)

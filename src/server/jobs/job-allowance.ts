@@ -9,7 +9,7 @@ import type { MergeRecordStore } from '../../ports/merge-records.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { WorkPriorityClass } from '../../adapters/github/budget/request-limits.ts'
 
-const workClassByJobKind: Readonly<Record<Job['kind'], WorkPriorityClass>> = {
+const workPriorityClassByJobKind: Readonly<Record<Job['kind'], WorkPriorityClass>> = {
   train: 'landing',
   // GitHub's merge queue drops a group that gets no verdict.
   group: 'landing',
@@ -24,11 +24,11 @@ const workClassByJobKind: Readonly<Record<Job['kind'], WorkPriorityClass>> = {
   scan: 'scan',
 }
 
-export const jobKinds = Object.keys(workClassByJobKind) as Job['kind'][]
+export const jobKinds = Object.keys(workPriorityClassByJobKind) as Job['kind'][]
 
 /** Without a kind, a person waits at a page or a terminal. */
-export const getWorkClass = (kind: Job['kind'] | undefined): WorkPriorityClass =>
-  kind === undefined ? 'look' : workClassByJobKind[kind]
+export const getWorkPriorityClass = (kind: Job['kind'] | undefined): WorkPriorityClass =>
+  kind === undefined ? 'look' : workPriorityClassByJobKind[kind]
 
 /** Requests that may be sent at once, and refilled per hour. */
 type GitHubRequestQuota = readonly [burst: number, perHour: number]

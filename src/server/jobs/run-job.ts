@@ -8,7 +8,7 @@ import type { Cache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noopTracing, type SpanAttributes } from '../../ports/tracing.ts'
-import { type JobRequestQuota, getWorkClass } from './job-allowance.ts'
+import { type JobRequestQuota, getWorkPriorityClass } from './job-allowance.ts'
 import { evaluatePull } from './evaluate-pull.ts'
 import { evaluateMergeGroups } from '../../merge/merge-group.ts'
 import { publishCatalogs } from '../../publish/publish-catalogs.ts'
@@ -65,7 +65,7 @@ export async function runJob(
   let sent = 0
   try {
     await (app.tracing ?? noopTracing).span(`job ${job.kind}`, toJobSpanAttributes(job, id), async () => {
-      const work = allowance?.isBusy === true ? 'sweep' : getWorkClass(job.kind)
+      const work = allowance?.isBusy === true ? 'sweep' : getWorkPriorityClass(job.kind)
       const context = await openJobContext(job, work, () => (sent += 1))
       const handle = jobHandlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>
       await handle(job, context)
@@ -103,7 +103,7 @@ async function handleJobFailure(
   const externalFailure = findExternalFailureRetryDelay(error)
   if (
     externalFailure === undefined &&
-    isPossibleUninstalledAppError(error) &&
+    isErrorTypicalOfUninstalledApp(error) &&
     !(await isInstalled(job).catch(() => true))
   ) {
     onEnded('dropped')
@@ -154,7 +154,7 @@ const jobHandlers: JobHandlers = {
 }
 
 /** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
-function isPossibleUninstalledAppError(error: unknown): boolean {
+function isErrorTypicalOfUninstalledApp(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 

@@ -19,7 +19,7 @@ import { isImageScanDue } from '../../image-scan/scan-repository.ts'
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const pullReevaluationIntervalSeconds = 3600
 /** If lost, each pull request is evaluated once more. */
-const sweptPullCache = defineCacheNamespace<string>('swept pull', {
+const lastSweptPullStateCache = defineCacheNamespace<string>('swept pull', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
@@ -44,7 +44,7 @@ export async function sweepRepository(
   const { tips, unserved } = await readBaseBranches(pulls, ctx)
   const sweptPullKey = (pull: PullNumber) => toPullRequestKey(job.repository, pull)
   const before = await app.store.getCached(
-    sweptPullCache,
+    lastSweptPullStateCache,
     pulls.map(({ pull }) => sweptPullKey(pull)),
   )
   const parked = new Set(await app.store.parkedPulls(job.repository))
@@ -54,7 +54,7 @@ export async function sweepRepository(
   const stops = await app.store.listFreezes(job.repository)
   const changed = new Map<string, string>()
   const moved: { readonly open: OpenPullSummary; readonly state: string; readonly tip: CommitSha }[] = []
-  const ready = await enqueueReadyPullBatches(new Set(tips.keys()), ctx)
+  const ready = await enqueueMergeBatchJobs(new Set(tips.keys()), ctx)
   for (const open of pulls) {
     const { pull, head, baseRef, updatedAt } = open
     // The batch reads it again and requests a full evaluation if needed.
@@ -79,11 +79,16 @@ export async function sweepRepository(
     const remainingSeconds = asBefore.get(open.pull)
     if (remainingSeconds === undefined) changed.set(sweptPullKey(open.pull), state)
     else
-      await app.store.putCached(sweptPullCache, new Map([[sweptPullKey(open.pull), state]]), remainingSeconds)
+      await app.store.putCached(
+        lastSweptPullStateCache,
+        new Map([[sweptPullKey(open.pull), state]]),
+        remainingSeconds,
+      )
   }
   for (const { pull } of pulls)
     if (changed.has(sweptPullKey(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
-  if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, pullReevaluationIntervalSeconds)
+  if (changed.size > 0)
+    await app.store.putCached(lastSweptPullStateCache, changed, pullReevaluationIntervalSeconds)
 }
 
 /** What is due in the repository regardless of its open pull requests. */
@@ -131,7 +136,7 @@ async function readBaseBranches(
 }
 
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
-async function enqueueReadyPullBatches(
+async function enqueueMergeBatchJobs(
   branches: ReadonlySet<string>,
   { app, forge, installation }: JobContext<JobQueue & ReadyPullStore>,
 ): Promise<ReadonlyMap<PullNumber, string>> {
@@ -146,7 +151,7 @@ async function enqueueReadyPullBatches(
 }
 
 /** Milliseconds per sweep for pull requests whose base moved; the rest get a full evaluation. */
-const revalidationTimeoutMs = 120_000
+const maxRevalidationMsPerSweep = 120_000
 
 /** Pull requests whose verdict holds on the new tip, with the seconds for which it does. */
 async function revalidateCachedEvaluations(
@@ -155,7 +160,7 @@ async function revalidateCachedEvaluations(
   ctx: JobContext<Store>,
 ): Promise<ReadonlyMap<PullNumber, number>> {
   const { clock, log } = ctx.app
-  const end = clock.now() + revalidationTimeoutMs
+  const end = clock.now() + maxRevalidationMsPerSweep
   const still = new Map<PullNumber, number>()
   await forEachInParallel(moved, 2, async ({ open, tip }) => {
     if (clock.now() > end) return
@@ -189,7 +194,7 @@ export interface SweeperOptions {
 }
 
 /** Seconds between sweeps until the App is installed somewhere, because its administrator is waiting for the first check. */
-const uninstalledAppSweepSeconds = 10
+const uninstalledAppSweepIntervalSeconds = 10
 
 /** Sweeps all repositories now and then every `sweepSeconds`, until stopped. Failures wait for the next round. */
 export function startSweeper({ installed, app }: SweeperOptions): { stop(): Promise<void> } {
@@ -205,7 +210,8 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
         )
         for (const { installation, repository } of repositories)
           await app.store.enqueue({ kind: 'sweep', installation, repository })
-        if (repositories.length === 0) sweepSeconds = Math.min(sweepSeconds, uninstalledAppSweepSeconds)
+        if (repositories.length === 0)
+          sweepSeconds = Math.min(sweepSeconds, uninstalledAppSweepIntervalSeconds)
         app.log.debug({ repositories: repositories.length }, 'sweep')
       } catch (error) {
         app.log.warn({ err: error }, 'the sweep could not list repositories and will be retried')

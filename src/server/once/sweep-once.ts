@@ -73,7 +73,7 @@ export interface SweepOnceOptions {
   readonly signal: AbortSignal
 }
 
-export interface SweptPull {
+export interface SweepOncePullResult {
   readonly pull: PullNumber
   readonly outcome: 'merged' | 'merge' | 'wait' | 'blocked' | 'unknown'
   /** Sentences without a full stop; they contain untrusted text. */
@@ -81,7 +81,7 @@ export interface SweptPull {
 }
 
 export interface SweepOnceResult {
-  readonly pulls: readonly SweptPull[]
+  readonly pulls: readonly SweepOncePullResult[]
   readonly stops: readonly { readonly branch: string | undefined; readonly reason: string }[]
   /** Jobs left for the next run. */
   readonly left: readonly Job[]
@@ -128,7 +128,7 @@ async function sweepOnceInDataFolder(
   const closing: (() => unknown)[] = [() => openedStore.close()]
   try {
     const queue = createSweepOnceJobQueue(clock)
-    const sweptPulls = new Map<PullNumber, SweptPull>()
+    const sweptPulls = new Map<PullNumber, SweepOncePullResult>()
     const store: Store = {
       ...openedStore,
       enqueue: (job, afterSeconds) =>
@@ -137,7 +137,7 @@ async function sweepOnceInDataFolder(
         const { verdict } = record.report as { verdict: { reasons: readonly { text: string }[] } }
         sweptPulls.set(record.pull, {
           pull: record.pull,
-          outcome: record.verdict as SweptPull['outcome'],
+          outcome: record.verdict as SweepOncePullResult['outcome'],
           reasons: verdict.reasons.map(({ text }) => text),
         })
         await openedStore.recordVerdict(record)

@@ -126,11 +126,11 @@ function readAppManifest(): Readonly<Record<string, unknown>> {
 async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledRepositoryBranches> {
   const installed = await github.installedRepositories()
   const described = installed.slice(0, maxDescribedRepositories)
-  const branches = await Promise.all(described.map((one) => fetchInstalledDefaultBranch(github, one)))
+  const branches = await Promise.all(described.map((one) => fetchInstalledRepositoryBranch(github, one)))
   return { branches, more: installed.length - described.length }
 }
 
-async function fetchInstalledDefaultBranch(
+async function fetchInstalledRepositoryBranch(
   github: GitHubApp,
   { installation, repository }: InstalledRepository,
 ): Promise<InstalledRepositoryBranch> {

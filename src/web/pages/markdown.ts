@@ -101,7 +101,7 @@ const markdownSyntaxPattern =
 const characterByHtmlEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
 /** Renders a line of Markdown from report/ without its marks, and without links or other markup. */
-export function renderMarkdownLineWithoutMarkup(line: string): Html {
+export function renderMarkdownLineAsText(line: string): Html {
   const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
   const parts: Html[] = []
   let last = 0

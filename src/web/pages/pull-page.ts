@@ -9,7 +9,7 @@ import {
   type PageRequestContext,
   type StatusPage,
   formatCountWithNoun,
-  renderDueTime,
+  renderFutureTime,
   formatDuration,
   formatTextAsSentence,
   shortenSha,
@@ -17,7 +17,7 @@ import {
   renderTime,
   type PullDisplayState,
 } from './status-page.ts'
-import { renderMarkdownLineWithoutMarkup } from './markdown.ts'
+import { renderMarkdownLineAsText } from './markdown.ts'
 
 export interface FindingView {
   readonly rule: string
@@ -94,7 +94,7 @@ export function renderPullPage(model: PullPageModel, setting: PageRequestContext
       model.changeLines.length === 0
         ? emptyHtml
         : htmlTemplate`
-<h2>Changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLineWithoutMarkup(line)}</li>`)}</ul>`
+<h2>Changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLineAsText(line)}</li>`)}</ul>`
     } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
   }
 }
@@ -133,7 +133,7 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
       ? htmlTemplate`<li>Images: no publication is recorded. Either catalog-bot does not publish images for this branch, or publishing has not started yet.</li>`
       : htmlTemplate`<li>Images: ${{ published: 'published', pending: 'being published', failed: htmlTemplate`<strong class="bad">could not be published</strong>` }[published.state]}.${
           published.lines.length > 0 &&
-          htmlTemplate`<ul>${published.lines.map((line) => htmlTemplate`<li>${renderMarkdownLineWithoutMarkup(line)}</li>`)}</ul>`
+          htmlTemplate`<ul>${published.lines.map((line) => htmlTemplate`<li>${renderMarkdownLineAsText(line)}</li>`)}</ul>`
         }</li>`
   }</ul>`
 }
@@ -149,7 +149,7 @@ function renderMergeBlockersSection(model: PullPageModel, now: number): Html {
     return htmlTemplate`
 <h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderVerdictReasonList(reasons)}`
   return htmlTemplate`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderFutureTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? htmlTemplate`<p class="faint">Not checked.</p>`
       : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`

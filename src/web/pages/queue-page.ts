@@ -17,7 +17,7 @@ import {
   type PageRequestContext,
   type StatusPage,
   formatCountWithNoun,
-  renderDueTime,
+  renderFutureTime,
   formatTextAsSentence,
   renderPullState,
   formatPullState,
@@ -147,7 +147,7 @@ function renderOpenPulls({ repository, pulls }: QueuePageModel, now: number): Ht
       htmlTemplate`${renderPullLink(repository, pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
       renderPullState(pull.state),
       renderTime(pull.since, now),
-      renderQueuedPullReasons(pull),
+      renderQueuedPullWaitReasons(pull),
       pull.behind !== undefined
         ? htmlTemplate`after ${renderPullLink(repository, pull.behind)}`
         : pull.who.length > 0
@@ -172,7 +172,7 @@ function renderFreezeHistory(events: QueuePageModel['events'], now: number): Htm
   )}`
 }
 
-function renderQueuedPullReasons({ reasons }: QueuedPullView): Html {
+function renderQueuedPullWaitReasons({ reasons }: QueuedPullView): Html {
   const [first, ...more] = reasons
   if (first === undefined) return htmlTemplate`<span class="faint">all checks passed</span>`
   return htmlTemplate`${formatTextAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCountWithNoun(more.length, 'more reason')}</span>`}`
@@ -194,7 +194,7 @@ function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
     })[kind]
   return htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
-      htmlTemplate`<li>${formatTextAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
+      htmlTemplate`<li>${formatTextAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderFutureTime(work.until, now)}.</li>`,
   )}</ul></div>`
 }
 

@@ -5,10 +5,10 @@ import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html
 import { homePageUrl, formatSignInUrl } from '../../report/urls.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 
-export type NoticeKind =
+export type NoticePageKind =
   'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'
 
-export const httpStatusByNotice: Readonly<Record<NoticeKind, number>> = {
+export const httpStatusByNoticePageKind: Readonly<Record<NoticePageKind, number>> = {
   'not-found': 404,
   'sign-in': 401,
   busy: 503,
@@ -19,7 +19,7 @@ export const httpStatusByNotice: Readonly<Record<NoticeKind, number>> = {
   'signed-out': 200,
 }
 
-const titleByNotice: Readonly<Record<NoticeKind, string>> = {
+const titleByNoticePageKind: Readonly<Record<NoticePageKind, string>> = {
   'not-found': 'Page not found',
   'sign-in': 'Sign in to continue',
   busy: 'catalog-bot is busy',
@@ -41,7 +41,7 @@ const durationUnits: readonly (readonly [seconds: number, one: string, more: str
 ]
 
 /** Times close to now are not shown to the second. */
-export const renderDueTime = (at: number, now: number): Html | string =>
+export const renderFutureTime = (at: number, now: number): Html | string =>
   at > now + 60_000 ? renderTime(at, now) : 'in a moment'
 
 interface PullStateLabel {
@@ -58,7 +58,7 @@ const stateLabelByVerdict: Readonly<Record<VerdictKind, PullStateLabel>> = {
   unknown: { word: 'inconclusive', sign: '?', tone: 'unsure' },
 }
 
-const nonVerdictStateLabels = {
+const labelByNonVerdictPullState = {
   merging: { word: 'merging now', sign: '↻', tone: 'good' },
   behind: { word: 'in the queue', sign: '≡', tone: 'good' },
   merged: { word: 'merged', sign: '✓', tone: 'good' },
@@ -66,7 +66,7 @@ const nonVerdictStateLabels = {
   stopped: { word: 'frozen', sign: '■', tone: 'bad' },
 } as const satisfies Readonly<Record<string, PullStateLabel>>
 
-export type PullDisplayState = VerdictKind | keyof typeof nonVerdictStateLabels
+export type PullDisplayState = VerdictKind | keyof typeof labelByNonVerdictPullState
 
 export const formatPullState = (shown: PullDisplayState): string => getPullStateLabel(shown).word
 /** Shared, because creating one per number takes longer than rendering a page. */
@@ -211,8 +211,8 @@ export function renderPullState(shown: PullDisplayState): Html {
 }
 
 function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
-  return shown in nonVerdictStateLabels
-    ? nonVerdictStateLabels[shown as keyof typeof nonVerdictStateLabels]
+  return shown in labelByNonVerdictPullState
+    ? labelByNonVerdictPullState[shown as keyof typeof labelByNonVerdictPullState]
     : stateLabelByVerdict[shown as VerdictKind]
 }
 
@@ -227,12 +227,12 @@ export function formatTextAsSentence(clause: string): string {
 }
 
 /** Shows the same page for missing and forbidden content, so that it reveals neither. */
-export function renderNoticePage(notice: NoticeKind, setting: PageRequestContext, more = ''): StatusPage {
-  return { title: titleByNotice[notice], crumbs: [], body: renderNoticeBody(notice, setting, more) }
+export function renderNoticePage(notice: NoticePageKind, setting: PageRequestContext, more = ''): StatusPage {
+  return { title: titleByNoticePageKind[notice], crumbs: [], body: renderNoticeBody(notice, setting, more) }
 }
 
 function renderNoticeBody(
-  notice: NoticeKind,
+  notice: NoticePageKind,
   { path, login, canSignIn }: PageRequestContext,
   more: string,
 ): Html {

@@ -25,8 +25,8 @@ import {
   stylesheetVersion,
   type PageRequestContext,
   renderNoticePage,
-  httpStatusByNotice,
-  type NoticeKind,
+  httpStatusByNoticePageKind,
+  type NoticePageKind,
 } from '../pages/status-page.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
@@ -70,7 +70,7 @@ export interface PagesHandlerOptions {
   readonly resume?: UnfreezeHandler | undefined
 }
 
-type NoticePageSender = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => true
+type NoticePageSender = (kind: NoticePageKind, more?: string, headers?: PageResponse['headers']) => true
 type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 /** What a request needs to be answered. */
@@ -172,8 +172,8 @@ class StatusPageServer {
       sendPageResponse(request, response, answer, answer.status === 200 ? cache : 'no-store')
       return true as const
     }
-    const notice = (kind: NoticeKind, more?: string, headers: PageResponse['headers'] = {}) => {
-      const status = httpStatusByNotice[kind]
+    const notice = (kind: NoticePageKind, more?: string, headers: PageResponse['headers'] = {}) => {
+      const status = httpStatusByNoticePageKind[kind]
       const again = status === 429 || status === 503 ? { 'retry-after': '30' } : {}
       const { pageRequest } = address
       const body =
@@ -278,7 +278,7 @@ class StatusPageServer {
   async #buildResponse(
     requested: StatusPageRequest,
     exchange: PageHttpExchange,
-  ): Promise<PageResponse | NoticeKind | 'ended'> {
+  ): Promise<PageResponse | NoticePageKind | 'ended'> {
     if (!('repository' in requested)) return this.#buildGeneralResponse(requested, exchange)
     const { form, query, session, setting } = exchange
     const found = await this.#findListed(requested.repository)
@@ -303,7 +303,7 @@ class StatusPageServer {
   async #buildGeneralResponse(
     requested: Exclude<StatusPageRequest, { readonly repository: RepositoryName }>,
     { form, query, session, setting }: PageHttpExchange,
-  ): Promise<PageResponse | NoticeKind> {
+  ): Promise<PageResponse | NoticePageKind> {
     if (
       this.#pages === 'signed-in' &&
       session === undefined &&

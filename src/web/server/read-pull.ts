@@ -1,7 +1,7 @@
 // Reads one pull request's history from the store; merges come from the merge records.
 import { toPullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { compareBySeverity, formatCheckOutcomeLines } from '../../report/describe-findings.ts'
+import { compareFindingsBySeverity, formatCheckOutcomeLines } from '../../report/describe-findings.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type {
@@ -171,7 +171,7 @@ function toMergeExplanation(
 function toFindingViews({ verdict }: StoredEvaluationReport): readonly FindingView[] {
   return verdict.outcomes
     .flatMap(({ findings }) => findings)
-    .toSorted(compareBySeverity)
+    .toSorted(compareFindingsBySeverity)
     .slice(0, maxDisplayedFindings)
     .map(({ rule, severity, what, fix, at, overridden }) => ({
       rule,

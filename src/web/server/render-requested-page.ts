@@ -182,7 +182,7 @@ async function renderMergedPullsResponse(
   { store, publicUrl, webUrl }: PageDataSources,
 ): Promise<PageResponse | undefined> {
   const { form, query, setting, repositories } = order
-  const model = await readMergedPullsPageModel(store, repositories, of, parseBeforeParameter(query))
+  const model = await readMergedPullsPageModel(store, repositories, of, parseBeforeQueryParameter(query))
   if (form !== 'atom') return renderPageModel(order, model, renderMergedPullsPage)
   return { status: 200, form, body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now) }
 }
@@ -204,7 +204,7 @@ const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number
   title,
 })
 
-function parseBeforeParameter(query: URLSearchParams): number | undefined {
+function parseBeforeQueryParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

@@ -15,7 +15,7 @@ export interface RequestRateLimiter {
 }
 
 /** Addresses beyond this are forgotten and start with a full budget. */
-const maxTrackedClients = 20_000
+const maxTrackedClientIps = 20_000
 
 type RepositoryVisibility =
   | 'yes'
@@ -177,7 +177,7 @@ export function decideRepositoryVisibility({
 /** `perMinute` on average, and as many at once. */
 export function createRequestRateLimiter(perMinute: number, now: () => number): RequestRateLimiter {
   const buckets = new LruMap<string, { left: number; at: number }>(
-    maxTrackedClients,
+    maxTrackedClientIps,
     () => 1,
     // Its budget is full again, like that of a new address.
     ({ at }) => now() - at > 60_000,

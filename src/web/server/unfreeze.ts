@@ -8,7 +8,7 @@ import {
   type AnswerByQuestionKind,
   type CheckQuestion,
 } from '../../checks/questions.ts'
-import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
+import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
 import { createOwnershipResolver } from '../../checks/ownership/authority.ts'
 import {
   isBotAccount,
@@ -95,7 +95,7 @@ async function checkMaintainerStatus(
   if (findings.length > 0) return 'unknown'
   const entries = await repository.list(tree)
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(listOwnerFilesForLocations(paths, []))
+  const needed = new Set(findOwnerFilePathsForPackages(paths, []))
   const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
     if (needed.has(path) && mode.startsWith('100'))

@@ -377,7 +377,7 @@ describe('over HTTP', () => {
     for (const form of forms) expect(shown).not.toContain(form)
     expect(looked).toBeGreaterThan(3)
     expect(found).toEqual([])
-    for (const path of listFilesUnder(join(temporaryDirectory.path, 'http.git'))) {
+    for (const path of listFilesRecursively(join(temporaryDirectory.path, 'http.git'))) {
       const content = readFileSync(path, 'latin1')
       for (const form of forms) expect(content).not.toContain(form)
     }
@@ -457,7 +457,7 @@ describe('over HTTP', () => {
   })
 })
 
-function listFilesUnder(directory: string): string[] {
+function listFilesRecursively(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

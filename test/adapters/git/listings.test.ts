@@ -43,7 +43,7 @@ afterAll(() => {
   temporaryDirectory.remove()
 })
 
-const createEmptyTreeListingCache = (maxPaths = 1000): TreeListingCache =>
+const createTestTreeListingCache = (maxPaths = 1000): TreeListingCache =>
   createTreeListingCache(runLocalGit, gitObjectReader, maxPaths)
 const commitFilesAndGetTree = (files: OriginFiles): TreeSha =>
   originRepository.tree(originRepository.commit(files))
@@ -57,28 +57,30 @@ const diffTreesWithGit = async (before: TreeSha, after: TreeSha) =>
   )
 
 let prngState = 8
-const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
+const generateRandomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
 /** Files, links, executables, and submodules with names that sort differently as directories, some of them moved. */
 function createRandomFiles(from: OriginFiles): OriginFiles {
   const names = ['a', 'a-', 'a.b', 'a0', 'B', 'é', '\u{1f4a5}', '\uffee', 'z z']
-  const files = new Map<string, OriginFile>(Object.entries(from).filter(() => randomIntegerBelow(6) > 0))
-  for (let left = randomIntegerBelow(8); left > 0; left--) {
+  const files = new Map<string, OriginFile>(
+    Object.entries(from).filter(() => generateRandomIntegerBelow(6) > 0),
+  )
+  for (let left = generateRandomIntegerBelow(8); left > 0; left--) {
     const path = Array.from(
-      { length: 1 + randomIntegerBelow(4) },
-      () => names[randomIntegerBelow(names.length)],
+      { length: 1 + generateRandomIntegerBelow(4) },
+      () => names[generateRandomIntegerBelow(names.length)],
     ).join('/')
     // A file replaces a directory, and vice versa.
     for (const other of files.keys())
       if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
-    const content = String(randomIntegerBelow(4))
+    const content = String(generateRandomIntegerBelow(4))
     const kinds: OriginFile[] = [
       content,
       { mode: '100755', content },
       { mode: '120000', content },
       { mode: '160000', oid: '1234567890'.repeat(4) },
     ]
-    files.set(path, kinds[Math.max(0, randomIntegerBelow(8) - 4)] ?? content)
+    files.set(path, kinds[Math.max(0, generateRandomIntegerBelow(8) - 4)] ?? content)
   }
   return Object.fromEntries(files)
 }
@@ -88,10 +90,10 @@ test('random trees are listed and compared as git does', async () => {
   let files: OriginFiles = {}
   for (let round = 0; round < 25; round++)
     trees.push(commitFilesAndGetTree((files = createRandomFiles(files))))
-  const listings = createEmptyTreeListingCache()
+  const listings = createTestTreeListingCache()
   for (const [at, tree] of trees.entries()) {
     expect(await listings.list(tree, '')).toEqual(await listTreeWithGit(tree))
-    const other = trees[randomIntegerBelow(at + 1)] ?? tree
+    const other = trees[generateRandomIntegerBelow(at + 1)] ?? tree
     for (const [before, after] of [
       [other, tree],
       [tree, other],
@@ -112,7 +114,7 @@ test('random trees are listed and compared as git does', async () => {
 test('a tree similar to a known one starts no git process, and shares the unchanged entries', async () => {
   const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 20}/f${at}`, `${at}`]))
   const [before, after] = [commitFilesAndGetTree(files), commitFilesAndGetTree({ ...files, 'd3/new': 'x' })]
-  const listings = createEmptyTreeListingCache()
+  const listings = createTestTreeListingCache()
   const known = await listings.list(before, '')
   recordedGitCalls.length = 0
   const now = await listings.list(after, '')
@@ -157,13 +159,13 @@ describe('a tree that git would not write', () => {
     const plain = commitFilesAndGetTree({ c: 'x' })
     expect(await compareTreeObjects(gitObjectReader, plain, odd)).toBeUndefined()
     expect(await compareTreeObjects(gitObjectReader, odd, plain)).toBeUndefined()
-    expect(await createEmptyTreeListingCache().isWellWritten(plain, odd)).toBe(false)
+    expect(await createTestTreeListingCache().isWellWritten(plain, odd)).toBe(false)
   })
 
   test('is compared by git with both sides of a rename (T01)', async () => {
     const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'long '.repeat(500))
     const [before, after] = [writeRawTree(['100664', 'mine', blob]), writeRawTree(['100664', 'victim', blob])]
-    expect(await createEmptyTreeListingCache().diff(before, after)).toEqual([
+    expect(await createTestTreeListingCache().diff(before, after)).toEqual([
       { path: 'mine', before: { mode: '100644', oid: blob } },
       { path: 'victim', after: { mode: '100644', oid: blob } },
     ])
@@ -171,7 +173,7 @@ describe('a tree that git would not write', () => {
 
   test('rejects with the error of git if it cannot be listed', async () => {
     const odd = writeRawTree(['40000', 'a', '1'.repeat(40)])
-    const listings = createEmptyTreeListingCache()
+    const listings = createTestTreeListingCache()
     await listings.list(commitFilesAndGetTree({ c: 'x' }), '')
     await expect(listings.list(odd, '')).rejects.toMatchObject({ name: 'GitError' })
     await expect(listings.diff(commitFilesAndGetTree({ c: 'x' }), odd)).rejects.toMatchObject({
@@ -191,7 +193,7 @@ describe('trees with many more paths than objects', () => {
 
   test('are rejected as too large on either side, within five seconds of CPU time', async () => {
     const [plain, huge] = [commitFilesAndGetTree({ c: 'x' }), wide(9)]
-    const listings = createEmptyTreeListingCache()
+    const listings = createTestTreeListingCache()
     await listings.list(plain, '')
     const started = process.cpuUsage()
     for (const work of [
@@ -209,7 +211,7 @@ describe('trees with many more paths than objects', () => {
 
   test('are limited by the number of differing paths if the other side is known', async () => {
     const [plain, many] = [commitFilesAndGetTree({ c: 'x' }), wide(2)]
-    const listings = createEmptyTreeListingCache(99)
+    const listings = createTestTreeListingCache(99)
     await listings.list(plain, '')
     recordedGitCalls.length = 0
     await expect(listings.diff(plain, many)).rejects.toMatchObject({
@@ -219,14 +221,14 @@ describe('trees with many more paths than objects', () => {
       message: 'a tree contains more than 99 paths',
     })
     expect(recordedGitCalls).toEqual([])
-    expect(await createEmptyTreeListingCache(101).diff(plain, many)).toHaveLength(101)
+    expect(await createTestTreeListingCache(101).diff(plain, many)).toHaveLength(101)
   })
 
   test('are left to git if they are deep', async () => {
     let deep = commitFilesAndGetTree({ f: 'x' })
     for (let left = 150; left > 0; left--) deep = writeRawTree(['40000', 'd', deep])
     expect(await compareTreeObjects(gitObjectReader, commitFilesAndGetTree({ c: 'x' }), deep)).toBeUndefined()
-    const listings = createEmptyTreeListingCache()
+    const listings = createTestTreeListingCache()
     expect(await listings.list(deep, '')).toHaveLength(1)
     expect(await listings.diff(commitFilesAndGetTree({ c: 'x' }), deep)).toHaveLength(2)
   })

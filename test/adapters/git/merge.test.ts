@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
-import { computeMergeDate } from '../../../src/adapters/git/merge.ts'
+import { computeMergeCommitDate } from '../../../src/adapters/git/merge.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import {
   createNumberedLines,
@@ -33,7 +33,7 @@ async function fetchBaseAndPullHead(base: CommitSha, head: CommitSha) {
   await gitMirror.fetch('main', toPullNumber(1))
 }
 
-async function listMergedPaths(base: CommitSha, head: CommitSha) {
+async function listPathsChangedByMerge(base: CommitSha, head: CommitSha) {
   await fetchBaseAndPullHead(base, head)
   const result = await gitMirror.merge(base, head, 'Merge')
   if (result.kind !== 'clean') return result
@@ -80,9 +80,9 @@ describe('a merge', () => {
   })
 
   test("has a date that a forged head cannot move far ahead of the base's", () => {
-    expect(computeMergeDate(1000, 1500)).toBe(1500)
-    expect(computeMergeDate(1_700_000_000, 978_307_200)).toBe(1_700_000_000)
-    expect(computeMergeDate(1_700_000_000, 99_999_999_999)).toBe(1_700_000_000 + 366 * 24 * 3600)
+    expect(computeMergeCommitDate(1000, 1500)).toBe(1500)
+    expect(computeMergeCommitDate(1_700_000_000, 978_307_200)).toBe(1_700_000_000)
+    expect(computeMergeCommitDate(1_700_000_000, 99_999_999_999)).toBe(1_700_000_000 + 366 * 24 * 3600)
   })
 
   test('of a head with a forged author and a date in 2001 succeeds', async () => {
@@ -91,7 +91,7 @@ describe('a merge', () => {
       time: 978_307_200,
       author: 'catalog-bot <x@y>',
     })
-    expect(await listMergedPaths(root, forged)).toEqual(['x'])
+    expect(await listPathsChangedByMerge(root, forged)).toEqual(['x'])
   })
 
   test('of a head that the base contains, or that is the base, is `nothing`', async () => {
@@ -105,14 +105,14 @@ describe('a merge', () => {
   test('of a head that contains the base is clean', async () => {
     const base = originRepository.commit({ x: '1' })
     const head = originRepository.commit({ x: '2' }, [base])
-    expect(await listMergedPaths(base, head)).toEqual(['x'])
+    expect(await listPathsChangedByMerge(base, head)).toEqual(['x'])
   })
 
   test('of two sides that changed the same lines is a conflict that names the path', async () => {
     const root = originRepository.commit({ 'a b/"x"\n': '1\n', z: '1\n' })
     const base = originRepository.commit({ 'a b/"x"\n': '2\n', z: '1\n' }, [root])
     const head = originRepository.commit({ 'a b/"x"\n': '3\n', z: '2\n' }, [root])
-    expect(await listMergedPaths(base, head)).toEqual({
+    expect(await listPathsChangedByMerge(base, head)).toEqual({
       kind: 'conflict',
       paths: ['a b/"x"\n'],
       reason: 'content',
@@ -123,13 +123,13 @@ describe('a merge', () => {
     const root = originRepository.commit({ x: createNumberedLines('line', 50) })
     const base = originRepository.commit({ x: createNumberedLines('line', 50, 5) }, [root])
     const head = originRepository.commit({ x: createNumberedLines('line', 50, 45) }, [root])
-    expect(await listMergedPaths(base, head)).toEqual(['x'])
+    expect(await listPathsChangedByMerge(base, head)).toEqual(['x'])
   })
 
   test('of histories without a common commit is a conflict with that reason', async () => {
     const base = originRepository.commit({ x: '1' })
     const head = originRepository.commit({ y: '1' })
-    expect(await listMergedPaths(base, head)).toEqual({
+    expect(await listPathsChangedByMerge(base, head)).toEqual({
       kind: 'conflict',
       paths: [],
       reason: 'unrelated-histories',
@@ -148,7 +148,7 @@ describe('a merge', () => {
     const root = originRepository.commit({ '.gitattributes': attributes, x: '$Id$\n1\n' })
     const base = originRepository.commit({ '.gitattributes': attributes, x: '$Id$\n2\n' }, [root])
     const head = originRepository.commit({ '.gitattributes': attributes, x: '$Id$\n3\n' }, [root])
-    expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict', paths: ['x'] })
+    expect(await listPathsChangedByMerge(base, head)).toMatchObject({ kind: 'conflict', paths: ['x'] })
   })
 })
 
@@ -159,7 +159,7 @@ describe('effects of a merge on paths outside the pull request', () => {
     const head = originRepository.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [
       base,
     ])
-    expect(await listMergedPaths(base, head)).toEqual([
+    expect(await listPathsChangedByMerge(base, head)).toEqual([
       'operators/mine/csv.yaml',
       'operators/victim/csv.yaml',
     ])
@@ -174,7 +174,7 @@ describe('effects of a merge on paths outside the pull request', () => {
       { 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' },
       [root],
     )
-    const result = await listMergedPaths(base, head)
+    const result = await listPathsChangedByMerge(base, head)
     expect(result).toEqual({
       kind: 'conflict',
       paths: expect.arrayContaining(['operators/a/x.yaml']),
@@ -191,7 +191,7 @@ describe('effects of a merge on paths outside the pull request', () => {
     const head = originRepository.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [
       root,
     ])
-    expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict' })
+    expect(await listPathsChangedByMerge(base, head)).toMatchObject({ kind: 'conflict' })
   })
 
   test('a file added to a directory that the base renamed stays where the pull request put it', async () => {
@@ -205,7 +205,7 @@ describe('effects of a merge on paths outside the pull request', () => {
       { ...files('a'), 'operators/a/new': createNumberedLines('new', 30) },
       [root],
     )
-    expect(await listMergedPaths(base, head)).toEqual(['operators/a/new'])
+    expect(await listPathsChangedByMerge(base, head)).toEqual(['operators/a/new'])
   })
 
   test('a criss-cross history shows the reverted file of another package', async () => {
@@ -219,7 +219,7 @@ describe('effects of a merge on paths outside the pull request', () => {
     const base = originRepository.commit(tree('v2', { 'operators/mine/p': '1' }), [m1, p1])
     const head = originRepository.commit(tree('v1', { 'operators/mine/p': '1' }), [p1, m1])
     expect(originRepository.git(['merge-base', '--all', base, head]).split('\n')).toHaveLength(2)
-    expect(await listMergedPaths(base, head)).toEqual(['operators/victim/v'])
+    expect(await listPathsChangedByMerge(base, head)).toEqual(['operators/victim/v'])
   })
 
   test('a base that is several commits ahead causes no conflict', async () => {
@@ -227,7 +227,7 @@ describe('effects of a merge on paths outside the pull request', () => {
     const moved = originRepository.commit({ a: '2', b: '1', d: '1' }, [root])
     const base = originRepository.commit({ a: '3', b: '1', e: '1' }, [moved])
     const head = originRepository.commit({ a: '1', b: '2', c: '1', f: '1' }, [root])
-    expect(await listMergedPaths(base, head)).toEqual(['b', 'f'])
+    expect(await listPathsChangedByMerge(base, head)).toEqual(['b', 'f'])
   })
 })
 

@@ -8,7 +8,7 @@ import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/gi
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
-import type { Forge, BotReports } from '../../../src/ports/forge.ts'
+import type { Forge, BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
@@ -470,7 +470,7 @@ describe('the comment of catalog-bot', () => {
       await take()
       await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
       expect(said()).toHaveLength(2)
-      let seen: BotReports | undefined
+      let seen: BotCommentAndCheckRuns | undefined
       await slow.readSnapshot(at, { onOwnReports: (told) => (seen = told) })
       await slow.perform({
         kind: 'put-comment',

@@ -11,7 +11,7 @@ import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
 import { createGitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
-import type { Forge, BotReports } from '../../../src/ports/forge.ts'
+import type { Forge, BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
 import {
   fullRepositoryName,
   startGitHubFixture,
@@ -61,9 +61,13 @@ const isCombinedPullQuery = ({ operation }: { readonly operation?: string }) => 
 
 async function readPullInOneRequest({
   number,
-}: MockPull): Promise<{ snapshot: PullSnapshot | null; present: BotReports | undefined; requests: number }> {
+}: MockPull): Promise<{
+  snapshot: PullSnapshot | null
+  present: BotCommentAndCheckRuns | undefined
+  requests: number
+}> {
   const before = githubFixture.github.requests.length
-  let present: BotReports | undefined
+  let present: BotCommentAndCheckRuns | undefined
   const snapshot = await githubForge.readSnapshot(toPullNumber(number), {
     onOwnReports: (told) => (present = told),
   })
@@ -129,7 +133,7 @@ test('our own reports are included, and a forged comment is not', async () => {
   expect(present?.duplicates).toBeUndefined()
 })
 
-const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
+const pullRequestChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
   ['a label', (pull) => githubFixture.github.label(pull, 'wait')],
   ['a comment', (pull) => githubFixture.github.comment(pull, 'bob', '/hold')],
   ['another title', (pull) => (pull.title = 'Other')],
@@ -139,7 +143,7 @@ const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])
   ['its end', (pull) => (pull.state = 'closed')],
 ]
 
-test.each(pullChangeCases)(
+test.each(pullRequestChangeCases)(
   'T45: %s between the two requests is never mixed with the previous state',
   async (_, change) => {
     const pull = await openPullRequest('bob')

@@ -26,7 +26,7 @@ interface StoredImage {
   readonly bytes?: Uint8Array
 }
 
-interface FakeRepository {
+interface FakeImageRepository {
   readonly tags: Map<string, string>
   readonly images: Map<string, StoredImage>
   /** Manifests that are attached to images, by digest, and their blobs. */
@@ -34,8 +34,8 @@ interface FakeRepository {
   readonly blobs: Map<string, Uint8Array>
 }
 
-export class FakePublisher implements CatalogPublisher {
-  readonly repositories = new Map<string, FakeRepository>()
+export class FakeCatalogPublisher implements CatalogPublisher {
+  readonly repositories = new Map<string, FakeImageRepository>()
   /** Digest by the name of a base image. */
   readonly bases = new Map<string, string>()
   /** The calls, in order, such as `push quay.io/org/catalog`. */
@@ -45,10 +45,10 @@ export class FakePublisher implements CatalogPublisher {
   supportsDeletion = true
   readonly #built = new WeakMap<BuiltCatalogImage, StoredImage>()
 
-  getRepository(repository: string): FakeRepository {
+  getRepository(repository: string): FakeImageRepository {
     const known = this.repositories.get(repository)
     if (known !== undefined) return known
-    const made: FakeRepository = {
+    const made: FakeImageRepository = {
       tags: new Map(),
       images: new Map(),
       artifacts: new Map(),

@@ -8,7 +8,7 @@ import { allowLoopbackRegistries } from '../../../src/adapters/registry/transpor
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createPackageYaml } from '../../publish/publish-scenario.ts'
 import { realTimeClock } from '../store/sample-records.ts'
-import { FakePublisher } from './fake-publisher.ts'
+import { FakeCatalogPublisher } from './fake-publisher.ts'
 
 let registryServer: MockRegistry
 let createdRepositoryCount = 0
@@ -28,14 +28,14 @@ const createCatalogFiles = (channel = 'stable') => [
   { path: 'alpha/catalog.yaml', bytes: Buffer.from(createPackageYaml('alpha', channel)) },
 ]
 
-function createFakePublisher(): { publisher: CatalogPublisher; host: string } {
-  const publisher = new FakePublisher()
+function createFakeCatalogPublisher(): { publisher: CatalogPublisher; host: string } {
+  const publisher = new FakeCatalogPublisher()
   for (const tag of ['one', 'two'])
     publisher.bases.set(`registry.test/opm:${tag}`, `sha256:${(tag === 'one' ? '1' : '2').repeat(64)}`)
   return { publisher, host: 'registry.test' }
 }
 
-function createRealPublisher(): { publisher: CatalogPublisher; host: string } {
+function createRealCatalogPublisher(): { publisher: CatalogPublisher; host: string } {
   const access = {
     clock: realTimeClock,
     egress: allowLoopbackRegistries(registryServer.host),
@@ -51,8 +51,8 @@ function createRealPublisher(): { publisher: CatalogPublisher; host: string } {
 }
 
 describe.each([
-  ['in memory', createFakePublisher],
-  ['over a registry', createRealPublisher],
+  ['in memory', createFakeCatalogPublisher],
+  ['over a registry', createRealCatalogPublisher],
 ])('a publisher %s', (_name, open) => {
   let publisher: CatalogPublisher
   let host: string

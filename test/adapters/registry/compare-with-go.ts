@@ -10,7 +10,7 @@ import {
 } from '../../../src/adapters/registry/manifest.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { unpackLayers } from '../../../src/adapters/registry/unpack/unpack-layers.ts'
-import type { GoReaders } from '../../go-readers/go-readers.ts'
+import type { GoImageReaders } from '../../go-readers/go-readers.ts'
 import { packRandomLayer, type RandomLayer } from './random-archives.ts'
 import type { RandomRegistryDocument } from './random-documents.ts'
 
@@ -22,7 +22,7 @@ export interface GoReaderComparison {
 }
 
 export async function compareImageReaders(
-  readers: GoReaders,
+  readers: GoImageReaders,
   image: readonly RandomLayer[],
 ): Promise<GoReaderComparison> {
   const layers = image.map(packRandomLayer)
@@ -45,7 +45,7 @@ export async function compareImageReaders(
 }
 
 export async function compareRegistryDocumentReaders(
-  readers: GoReaders,
+  readers: GoImageReaders,
   { kind, body }: RandomRegistryDocument,
 ): Promise<GoReaderComparison> {
   const ours = await captureReadOutcome(() => Promise.resolve(parseRegistryDocument(kind, body)))

@@ -11,7 +11,7 @@ import {
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
-import { formatChangeAsText } from '../../../src/report/describe-change.ts'
+import { formatDescriptionLinesAsText } from '../../../src/report/describe-change.ts'
 import { describeProjectedCatalogChanges } from '../../../src/report/evaluation-report.ts'
 import {
   base,
@@ -46,7 +46,7 @@ async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?:
   return {
     becoming: projected,
     channels,
-    text: formatChangeAsText(describeProjectedCatalogChanges(projected)),
+    text: formatDescriptionLinesAsText(describeProjectedCatalogChanges(projected)),
     findings: validateProjectedCatalogs(projected, defaultOpmRuleSet, {}),
   }
 }

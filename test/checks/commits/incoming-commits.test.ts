@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => ownershipScenario.close())
 
-const commitFileChanges = (
+const createCommitWithFileChanges = (
   changes: OriginFiles,
   parents: readonly CommitSha[] = [baseCommit],
   on: OriginFiles = baseBranchFiles,
@@ -112,8 +112,8 @@ const createBlockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules }
 
 describe('an open pull request whose head is among the commits of another one', () => {
   test('is not closed as merged by a merge that drops its content', async () => {
-    const bobs = commitFileChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    const bobs = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
     expect(
       summarizeVerdict(await evaluatePullAtHead(dropped, { open: [createOpenPullSummary(bobs)] })),
     ).toEqual(createBlockedVerdict('closes-other-pull'))
@@ -123,8 +123,8 @@ describe('an open pull request whose head is among the commits of another one', 
 
   test('is not closed as merged when a later commit reverts its content', async () => {
     const added = 'operators/theirs/NEW.md'
-    const bobs = commitFileChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
-    const mixed = commitFileChanges(
+    const bobs = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
+    const mixed = createCommitWithFileChanges(
       { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [authorReadmePath]: 'two\n' },
       [bobs],
     )
@@ -134,7 +134,7 @@ describe('an open pull request whose head is among the commits of another one', 
     ])
       expect(
         summarizeVerdict(
-          await evaluatePullAtHead(commitFileChanges(taken, [mixed]), {
+          await evaluatePullAtHead(createCommitWithFileChanges(taken, [mixed]), {
             open: [createOpenPullSummary(bobs)],
           }),
         ).rules,
@@ -142,12 +142,15 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('is not closed as merged when its content differs by a byte or in its mode', async () => {
-    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const altered = commitFileChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
+    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const altered = createCommitWithFileChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
     expect(
       summarizeVerdict(await evaluatePullAtHead(altered, { open: [createOpenPullSummary(bobs)] })),
     ).toEqual(createBlockedVerdict('closes-other-pull'))
-    const executable = commitFileChanges({ [authorReadmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
+    const executable = createCommitWithFileChanges(
+      { [authorReadmePath]: { mode: '100755', content: 'two\n' } },
+      [bobs],
+    )
     expect(
       summarizeVerdict(await evaluatePullAtHead(executable, { open: [createOpenPullSummary(bobs)] })).rules,
     ).toContain('closes-other-pull')
@@ -157,17 +160,17 @@ describe('an open pull request whose head is among the commits of another one', 
     const extra = { 'operators/mine/OLD.md': 'old\n' }
     const full = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
     const bobs = ownershipScenario.origin.commit(baseBranchFiles, [full])
-    const stays = commitFileChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
+    const stays = createCommitWithFileChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
     expect(
       summarizeVerdict(await evaluatePullAtHead(stays, { base: full, open: [createOpenPullSummary(bobs)] })),
     ).toEqual(createBlockedVerdict('closes-other-pull'))
   })
 
   test('is found in an octopus merge, below another commit, and among several pull requests', async () => {
-    const one = commitFileChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const two = commitFileChanges({ 'operators/theirs/NEW.md': 'two\n' })
-    const octopus = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
-    const above = commitFileChanges({ [authorReadmePath]: 'three\n' }, [octopus])
+    const one = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const two = createCommitWithFileChanges({ 'operators/theirs/NEW.md': 'two\n' })
+    const octopus = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
+    const above = createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [octopus])
     const open = [createOpenPullSummary(one), createOpenPullSummary(two, { pull: toPullNumber(9) })]
     expect(summarizeVerdict(await evaluatePullAtHead(above, { open }))).toEqual(
       createBlockedVerdict('closes-other-pull', 'closes-other-pull'),
@@ -175,20 +178,22 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('can be closed if all of its content is merged, and the result reports it', async () => {
-    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitFileChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [
-      bobs,
-    ])
+    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = createCommitWithFileChanges(
+      { [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' },
+      [bobs],
+    )
     const examination = await evaluatePullAtHead(stacked, { open: [createOpenPullSummary(bobs)] })
     expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('can also be closed if the base has changed in other files', async () => {
-    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitFileChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [
-      bobs,
-    ])
-    const moved = commitFileChanges({ [otherOwnerReadmePath]: 'moved\n' })
+    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = createCommitWithFileChanges(
+      { [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' },
+      [bobs],
+    )
+    const moved = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'moved\n' })
     expect(
       summarizeVerdict(
         await evaluatePullAtHead(stacked, { base: moved, open: [createOpenPullSummary(bobs)] }),
@@ -200,10 +205,11 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
-    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitFileChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [
-      bobs,
-    ])
+    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = createCommitWithFileChanges(
+      { [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' },
+      [bobs],
+    )
     const held: PullHistoryStore = {
       ...noopPullHistoryStore,
       commands: async (_repository, pull) =>
@@ -233,8 +239,8 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('can be closed in any case if it is by the same author', async () => {
-    const first = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const second = commitFileChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const first = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const second = createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [first])
     const own = createOpenPullSummary(first, { author: getAliceAccount().id, draft: true })
     expect(summarizeVerdict(await evaluatePullAtHead(second, { open: [own] }))).toEqual({
       kind: 'merge',
@@ -243,8 +249,8 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('by a deleted account does not count as by the same author', async () => {
-    const first = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const second = commitFileChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const first = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const second = createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [first])
     const ghost = createOpenPullSummary(first, { author: null })
     expect(
       summarizeVerdict(await evaluatePullAtHead(second, { open: [ghost], snapshot: { author: null } })).rules,
@@ -252,11 +258,11 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('does not block if it is for another branch or is not among the commits', async () => {
-    const bobs = commitFileChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    const bobs = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
     const open = [
       createOpenPullSummary(bobs, { baseRef: 'release' }),
-      createOpenPullSummary(commitFileChanges({ [otherOwnerReadmePath]: 'three\n' }), {
+      createOpenPullSummary(createCommitWithFileChanges({ [otherOwnerReadmePath]: 'three\n' }), {
         pull: toPullNumber(9),
       }),
     ]
@@ -265,7 +271,7 @@ describe('an open pull request whose head is among the commits of another one', 
 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
-    const head = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const head = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     ownershipScenario.origin.branch('main', baseCommit)
     ownershipScenario.origin.pull(7, head)
     await ownershipScenario.mirror.fetch('main', toPullNumber(7))
@@ -294,13 +300,16 @@ describe('a commit message', () => {
     ['ｃｌｏｓｅｓ ＃８'],
   ])("%j does not close another author's pull request", async (message) => {
     const head = createCommitWithMessage(
-      commitFileChanges({ [authorReadmePath]: 'two\n' }),
+      createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }),
       [baseCommit],
       message,
     )
-    const bobs = createOpenPullSummary(commitFileChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }), {
-      baseRef: 'release',
-    })
+    const bobs = createOpenPullSummary(
+      createCommitWithFileChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }),
+      {
+        baseRef: 'release',
+      },
+    )
     expect(summarizeVerdict(await evaluatePullAtHead(head, { open: [bobs] }))).toEqual(
       createBlockedVerdict('closes-other-pull'),
     )
@@ -318,14 +327,14 @@ describe('a commit message', () => {
     '%j does not close a pull request',
     async (message) => {
       const head = createCommitWithMessage(
-        commitFileChanges({ [authorReadmePath]: 'two\n' }),
+        createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }),
         [baseCommit],
         message,
       )
       expect(
         summarizeVerdict(
           await evaluatePullAtHead(head, {
-            open: [createOpenPullSummary(commitFileChanges({ [otherOwnerReadmePath]: 'two\n' }))],
+            open: [createOpenPullSummary(createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' }))],
           }),
         ),
       ).toEqual(expectedMergeVerdict)
@@ -334,7 +343,7 @@ describe('a commit message', () => {
 
   test('with [skip ci] is allowed, because it only affects the tip, which catalog-bot commits', async () => {
     const head = createCommitWithMessage(
-      commitFileChanges({ [authorReadmePath]: 'two\n' }),
+      createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }),
       [baseCommit],
       '[skip ci]\n\n\nskip-checks: true',
     )
@@ -342,7 +351,7 @@ describe('a commit message', () => {
   })
 
   test('with an ambiguous encoding, or that is too long to read, is rejected', async () => {
-    const tree = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const tree = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     const first = createCommitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
     expect(summarizeVerdict(await evaluatePullAtHead(first))).toEqual(
       createBlockedVerdict('unreadable-commit'),
@@ -366,14 +375,14 @@ describe('an edit of workflows', () => {
     ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
     ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
   ])('is found even if it is reverted: %s', async (_, change) => {
-    const edit = commitFileChanges({ [authorReadmePath]: 'two\n', ...change })
-    const undone = commitFileChanges({ [authorReadmePath]: 'two\n' }, [edit])
+    const edit = createCommitWithFileChanges({ [authorReadmePath]: 'two\n', ...change })
+    const undone = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [edit])
     expect(summarizeVerdict(await evaluatePullAtHead(undone))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
     expect(
       summarizeVerdict(
-        await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'three\n' }, [undone])),
+        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [undone])),
       ),
     ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
@@ -384,9 +393,9 @@ describe('an edit of workflows', () => {
         .flatMap(({ findings }) => findings)
         .find(({ rule }) => rule === 'workflow-edit-in-history')?.severity
     const visible = { '.github/workflows/new.yml': 'on: push\n' }
-    expect(await severity(commitFileChanges(visible))).toBe('warning')
-    const edit = commitFileChanges({ ...visible, ...evil })
-    expect(await severity(commitFileChanges(visible, [edit]))).toBe('error')
+    expect(await severity(createCommitWithFileChanges(visible))).toBe('warning')
+    const edit = createCommitWithFileChanges({ ...visible, ...evil })
+    expect(await severity(createCommitWithFileChanges(visible, [edit]))).toBe('error')
   })
 
   test('is found if the files are removed and restored', async () => {
@@ -394,40 +403,42 @@ describe('an edit of workflows', () => {
     const removed = ownershipScenario.origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
     expect(
       summarizeVerdict(
-        await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'two\n' }, [removed])),
+        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [removed])),
       ),
     ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in a merge whose diff to its first parent hides it', async () => {
-    const side = commitFileChanges({ ...evil, [authorReadmePath]: 'two\n' })
-    const merge = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
+    const side = createCommitWithFileChanges({ ...evil, [authorReadmePath]: 'two\n' })
+    const merge = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
     expect(summarizeVerdict(await evaluatePullAtHead(merge))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('is found in a merge with content that none of its parents has', async () => {
-    const one = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const two = commitFileChanges({ 'operators/mine/NEW.md': 'two\n' })
-    const merge = commitFileChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
+    const one = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const two = createCommitWithFileChanges({ 'operators/mine/NEW.md': 'two\n' })
+    const merge = createCommitWithFileChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
     expect(
-      summarizeVerdict(await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'two\n' }, [merge]))),
+      summarizeVerdict(
+        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [merge])),
+      ),
     ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in an octopus merge, and in a history without a common ancestor', async () => {
-    const side = commitFileChanges(evil)
-    const octopus = commitFileChanges({ [authorReadmePath]: 'two\n' }, [
+    const side = createCommitWithFileChanges(evil)
+    const octopus = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [
       baseCommit,
-      commitFileChanges({ [otherOwnerReadmePath]: 'x\n' }),
+      createCommitWithFileChanges({ [otherOwnerReadmePath]: 'x\n' }),
       side,
     ])
     expect(summarizeVerdict(await evaluatePullAtHead(octopus))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
     const orphan = ownershipScenario.origin.commit({ [workflowPath]: 'on: schedule\n' })
-    const joined = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
+    const joined = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
     expect(summarizeVerdict(await evaluatePullAtHead(joined))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
@@ -436,8 +447,8 @@ describe('an edit of workflows', () => {
   test('is found if a merge of a newer base keeps the older workflow', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = ownershipScenario.origin.commit(newer, [baseCommit])
-    const feature = commitFileChanges({ [authorReadmePath]: 'two\n' })
-    const stale = commitFileChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
+    const feature = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const stale = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
     const undone = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
     expect(summarizeVerdict(await evaluatePullAtHead(undone, { base: tip }))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
@@ -452,7 +463,7 @@ describe('an edit of workflows', () => {
   test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = ownershipScenario.origin.commit(newer, [baseCommit])
-    const feature = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const feature = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     expect(summarizeVerdict(await evaluatePullAtHead(feature, { base: tip }))).toEqual(expectedMergeVerdict)
     const merged = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
     const above = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
@@ -470,7 +481,7 @@ describe('an edit of workflows', () => {
 describe('the history of a pull request', () => {
   /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
-    const tree = ownershipScenario.origin.tree(commitFileChanges({ [authorReadmePath]: 'two\n' }))
+    const tree = ownershipScenario.origin.tree(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
@@ -502,11 +513,11 @@ describe('the history of a pull request', () => {
   }, 60_000)
 
   test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
-    const added = commitFileChanges({
+    const added = createCommitWithFileChanges({
       [authorReadmePath]: 'two\n',
       'operators/mine/large.bin': 'x'.repeat(2000),
     })
-    const gone = commitFileChanges({ [authorReadmePath]: 'two\n' }, [added])
+    const gone = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [added])
     const blob = toBlobSha(ownershipScenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
     expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(expectedMergeVerdict)
     const git: LocalGit = (args, more) =>
@@ -534,7 +545,7 @@ describe('the history of a pull request', () => {
   })
 
   test('must be signed in every commit if the base branch requires signatures', async () => {
-    const tree = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const tree = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
     const signed = createCommitWithMessage(tree, [baseCommit], 'signed', signature)
     expect(summarizeVerdict(await evaluatePullAtHead(signed, { requiresSignatures: true }))).toEqual(
@@ -549,13 +560,15 @@ describe('the history of a pull request', () => {
   })
 
   test('can contain a submodule or a link that a later commit removes', async () => {
-    const odd = commitFileChanges({
+    const odd = createCommitWithFileChanges({
       [authorReadmePath]: 'two\n',
       'operators/mine/sub': { mode: '160000', oid: baseCommit },
       'operators/mine/link': { mode: '120000', content: '/etc/passwd' },
     })
     expect(
-      summarizeVerdict(await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'two\n' }, [odd]))),
+      summarizeVerdict(
+        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [odd])),
+      ),
     ).toEqual(expectedMergeVerdict)
   })
 })

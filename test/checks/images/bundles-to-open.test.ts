@@ -87,7 +87,7 @@ function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): Chec
 /** A change that adds one bundle with the fields of `blob`. */
 const createCheckInputWithAddedBundle = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
-function createTestCheckAnswers(
+function createSampleCheckAnswers(
   bundle?: BundleImageAnswer,
   image: ImageLookupAnswer = successfulImageLookup,
   requestedReference = bundleImageReference,
@@ -119,7 +119,7 @@ const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageAnsw
   )
 /** Answers that every image exists. */
 function createAnswersWithAllImagesFound(answer?: BundleImageAnswer): CheckAnswers {
-  const known = createTestCheckAnswers(answer)
+  const known = createSampleCheckAnswers(answer)
   return {
     get: (question) => (question.kind === 'image' ? successfulImageLookup : known.get(question)) as never,
   }
@@ -129,7 +129,7 @@ describe('the content of a bundle image', () => {
   test('is requested only after the image is known to exist', () => {
     const kinds = (image: ImageLookupAnswer) =>
       imagesCheck
-        .ask(createCheckInputWithAddedBundle(), createTestCheckAnswers(undefined, image))
+        .ask(createCheckInputWithAddedBundle(), createSampleCheckAnswers(undefined, image))
         .map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
     expect(kinds(successfulImageLookup)).toEqual(['image', 'bundle'])
@@ -308,13 +308,13 @@ describe('which bundles are opened', () => {
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
     const given = createCheckInputWithAddedBundle({ image: tag })
-    expect(imagesCheck.ask(given, createTestCheckAnswers(undefined, successfulImageLookup, tag))).toEqual([
+    expect(imagesCheck.ask(given, createSampleCheckAnswers(undefined, successfulImageLookup, tag))).toEqual([
       { kind: 'image', reference: tag },
       { kind: 'bundle', reference: bundleImageReference },
     ])
     const outcome = imagesCheck.judge(
       given,
-      createTestCheckAnswers(createBundleImageAnswer({ name: 'bar.v1' }), successfulImageLookup, tag),
+      createSampleCheckAnswers(createBundleImageAnswer({ name: 'bar.v1' }), successfulImageLookup, tag),
     )
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
@@ -329,12 +329,12 @@ describe('which bundles are opened', () => {
       ...createCheckInputWithAddedBundle({ relatedImages: [{ name: '', image: bundleImageReference }] }),
       config,
     }
-    expect(imagesCheck.ask(given, createTestCheckAnswers())).toEqual([
+    expect(imagesCheck.ask(given, createSampleCheckAnswers())).toEqual([
       { kind: 'image', reference: bundleImageReference },
       { kind: 'bundle', reference: bundleImageReference },
     ])
     expect(
-      imagesCheck.judge(given, createTestCheckAnswers(createBundleImageAnswer({ relatedImages: [] }))),
+      imagesCheck.judge(given, createSampleCheckAnswers(createBundleImageAnswer({ relatedImages: [] }))),
     ).toMatchObject({
       findings: [],
       unanswered: [],

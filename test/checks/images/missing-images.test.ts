@@ -11,7 +11,7 @@ import {
 } from '../../../src/checks/images/missing-images.ts'
 import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
 
-const hourMs = 3600_000
+const msPerHour = 3600_000
 const missingImageScanResult: ImageScanResult = {
   kind: 'gone',
   reason: 'the registry does not have it (404)',
@@ -24,7 +24,7 @@ function applyImageScanResults(
   ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
 ): ImageScanFailureState | undefined {
   return sightings.reduce<ImageScanFailureState | undefined>(
-    (known, [at, sighting]) => updateImageScanFailureState(known, sighting, at * hourMs, hourMs),
+    (known, [at, sighting]) => updateImageScanFailureState(known, sighting, at * msPerHour, msPerHour),
     undefined,
   )
 }
@@ -58,7 +58,7 @@ describe('a reference', () => {
     expect(
       applyImageScanResults([0, missingImageScanResult], [1, { kind: 'well' }], [2, missingImageScanResult]),
     ).toMatchObject({
-      since: 2 * hourMs,
+      since: 2 * msPerHour,
       confirmed: false,
     })
   })
@@ -91,7 +91,7 @@ describe('a reference', () => {
     const wrong: ImageScanResult = { kind: 'digest-mismatch', reason: 'other bytes' }
     expect(applyImageScanResults([0, missingImageScanResult], [2, wrong])).toMatchObject({
       kind: wrong.kind,
-      since: 2 * hourMs,
+      since: 2 * msPerHour,
       confirmed: false,
     })
     expect(

@@ -36,7 +36,7 @@ function createCatalogChange(
   } as unknown as CatalogChange
 }
 /** Answers of registries for tags; every other answer is unknown. */
-function createTagLookupAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}): CheckAnswers {
+function createImageTagLookupAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}): CheckAnswers {
   return createCheckAnswers(
     new Map(
       Object.entries(tags).map(([reference, answer]) => [
@@ -47,8 +47,8 @@ function createTagLookupAnswers(tags: Readonly<Record<string, ImageLookupAnswer>
   )
 }
 const formatRepublishedBundleFindings = (...catalogs: CatalogChange[]) =>
-  formatRepublishedFindingsForTags(createTagLookupAnswers(), ...catalogs)
-const formatRepublishedFindingsForTags = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
+  formatFindingsWithTagAnswers(createImageTagLookupAnswers(), ...catalogs)
+const formatFindingsWithTagAnswers = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
   evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
     rule,
     at?.file,
@@ -91,27 +91,27 @@ describe('a bundle name refers to one image', () => {
       size: 1,
     })
     expect(
-      formatRepublishedFindingsForTags(
-        createTagLookupAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
+      formatFindingsWithTagAnswers(
+        createImageTagLookupAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toEqual([])
     expect(
-      formatRepublishedFindingsForTags(
-        createTagLookupAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
+      formatFindingsWithTagAnswers(
+        createImageTagLookupAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toHaveLength(1)
     expect(
-      formatRepublishedFindingsForTags(
-        createTagLookupAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
+      formatFindingsWithTagAnswers(
+        createImageTagLookupAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
         ...tagged,
       ),
     ).toHaveLength(1)
     for (const kind of ['unknown', 'missing-or-private'] as const) {
       const waits = evaluateRepublishedBundles(
         republished,
-        createTagLookupAnswers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
+        createImageTagLookupAnswers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
       )
       expect(waits).toMatchObject({ findings: [], unanswered: [{ reason: 'so', retryAfter: 900 }] })
     }

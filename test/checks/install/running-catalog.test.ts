@@ -34,12 +34,12 @@ const catalogServerResponse = simulateCatalogServerResponse(
 )
 if (catalogServerResponse.kind !== 'answered') throw new Error(catalogServerResponse.reason)
 
-const evaluateRunningCatalog = (...servers: readonly CatalogServerResponse[]) =>
+const evaluateCatalogServers = (...servers: readonly CatalogServerResponse[]) =>
   createCatalogServerStep({ responses: servers, images: [] }, catalogUnderTest)
 
 describe('the step for a running catalog', () => {
   test('passes if its server returns the package with its channels and bundles', () => {
-    expect(evaluateRunningCatalog(catalogServerResponse)).toMatchObject({ outcome: 'passed', remarks: [] })
+    expect(evaluateCatalogServers(catalogServerResponse)).toMatchObject({ outcome: 'passed', remarks: [] })
   })
 
   test.each<[string, Partial<typeof catalogServerResponse>]>([
@@ -50,15 +50,15 @@ describe('the step for a running catalog', () => {
     ['lacks a bundle', { bundles: catalogServerResponse.bundles.slice(1) }],
     ['rejects a call', { errors: ['no bundle'] }],
   ])('fails if the server %s', (_which, differences) => {
-    expect(evaluateRunningCatalog({ ...catalogServerResponse, ...differences })).toMatchObject({
+    expect(evaluateCatalogServers({ ...catalogServerResponse, ...differences })).toMatchObject({
       outcome: 'failed',
     })
   })
 
   test('fails if a server rejects the catalog, and is unknown if a server is unavailable', () => {
-    expect(evaluateRunningCatalog({ server: 'opm', kind: 'refused', reason: 'bad' }).outcome).toBe('failed')
+    expect(evaluateCatalogServers({ server: 'opm', kind: 'refused', reason: 'bad' }).outcome).toBe('failed')
     expect(
-      evaluateRunningCatalog(catalogServerResponse, { server: 'opm', kind: 'unknown', reason: 'not there' })
+      evaluateCatalogServers(catalogServerResponse, { server: 'opm', kind: 'unknown', reason: 'not there' })
         .outcome,
     ).toBe('unknown')
   })

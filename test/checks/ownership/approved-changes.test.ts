@@ -116,7 +116,7 @@ const createComment = (login: string, body: string, minute: number): PullComment
 })
 
 /** Removes mallory from the list and adds them again: harmless until another pull request merges the first half. */
-function createTwoCommitPull(extra: OriginFiles = {}) {
+function createPullWithTwoCommits(extra: OriginFiles = {}) {
   const base = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
   const first = ownershipScenario.origin.commit(
     { ...baseBranchFiles, ...extra, ...reviewersWithoutMallory },
@@ -132,7 +132,7 @@ function createTwoCommitPull(extra: OriginFiles = {}) {
 
 describe('an approval by review', () => {
   test('counts for the shown effect, not for that of the head after its ancestor is merged', async () => {
-    const { base, head, merged } = createTwoCommitPull()
+    const { base, head, merged } = createPullWithTwoCommits()
     expect((await evaluatePull({ base, head, shows: 1 })).kind).toBe('wait')
     const yes = createReview('alan', head, 2)
     expect(await evaluatePull({ base, head, reviews: [yes] })).toMatchObject({ kind: 'merge', rules: [] })
@@ -150,7 +150,7 @@ describe('an approval by review', () => {
     })
   })
   test('read after the merge of the ancestor is for what GitHub showed, for any method', async () => {
-    const { base, first, head, merged } = createTwoCommitPull()
+    const { base, first, head, merged } = createPullWithTwoCommits()
     for (const tip of [merged, first]) {
       currentPullNumber += 1
       const seen = await evaluatePull({
@@ -173,7 +173,7 @@ describe('an approval by review', () => {
     expect(late.kind).toBe('wait')
   })
   test('counts for what was last shown before it, even if it is read late', async () => {
-    const { base, head, merged } = createTwoCommitPull()
+    const { base, head, merged } = createPullWithTwoCommits()
     await evaluatePull({ base, head, shows: 1 })
     await evaluatePull({ base: merged, head, shows: 5 })
     const early = createReview('alan', head, 3)
@@ -184,7 +184,7 @@ describe('an approval by review', () => {
     expect((await evaluatePull({ base: merged, head, reviews: [early, meanwhile] })).kind).toBe('wait')
   })
   test('given before anything was shown counts if GitHub showed the same', async () => {
-    const { base, head } = createTwoCommitPull()
+    const { base, head } = createPullWithTwoCommits()
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
@@ -197,7 +197,7 @@ describe('an approval by review', () => {
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('wait')
   })
   test('remains valid after other files change on the base', async () => {
-    const { base, head } = createTwoCommitPull()
+    const { base, head } = createPullWithTwoCommits()
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
@@ -256,7 +256,7 @@ describe('an approval by review', () => {
 
 describe('a command', () => {
   test('to approve is for the shown effect, and is stale if that changed before it was read', async () => {
-    const { base, head, merged } = createTwoCommitPull()
+    const { base, head, merged } = createPullWithTwoCommits()
     await evaluatePull({ base, head, shows: 1 })
     const yes = createComment('alan', '/approve', 2)
     expect(await evaluatePull({ base, head, comments: [yes] })).toMatchObject({
@@ -274,7 +274,7 @@ describe('a command', () => {
     expect((await evaluatePull({ base: merged, head, comments: [yes, late, again] })).kind).toBe('merge')
   })
   test('that confirms a push is for the shown effect', async () => {
-    const { base, head, merged } = createTwoCommitPull()
+    const { base, head, merged } = createPullWithTwoCommits()
     const pusher = ownershipScenario.fakeAccounts.person('eve')
     const pull = { head, author: 'alice', pusher }
     await evaluatePull({ ...pull, base, shows: 1 })
@@ -286,7 +286,7 @@ describe('a command', () => {
   })
   test('to merge is for the shown effect', async () => {
     const off = { '.github/catalog-bot.yml': 'merge: {enabled: false}\n' }
-    const { base, head, merged } = createTwoCommitPull(off)
+    const { base, head, merged } = createPullWithTwoCommits(off)
     const pull = { head, author: 'maria' }
     await evaluatePull({ ...pull, base, shows: 1 })
     const comments = [createComment('alan', '/merge', 2)]
@@ -304,7 +304,7 @@ describe('a command', () => {
     expect((await evaluatePull({ ...pull, base, comments: [] })).kind).toBe('wait')
   })
   test('that lifts a hold is for the shown effect', async () => {
-    const { base, head, merged } = createTwoCommitPull()
+    const { base, head, merged } = createPullWithTwoCommits()
     const pull = { head, author: 'maria' }
     const hold = createComment('alan', '/hold', 1)
     expect((await evaluatePull({ ...pull, base, comments: [hold], shows: 1 })).reasons).toEqual(['held'])

@@ -1,7 +1,10 @@
 // Composite lists: one file that references the images of many packages, with an owner for each entry. Every attack is
 // a real pull request in a real repository, in which the owner of one entry tries to change another entry.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { formatChangeAsText, describeChangeAsLines } from '../../../src/report/describe-change.ts'
+import {
+  formatDescriptionLinesAsText,
+  describePullRequestChangeAsLines,
+} from '../../../src/report/describe-change.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
@@ -72,7 +75,7 @@ describe('an owner', () => {
         role: 'listed',
       },
     ])
-    expect(formatChangeAsText(describeChangeAsLines(judged.input.change))).toEqual([
+    expect(formatDescriptionLinesAsText(describePullRequestChangeAsLines(judged.input.change))).toEqual([
       `composite file ${compositeTemplatePath}:`,
       `  reference mine: ${formatTestImageReference('1')} → ${formatTestImageReference('3')}`,
     ])
@@ -587,7 +590,7 @@ describe('an approval that is carried over', () => {
       createCompositeTemplateYaml(authorCompositeEntryYaml, createCompositeEntryYaml('victim', '4')),
     )
     const options = { author: 'alice', configDigest: 'd' }
-    const { computeChangeApprovalCoverage: coverage } =
+    const { getApprovalCoverageOfChange: coverage } =
       await import('../../../src/checks/ownership/ownership-context.ts')
     const seen = await ownershipScenario.evaluate(from, first, options)
     const vera = ownershipScenario.fakeAccounts.person('vera')

@@ -122,7 +122,7 @@ describe('the same change', () => {
     ownershipCheck.ask(input, role('read'))
     ownershipCheck.judge(input, role('admin'))
     const approval = {
-      ...createReviewApproval(input),
+      ...createApprovalFromReview(input),
       user: ownershipScenario.fakeAccounts.person('maria').id,
       login: 'maria',
     }
@@ -167,7 +167,7 @@ describe('the same change', () => {
   })
 })
 
-function createReviewApproval({ snapshot }: CheckInput) {
+function createApprovalFromReview({ snapshot }: CheckInput) {
   const { head, baseRef } = snapshot
   return { head, baseRef, epoch: 0, source: 'review' as const, sourceId: 1 }
 }

@@ -2,7 +2,7 @@
 // Evaluates pull requests like the app: the merge result against the base tip, with the owner files of the base, until
 // the check has no new questions, and then the gate with all other checks passed.
 import { join } from 'node:path'
-import { describeChange } from '../../../src/pull-request/describe-change.ts'
+import { describePullRequestChange } from '../../../src/pull-request/describe-change.ts'
 import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
 import { findContainingCatalog, addCatalogsToEmptyLayout } from '../../../src/pull-request/layout/layout.ts'
@@ -12,7 +12,7 @@ import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-
 import type { CheckInput, CheckOutcome, Approval } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
 import { createApprovalsFromReviews } from '../../../src/checks/ownership/approvals.ts'
-import { computeChangeApprovalCoverage } from '../../../src/checks/ownership/ownership-context.ts'
+import { getApprovalCoverageOfChange } from '../../../src/checks/ownership/ownership-context.ts'
 import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../../../src/checks/questions.ts'
@@ -209,7 +209,7 @@ export class OwnershipScenario {
         base: readCatalog(await this.#files(baseTree, root)),
         result: readCatalog(await this.#files(merge.tree, root)),
       })
-    const change = describeChange({
+    const change = describePullRequestChange({
       paths,
       layout,
       catalogs,
@@ -237,7 +237,7 @@ export class OwnershipScenario {
       ...(configDigest !== undefined && { configDigest }),
     }
     // Reviewers approve the evaluated change, unless the test specifies another one.
-    const covers = computeChangeApprovalCoverage(input)
+    const covers = getApprovalCoverageOfChange(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
     const reviewed = createApprovalsFromReviews(snapshot, epoch ?? 0, new Map(), agreed)
     const judged = evaluateOwnershipInput(

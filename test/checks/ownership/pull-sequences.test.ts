@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import type { PullReview } from '../../../src/pull-request/snapshot.ts'
 import { createApprovalsFromReviews } from '../../../src/checks/ownership/approvals.ts'
-import { computeChangeApprovalCoverage } from '../../../src/checks/ownership/ownership-context.ts'
+import { getApprovalCoverageOfChange } from '../../../src/checks/ownership/ownership-context.ts'
 import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { configPath } from '../../../src/config/config-path.ts'
@@ -203,7 +203,7 @@ function isPullMerged(
     ownerFiles: files,
     approvals: [],
   }
-  const agreed = new Map(reviews.map(({ id }) => [id, computeChangeApprovalCoverage(unapproved)]))
+  const agreed = new Map(reviews.map(({ id }) => [id, getApprovalCoverageOfChange(unapproved)]))
   const approvals = createApprovalsFromReviews(snapshot, 0, new Map(), agreed)
   const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, fakeGitHubAccounts)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(

@@ -25,7 +25,7 @@ afterAll(async () => {
 let lastPullNumber = 0
 let baseCommit: CommitSha
 let headCommit: CommitSha
-const unknownPushConfirmationConfig = {
+const confirmUnknownPushesConfig = {
   '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n',
 }
 const baseBranchFiles: OriginFiles = {
@@ -120,7 +120,7 @@ describe('T24: a head', () => {
   })
   test('without any delivery waits only if the configuration requires confirmation', async () => {
     expect(await evaluateAndListFindingRules()).toEqual([])
-    createPullCommits(unknownPushConfirmationConfig)
+    createPullCommits(confirmUnknownPushesConfig)
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     await deliverPullRequestEvent('synchronize', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
@@ -151,7 +151,7 @@ describe('T24: a head', () => {
     expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('uses the configuration of the base, not of the pull request', async () => {
-    baseCommit = ownershipScenario.origin.commit({ ...baseBranchFiles, ...unknownPushConfirmationConfig })
+    baseCommit = ownershipScenario.origin.commit({ ...baseBranchFiles, ...confirmUnknownPushesConfig })
     headCommit = ownershipScenario.origin.commit(
       { ...baseBranchFiles, 'operators/mine/notes.md': `x${lastPullNumber}\n` },
       [baseCommit],

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
-import { describeChange } from '../../../src/pull-request/describe-change.ts'
+import { describePullRequestChange } from '../../../src/pull-request/describe-change.ts'
 import { toBlobSha } from '../../../src/pull-request/ids.ts'
 import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
@@ -97,7 +97,7 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
         ),
       }
     })
-    const change = describeChange({
+    const change = describePullRequestChange({
       paths,
       layout,
       catalogs,

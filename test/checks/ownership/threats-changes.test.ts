@@ -32,8 +32,8 @@ const baseBranchFiles: OriginFiles = {
 }
 const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)))
-const updatedAuthorPackageFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
-const filesWithAuthorUpdate: OriginFiles = { ...baseBranchFiles, ...updatedAuthorPackageFiles }
+const authorPackageChanges = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
+const baseFilesWithAuthorChanges: OriginFiles = { ...baseBranchFiles, ...authorPackageChanges }
 const aliceAuthorOptions = { author: 'alice' }
 const listPackagesWithFindings = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
@@ -42,7 +42,7 @@ describe('an owner', () => {
   test('can add a bundle to their package alone', async () => {
     const { verdict, outcome } = await ownershipScenario.evaluatePull(
       baseBranchFiles,
-      filesWithAuthorUpdate,
+      baseFilesWithAuthorChanges,
       aliceAuthorOptions,
     )
     expect(outcome.findings).toEqual([])
@@ -51,7 +51,7 @@ describe('an owner', () => {
   test('requires one query for their login, and no other query', async () => {
     const { questions } = await ownershipScenario.evaluatePull(
       baseBranchFiles,
-      filesWithAuthorUpdate,
+      baseFilesWithAuthorChanges,
       aliceAuthorOptions,
     )
     expect(questions).toEqual([{ kind: 'user', login: 'alice' }])
@@ -142,7 +142,7 @@ describe('an author without ownership', () => {
   test('waits for an owner, and the result lists the owners', async () => {
     const { verdict, outcome, rules } = await ownershipScenario.evaluatePull(
       baseBranchFiles,
-      filesWithAuthorUpdate,
+      baseFilesWithAuthorChanges,
       {
         author: 'mallory',
       },
@@ -210,7 +210,7 @@ describe('T03: content that looks like a diff', () => {
     '"a\\tb" => b\n',
   ])('%j in a file hides nothing', async (lines) => {
     const head = {
-      ...filesWithAuthorUpdate,
+      ...baseFilesWithAuthorChanges,
       'operators/mine/notes.md': lines,
       'operators/victim/notes.md': lines,
     }
@@ -283,14 +283,14 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'a stranger adds themselves and changes the package',
       'mallory',
-      { ...ci('mallory'), ...updatedAuthorPackageFiles },
+      { ...ci('mallory'), ...authorPackageChanges },
       'wait',
     ],
     ['an owner adds a friend', 'alice', ci('alice', 'alan', 'nina'), 'wait'],
     [
       'an owner adds a friend in an update',
       'alice',
-      { ...ci('alice', 'alan', 'nina'), ...updatedAuthorPackageFiles },
+      { ...ci('alice', 'alan', 'nina'), ...authorPackageChanges },
       'wait',
     ],
     ['an owner removes the last other owner', 'alice', ci('alice'), 'wait'],
@@ -518,7 +518,7 @@ describe('T07: links, submodules, executables', () => {
     }
     const { verdict, rules } = await ownershipScenario.evaluatePull(
       linked,
-      { ...linked, ...updatedAuthorPackageFiles },
+      { ...linked, ...authorPackageChanges },
       aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('wait')
@@ -574,7 +574,7 @@ describe('T09: files that change what other people see', () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
     const judged = await ownershipScenario.evaluatePull(
       { ...baseBranchFiles, ...attributes },
-      { ...filesWithAuthorUpdate, ...attributes },
+      { ...baseFilesWithAuthorChanges, ...attributes },
       aliceAuthorOptions,
     )
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([getCatalogPath('mine')])
@@ -603,7 +603,7 @@ describe('T10: everything outside packages is merged manually', () => {
     for (const author of ['alice', 'maria']) {
       const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
         baseBranchFiles,
-        { ...filesWithAuthorUpdate, [path]: '# x\n' },
+        { ...baseFilesWithAuthorChanges, [path]: '# x\n' },
         { author },
       )
       expect(verdict.kind).toBe('wait')
@@ -711,13 +711,13 @@ describe('T11: both content and location decide', () => {
 describe('T12: mutable references', () => {
   test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
-      ...filesWithAuthorUpdate,
-      [getCatalogPath('mine')]: (updatedAuthorPackageFiles[getCatalogPath('mine')] ?? '').replace(
+      ...baseFilesWithAuthorChanges,
+      [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
         /@sha256:0+(?![^]*@sha256)/,
         ':latest',
       ),
     }
-    const first = await ownershipScenario.evaluatePull(baseBranchFiles, filesWithAuthorUpdate, {
+    const first = await ownershipScenario.evaluatePull(baseBranchFiles, baseFilesWithAuthorChanges, {
       author: 'mallory',
     })
     const second = await ownershipScenario.evaluatePull(baseBranchFiles, byTag, { author: 'mallory' })
@@ -805,12 +805,12 @@ describe('T14: what is merged is not what the pull request shows', () => {
 describe('T15: changes inside merge commits', () => {
   test("an edit of another owner's file in a merge of the base is found", async () => {
     const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const own = ownershipScenario.origin.commit(filesWithAuthorUpdate, [root])
+    const own = ownershipScenario.origin.commit(baseFilesWithAuthorChanges, [root])
     const tip = ownershipScenario.origin.commit({ ...baseBranchFiles, 'operators/victim/notes.md': 'x\n' }, [
       root,
     ])
     const evil = ownershipScenario.origin.commit(
-      { ...filesWithAuthorUpdate, 'operators/victim/notes.md': 'evil\n' },
+      { ...baseFilesWithAuthorChanges, 'operators/victim/notes.md': 'evil\n' },
       [own, tip],
     )
     const judged = await ownershipScenario.evaluate(tip, evil, aliceAuthorOptions)
@@ -819,9 +819,9 @@ describe('T15: changes inside merge commits', () => {
   })
   test('the shape of the history does not change the verdict', async () => {
     const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const one = ownershipScenario.origin.commit(filesWithAuthorUpdate, [root])
+    const one = ownershipScenario.origin.commit(baseFilesWithAuthorChanges, [root])
     const empty = ownershipScenario.origin.commit(
-      filesWithAuthorUpdate,
+      baseFilesWithAuthorChanges,
       [ownershipScenario.origin.commit(baseBranchFiles, [root])],
       {
         author: 'vera <vera@example.com>',
@@ -837,21 +837,21 @@ describe('T15: changes inside merge commits', () => {
       [carryOverConfig, 'merge'],
     ] as const) {
       const root = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
-      const first = ownershipScenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [root])
+      const first = ownershipScenario.origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [root])
       const said = await ownershipScenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
         reviews: [ownershipScenario.createReview('alan', first)],
       })
       expect(said.verdict.kind).toBe('merge')
-      const { computeChangeApprovalCoverage: coverage } =
+      const { getApprovalCoverageOfChange: coverage } =
         await import('../../../src/checks/ownership/ownership-context.ts')
       const approvals = said.input.approvals.map((approval) => ({
         ...approval,
         config: 'c',
         covers: coverage(said.input),
       }))
-      const same = ownershipScenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [first])
+      const same = ownershipScenario.origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
         ownershipScenario.evaluate(root, head, {
           author: 'mallory',
@@ -862,7 +862,7 @@ describe('T15: changes inside merge commits', () => {
         })
       expect((await judge(same)).verdict.kind).toBe(expected)
       const other = ownershipScenario.origin.commit(
-        { ...filesWithAuthorUpdate, ...extra, 'operators/mine/notes.md': 'x\n' },
+        { ...baseFilesWithAuthorChanges, ...extra, 'operators/mine/notes.md': 'x\n' },
         [first],
       )
       expect((await judge(other)).verdict.kind).toBe('wait')
@@ -876,19 +876,19 @@ describe('T16: a permit is for one commit with one tree', () => {
   test('the permit contains the merge commit with the authorized tree', async () => {
     const { verdict } = await ownershipScenario.evaluatePull(
       baseBranchFiles,
-      filesWithAuthorUpdate,
+      baseFilesWithAuthorChanges,
       aliceAuthorOptions,
     )
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
     expect(verdict.permit?.landing.tree).toBe(
-      ownershipScenario.origin.tree(ownershipScenario.origin.commit(filesWithAuthorUpdate)),
+      ownershipScenario.origin.tree(ownershipScenario.origin.commit(baseFilesWithAuthorChanges)),
     )
   })
 })
 
 describe('T17: stacked pull requests', () => {
   test('wait for the one below them', async () => {
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, filesWithAuthorUpdate, {
+    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, baseFilesWithAuthorChanges, {
       author: 'alice',
       snapshot: { stacked: true },
     })
@@ -899,7 +899,7 @@ describe('T17: stacked pull requests', () => {
 describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
     const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit(filesWithAuthorUpdate, [from])
+    const head = ownershipScenario.origin.commit(baseFilesWithAuthorChanges, [from])
     const said = await ownershipScenario.evaluate(from, head, {
       author: 'mallory',
       reviews: [ownershipScenario.createReview('alan', head)],

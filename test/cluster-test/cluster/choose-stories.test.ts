@@ -1,6 +1,6 @@
 // What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
 import { expect, test } from '@jest/globals'
-import { chooseClusterStories } from './real/choose-stories.ts'
+import { selectClusterStories } from './real/choose-stories.ts'
 import { findMissingClusterObservations, observeCluster } from './real/observe-cluster.ts'
 import { findLeftoverClusterObjects } from './real/cluster-stories.ts'
 
@@ -8,32 +8,32 @@ const clusterStoryNames = ['rights', 'olm-v0', 'olm-v1']
 const areStoryBinariesBuilt = (story: string) => story !== 'olm-v1'
 
 test('what was not built is not tried, and fails what asked for it', () => {
-  expect(chooseClusterStories([], clusterStoryNames, areStoryBinariesBuilt)).toEqual({
+  expect(selectClusterStories([], clusterStoryNames, areStoryBinariesBuilt)).toEqual({
     run: ['rights', 'olm-v0'],
     notTried: ['olm-v1'],
     isIncomplete: false,
   })
-  expect(chooseClusterStories(['--all'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
+  expect(selectClusterStories(['--all'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
     run: ['rights', 'olm-v0'],
     isIncomplete: true,
   })
-  expect(chooseClusterStories(['olm-v1', 'rights'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
+  expect(selectClusterStories(['olm-v1', 'rights'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
     run: ['rights'],
     notTried: ['olm-v1'],
     isIncomplete: true,
   })
-  expect(chooseClusterStories(['rights'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
+  expect(selectClusterStories(['rights'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
     notTried: [],
     isIncomplete: false,
   })
-  expect(chooseClusterStories([], clusterStoryNames, () => false)).toMatchObject({
+  expect(selectClusterStories([], clusterStoryNames, () => false)).toMatchObject({
     run: [],
     isIncomplete: true,
   })
-  expect(chooseClusterStories(['--all'], clusterStoryNames, () => true)).toMatchObject({
+  expect(selectClusterStories(['--all'], clusterStoryNames, () => true)).toMatchObject({
     isIncomplete: false,
   })
-  expect(() => chooseClusterStories(['olm'], clusterStoryNames, areStoryBinariesBuilt)).toThrow(
+  expect(() => selectClusterStories(['olm'], clusterStoryNames, areStoryBinariesBuilt)).toThrow(
     'no story olm',
   )
 })

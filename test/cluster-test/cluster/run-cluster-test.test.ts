@@ -902,7 +902,7 @@ test('OLM v1: an installer is created if the API requires it, and gets the confi
   ])
 })
 
-const createRetryingConditions = (message: string) => [
+const createRetryingStatusConditions = (message: string) => [
   { type: 'Progressing', status: 'True', reason: 'Retrying', message },
 ]
 test.each([
@@ -918,7 +918,7 @@ test.each([
   await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
   simulateOlmV1(fakeKubernetesApi, {
     installs: { base: '', head: 'foo.v1' },
-    extension: () => createRetryingConditions(message),
+    extension: () => createRetryingStatusConditions(message),
   })
   expect((await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome).toMatchObject({ code })
   expect(listClusterObjects()).toEqual([])
@@ -997,15 +997,19 @@ test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is
     return (await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome
   }
   const none = 'no bundles found for package "foo"'
-  expect(await outcomeOf((minute) => (minute < 2 ? createRetryingConditions(none) : undefined))).toEqual({
+  expect(
+    await outcomeOf((minute) => (minute < 2 ? createRetryingStatusConditions(none) : undefined)),
+  ).toEqual({
     verdict: 'installs',
   })
   expect(
-    await outcomeOf((minute) => createRetryingConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
+    await outcomeOf((minute) => createRetryingStatusConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
   ).toMatchObject({
     verdict: 'could not be found out',
   })
-  expect(await outcomeOf((minute) => createRetryingConditions(`${none}, attempt ${minute}`))).toMatchObject({
+  expect(
+    await outcomeOf((minute) => createRetryingStatusConditions(`${none}, attempt ${minute}`)),
+  ).toMatchObject({
     code: 'resolution-unsatisfiable',
   })
   const blocked = [

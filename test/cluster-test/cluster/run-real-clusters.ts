@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chooseClusterStories } from './real/choose-stories.ts'
+import { selectClusterStories } from './real/choose-stories.ts'
 import { createAssertionRecorder } from './real/claims.ts'
 import { runOlmV0Stories } from './real/olm-v0.ts'
 import { runOlmV1Stories } from './real/olm-v1.ts'
@@ -69,27 +69,27 @@ const areStoryBinariesBuilt = (name: string) =>
   ['bin/kube-controller-manager', ...(requirementsByStory[name]?.files ?? [])].every((file) =>
     existsSync(join(controlPlaneDirectory, file)),
   )
-const { run, notTried, isIncomplete } = chooseClusterStories(
+const { run, notTried, isIncomplete } = selectClusterStories(
   process.argv.slice(2),
   Object.keys(storyRunnerByName),
   areStoryBinariesBuilt,
 )
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'control-plane-'))
-const logLine = (line: string) => console.log(line)
-const assertionRecorder = createAssertionRecorder(logLine)
+const printLogLine = (line: string) => console.log(line)
+const assertionRecorder = createAssertionRecorder(printLogLine)
 const clusterTestImages = await publishClusterTestImages(join(temporaryDirectory, 'world'))
 const cleanUpTestResources = async () => {
   await clusterTestImages.registry.close()
   if (process.env['KEEP'] === undefined) rmSync(temporaryDirectory, { recursive: true, force: true })
-  else logLine(`kept: ${temporaryDirectory}`)
+  else printLogLine(`kept: ${temporaryDirectory}`)
 }
 try {
   for (const name of run) {
     const story = storyRunnerByName[name]
     if (story)
       await runStoriesOnControlPlane(
-        { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: logLine },
+        { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: printLogLine },
         clusterTestImages,
         assertionRecorder,
         story,
@@ -98,15 +98,15 @@ try {
 } finally {
   await cleanUpTestResources()
 }
-logLine(`\n${assertionRecorder.table()}\n`)
+printLogLine(`\n${assertionRecorder.table()}\n`)
 for (const name of notTried)
-  logLine(
+  printLogLine(
     `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${requirementsByStory[name]?.parts ?? ''}`,
   )
-logLine(
+printLogLine(
   'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/how-to/cluster-tests.md)',
 )
-logLine(
+printLogLine(
   assertionRecorder.wrong() === 0
     ? `${run.join(', ')}: all as it should be`
     : `${assertionRecorder.wrong()} wrong`,

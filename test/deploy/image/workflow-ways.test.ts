@@ -20,38 +20,40 @@ import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
 import { describeIfImageAvailable } from './image-layout.ts'
 
-const runFile = promisify(execFile)
+const execFileAsync = promisify(execFile)
 const projectRoot = join(import.meta.dirname, '../../..')
 
-type Environment = Readonly<Record<string, string | undefined>>
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 interface WorkflowStep {
   readonly run?: string
   readonly env?: Readonly<Record<string, string>>
   readonly 'working-directory'?: string
 }
-interface Job {
+interface WorkflowJob {
   readonly permissions: Readonly<Record<string, string>>
   readonly steps: readonly WorkflowStep[]
 }
 
 /** The only job of the documented workflow that contains this text. */
-function readDocumentedJob(text: string): Job {
+function readDocumentedWorkflowJob(text: string): WorkflowJob {
   const guides = join(projectRoot, 'docs', 'how-to')
   for (const name of readdirSync(guides))
     for (const [, block = ''] of readFileSync(join(guides, name), 'utf8').matchAll(/```yaml\n([^]*?)```/g)) {
       if (!block.includes(text)) continue
-      const [job] = Object.values((parse(block) as { readonly jobs: Readonly<Record<string, Job>> }).jobs)
+      const [job] = Object.values(
+        (parse(block) as { readonly jobs: Readonly<Record<string, WorkflowJob>> }).jobs,
+      )
       if (job) return job
     }
   throw new Error(`no guide has a workflow with ${text}`)
 }
 
 /** Runs the `run` steps of a job. Rejects with the log of a step that fails. */
-async function runSteps(
+async function runWorkflowSteps(
   steps: readonly WorkflowStep[],
   directory: string,
-  environment: Environment,
+  environment: EnvironmentVariables,
   expressions: Readonly<Record<string, string>>,
 ): Promise<void> {
   const evaluate = (text: string) =>
@@ -80,7 +82,7 @@ describeIfImageAvailable([])('in a workflow', () => {
   beforeAll(async () => {
     demo = await startDemoEnvironment({ directory: join(directory, 'sandbox') })
     demo.github.webhooks.drop()
-    await runFile('git', ['clone', '--quiet', '--no-local', projectRoot, checkout])
+    await execFileAsync('git', ['clone', '--quiet', '--no-local', projectRoot, checkout])
   }, 120_000)
   afterAll(async () => {
     await demo?.stop()
@@ -88,7 +90,7 @@ describeIfImageAvailable([])('in a workflow', () => {
   })
 
   /** The variables that a runner sets, and those that connect catalog-bot to the sandbox. */
-  const runnerEnvironment = (): Environment => ({
+  const runnerEnvironment = (): EnvironmentVariables => ({
     PATH: process.env['PATH'],
     HOME: directory,
     GITHUB_API_URL: `${demo.github.url}/api/v3`,
@@ -118,14 +120,14 @@ describeIfImageAvailable([])('in a workflow', () => {
 
   test('the scheduled workflow merges a pull request with the permissions that it asks for', async () => {
     const transcript = startTranscript('once')
-    const { permissions, steps } = readDocumentedJob(' once --repository')
+    const { permissions, steps } = readDocumentedWorkflowJob(' once --repository')
     const pull = await openStory('good update')
     transcript.note('1. the workflow is copied, and a pull request is opened')
     const tokenPermissions = Object.entries(permissions).map(([name, level]) => [
       name.replaceAll('-', '_'),
       level,
     ])
-    await runSteps(steps, checkout, runnerEnvironment(), {
+    await runWorkflowSteps(steps, checkout, runnerEnvironment(), {
       'github.token': demo.github.installationTokenFor(
         demoRepositoryName,
         Object.fromEntries(tokenPermissions) as AppPermissions,
@@ -162,7 +164,7 @@ describeIfImageAvailable([])('in a workflow', () => {
   /** Runs action.yml on a pull request, checked out as in the documented workflow. Returns its outputs. */
   async function runAction(pull: MockPull): Promise<Readonly<Record<string, string>>> {
     const workspace = join(directory, `pull-${pull.number}`)
-    const git = (...args: readonly string[]) => runFile('git', ['-C', workspace, ...args])
+    const git = (...args: readonly string[]) => execFileAsync('git', ['-C', workspace, ...args])
     mkdirSync(workspace)
     await git('init', '--quiet')
     // Asking for the pull request makes GitHub compute the merge commit.
@@ -208,7 +210,7 @@ describeIfImageAvailable([])('in a workflow', () => {
       GITHUB_WORKSPACE: workspace,
       GITHUB_ACTION_PATH: checkout,
     }
-    await runSteps(runs.steps, workspace, environment, {
+    await runWorkflowSteps(runs.steps, workspace, environment, {
       'runner.temp': temporary,
       'github.workspace': workspace,
       ...Object.fromEntries(Object.entries(inputs).map(([name, input]) => [`inputs.${name}`, input.default])),

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../../../src/catalogs/reader-pool.ts'
+import { defaultEvaluationLimits, type EvaluationLimits } from '../../../src/catalogs/reader-pool.ts'
 import type {
   EvaluationResponse,
   WorkerCallbackRequest,
@@ -60,9 +60,9 @@ describe('an untrusted pull request', () => {
   }
   async function look(
     changes: Readonly<Record<string, string>> | PullSnapshot,
-    budget: Partial<EvaluationBudget> = {},
+    budget: Partial<EvaluationLimits> = {},
   ): Promise<{ answer: EvaluationResponse; stalled: number }> {
-    const pool = createEvaluationPool({ ...defaultEvaluationBudget, ...budget }, 2)
+    const pool = createEvaluationPool({ ...defaultEvaluationLimits, ...budget }, 2)
     pools.push(pool)
     const snapshot = 'head' in changes ? (changes as PullSnapshot) : await fixture.snapshotOf(changes)
     // CPU time of this thread, because other processes can also stall it on a busy machine.
@@ -78,7 +78,7 @@ describe('an untrusted pull request', () => {
     try {
       return {
         answer: await pool.evaluate(
-          { snapshot, mirror: fixture.mirror, facts, budget: { ...defaultEvaluationBudget, ...budget } },
+          { snapshot, mirror: fixture.mirror, facts, budget: { ...defaultEvaluationLimits, ...budget } },
           answer,
         ),
         stalled,
@@ -139,7 +139,7 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('is evaluated while large ones occupy their slots, if its size is small or unknown', async () => {
-    const pool = createEvaluationPool(defaultEvaluationBudget, 1)
+    const pool = createEvaluationPool(defaultEvaluationLimits, 1)
     pools.push(pool)
     const [small, large] = [
       await fixture.snapshotOf({ 'README.md': 'small\n' }),
@@ -151,7 +151,7 @@ describe('an untrusted pull request', () => {
       snapshot,
       mirror: fixture.mirror,
       facts,
-      budget: defaultEvaluationBudget,
+      budget: defaultEvaluationLimits,
     })
     const huge = { files: 3000, lines: 90_000, comments: 0 }
     let startCount = 0
@@ -180,10 +180,10 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('is evaluated by the same process as before, but not by one that reported too-large', async () => {
-    const pool = createEvaluationPool(defaultEvaluationBudget, 1)
+    const pool = createEvaluationPool(defaultEvaluationLimits, 1)
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
-    const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }
+    const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationLimits }
     const lookers = () => listScriptProcessIds('evaluation-process')
     const before = new Set(lookers())
     const ours = () => lookers().filter((pid) => !before.has(pid))
@@ -192,7 +192,7 @@ describe('an untrusted pull request', () => {
     await pool.evaluate(order, answer)
     expect(ours()).toEqual([first])
     const rejected = await pool.evaluate(
-      { ...order, budget: { ...defaultEvaluationBudget, changedPaths: 0 } },
+      { ...order, budget: { ...defaultEvaluationLimits, changedPaths: 0 } },
       answer,
     )
     expect(rejected.kind).toBe('too-large')
@@ -201,12 +201,12 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('fails with the error of the store, and not as too large, if the store does not answer', async () => {
-    const pool = createEvaluationPool(defaultEvaluationBudget, 1)
+    const pool = createEvaluationPool(defaultEvaluationLimits, 1)
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'hello\n' })
     const failure = new Error('the store does not answer')
     await expect(
-      pool.evaluate({ snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }, () =>
+      pool.evaluate({ snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationLimits }, () =>
         Promise.reject(failure),
       ),
     ).rejects.toBe(failure)

@@ -3,7 +3,7 @@ import fc from '../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 
 type UnknownValue = unknown
-type UnknownArbitrary = fc.Arbitrary<UnknownValue>
+type AnyValueArbitrary = fc.Arbitrary<UnknownValue>
 
 const wordArbitrary = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
 const imageArbitrary = fc.constantFrom(
@@ -29,14 +29,14 @@ const jsonArbitrary = fc.letrec<{ any: UnknownValue }>((tie) => ({
 })).any
 
 /** An object that has each field or not. */
-const createOptionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
+const createOptionalFieldsArbitrary = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const createShortArrayArbitrary = (item: UnknownArbitrary): UnknownArbitrary =>
+const createShortArrayArbitrary = (item: AnyValueArbitrary): AnyValueArbitrary =>
   fc.array(item, { maxLength: 3 })
 /** Mostly `value`; seldom what its place does not allow. */
-const createWeightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
+const createWeightedArbitrary = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
-const createNullableArbitrary = (value: UnknownArbitrary): UnknownArbitrary =>
+const createNullableArbitrary = (value: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
 const textArbitrary = createWeightedArbitrary(wordArbitrary, jsonArbitrary)
@@ -231,7 +231,7 @@ const csvSpecArbitrary = fc
   )
   .chain((whole) => createNullableArbitrary(fc.constant(whole)))
 
-const createCrdArbitrary = (apiVersion: string): UnknownArbitrary =>
+const createCrdArbitrary = (apiVersion: string): AnyValueArbitrary =>
   fc.record({
     apiVersion: fc.constant(apiVersion),
     kind: fc.constant('CustomResourceDefinition'),

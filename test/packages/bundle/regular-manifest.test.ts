@@ -19,7 +19,7 @@ const textEncoder = new TextEncoder()
 const addTrailingYamlSeparator = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([bytes, textEncoder.encode('---\n')])
 
-function readManifestFacts(bytes: Uint8Array) {
+function summarizeManifest(bytes: Uint8Array) {
   const document = readManifest(bytes)
   if (document.kind !== 'value') return { unreadable: true }
   const locations = createBundleFieldLocator(new Map([['a', bytes]]))
@@ -56,7 +56,7 @@ describe('a manifest', () => {
   test('with a repeated block is read as by the exact reader', () => {
     const bytes = textEncoder.encode(manifestYamlWithRepeatedSchemas)
     expect(tryParseYamlManifestFast(bytes)).toBeDefined()
-    expect(readManifestFacts(bytes)).toEqual(readManifestFacts(addTrailingYamlSeparator(bytes)))
+    expect(summarizeManifest(bytes)).toEqual(summarizeManifest(addTrailingYamlSeparator(bytes)))
   })
 
   test('with random mutations is read as by the exact reader', () => {
@@ -67,7 +67,7 @@ describe('a manifest', () => {
       const [first] = new TextDecoder('latin1').decode(bytes).split('\n---')
       const one = Buffer.from(`${first}\n`, 'latin1')
       if (tryParseYamlManifestFast(one)) fast++
-      expect(readManifestFacts(one)).toEqual(readManifestFacts(addTrailingYamlSeparator(one)))
+      expect(summarizeManifest(one)).toEqual(summarizeManifest(addTrailingYamlSeparator(one)))
     }
     // Documents that only the exact reader accepts prove nothing.
     expect(fast).toBeGreaterThan(100)

@@ -52,7 +52,7 @@ const createPlainBundleFiles = (manifest: string, mediaType = 'plain+v0') =>
     files: { 'manifests/csv.yaml': manifest },
   })
 const chartYaml = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
-const helmBundle = (text: string, more: Readonly<Record<string, string>> = {}) =>
+const createHelmBundle = (text: string, more: Readonly<Record<string, string>> = {}) =>
   toBundleFiles({ 'Chart.yaml': text, 'templates/a.yaml': 'a: {{ .Values.a }}', ...more })
 
 describe('a bundle that opm rejects', () => {
@@ -111,19 +111,19 @@ describe('valid bundles', () => {
       createPlainBundleFiles('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n'),
     ],
     ['plain+v0', createPlainBundleFiles('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
-    ['helm+v3', helmBundle(chartYaml)],
+    ['helm+v3', createHelmBundle(chartYaml)],
     [
       'helm+v3',
       toBundleFiles({ 'foo/Chart.yaml': chartYaml, 'foo/crds/a.yaml': 'a: 1', 'foo/values.yaml': '' }),
     ],
     [
       'helm+v3',
-      helmBundle(chartYaml, {
+      createHelmBundle(chartYaml, {
         'templates/b.yaml': '{{/* {{ */}}a: {{ "}}" | quote }}{{- if `{{` }}\nb: {c: {d: 1}}\n{{- end }}',
         'values.schema.json': '{}',
       }),
     ],
-    ['helm+v3', helmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
+    ['helm+v3', createHelmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
   ])('%s', (format, given) => {
     expect(validateBundle(given, { packedSize: computeGzippedSize })).toEqual({ format, findings: [] })
     expect(detectBundleFormat(given)).toBe(format)
@@ -291,15 +291,15 @@ const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
     }),
   ],
   ['braces-in-plain-bundle', createPlainBundleFiles('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
-  ['broken-chart', helmBundle('apiVersion: v3\nname: foo\nversion: 1.0.0')],
-  ['broken-chart', helmBundle('apiVersion: v2\nname: foo\nversion: one')],
-  ['broken-chart', helmBundle(`${chartYaml}type: library`)],
-  ['broken-chart', helmBundle(`${chartYaml}dependencies: [{name: dep}]`)],
-  ['broken-chart', helmBundle(chartYaml, { 'values.yaml': 'a: [' })],
-  ['broken-chart', helmBundle('[')],
-  ['broken-chart', helmBundle(chartYaml, { 'values.schema.json': '[]' })],
-  ['broken-chart', helmBundle(chartYaml, { 'templates/b.yaml': 'a: {{ .Values.a' })],
-  ['broken-chart', helmBundle(chartYaml, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
+  ['broken-chart', createHelmBundle('apiVersion: v3\nname: foo\nversion: 1.0.0')],
+  ['broken-chart', createHelmBundle('apiVersion: v2\nname: foo\nversion: one')],
+  ['broken-chart', createHelmBundle(`${chartYaml}type: library`)],
+  ['broken-chart', createHelmBundle(`${chartYaml}dependencies: [{name: dep}]`)],
+  ['broken-chart', createHelmBundle(chartYaml, { 'values.yaml': 'a: [' })],
+  ['broken-chart', createHelmBundle('[')],
+  ['broken-chart', createHelmBundle(chartYaml, { 'values.schema.json': '[]' })],
+  ['broken-chart', createHelmBundle(chartYaml, { 'templates/b.yaml': 'a: {{ .Values.a' })],
+  ['broken-chart', createHelmBundle(chartYaml, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
   ['undecodable-manifest', createPlainBundleFiles('kind: ConfigMap\n---\nkind: [\n')],
   ['undecodable-manifest', createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n')],
   ['broken-chart', toBundleFiles({ 'Chart.yaml': chartYaml })],

@@ -57,7 +57,7 @@ afterAll(async () => {
   await grpcServer.close(1000)
 })
 
-function openGrpcStream(
+function startGrpcStream(
   service: string,
   method: string,
   request: ProtoMessage,
@@ -68,7 +68,7 @@ function openGrpcStream(
   const { path, requestSerialize, responseDeserialize } = definition
   return by.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
 }
-const streamBundles = (by = grpcClient) => openGrpcStream('api.Registry', 'ListBundles', {}, by)
+const streamBundles = (by = grpcClient) => startGrpcStream('api.Registry', 'ListBundles', {}, by)
 
 async function requestGrpcReflection(version: string, request: ProtoMessage): Promise<ProtoMessage> {
   const definition = getGrpcService(`grpc.reflection.${version}.ServerReflection`)['ServerReflectionInfo']
@@ -139,7 +139,7 @@ describe('a long list', () => {
       for await (const _ of streamBundles()) events.push('bundle')
     })()
     const packages = (async () => {
-      for await (const answer of openGrpcStream('api.Registry', 'ListPackages', {}))
+      for await (const answer of startGrpcStream('api.Registry', 'ListPackages', {}))
         events.push((answer as { name: string }).name)
     })()
     await Promise.all([list, packages])

@@ -7,21 +7,21 @@ import type { FindingRuleWithoutFormatter } from '../../../packages/findings/src
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
 // as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are rejected,
 // as in the published schema.
-const createClosedObjectSchema = (properties: object, required: string[] = []) => ({
+const createStrictObjectSchema = (properties: object, required: string[] = []) => ({
   type: 'object',
   additionalProperties: false,
   properties,
   required,
 })
-const sarifMessageSchema = createClosedObjectSchema({ text: { type: 'string' } }, ['text'])
+const sarifMessageSchema = createStrictObjectSchema({ text: { type: 'string' } }, ['text'])
 const positiveIntegerSchema = { type: 'integer', minimum: 1 }
-const physicalLocationSchema = createClosedObjectSchema(
+const physicalLocationSchema = createStrictObjectSchema(
   {
-    artifactLocation: createClosedObjectSchema({
+    artifactLocation: createStrictObjectSchema({
       uri: { type: 'string', format: 'uri-reference' },
       uriBaseId: { type: 'string' },
     }),
-    region: createClosedObjectSchema({
+    region: createStrictObjectSchema({
       startLine: positiveIntegerSchema,
       startColumn: positiveIntegerSchema,
       endLine: positiveIntegerSchema,
@@ -31,29 +31,29 @@ const physicalLocationSchema = createClosedObjectSchema(
   ['artifactLocation'],
 )
 const sarifLevelSchema = { enum: ['none', 'note', 'warning', 'error'] }
-const sarifSchema = createClosedObjectSchema(
+const sarifSchema = createStrictObjectSchema(
   {
     $schema: { type: 'string' },
     version: { const: '2.1.0' },
     runs: {
       type: 'array',
-      items: createClosedObjectSchema(
+      items: createStrictObjectSchema(
         {
-          tool: createClosedObjectSchema(
+          tool: createStrictObjectSchema(
             {
-              driver: createClosedObjectSchema(
+              driver: createStrictObjectSchema(
                 {
                   name: { type: 'string' },
                   semanticVersion: { type: 'string' },
                   rules: {
                     type: 'array',
                     uniqueItems: true,
-                    items: createClosedObjectSchema(
+                    items: createStrictObjectSchema(
                       {
                         id: { type: 'string' },
                         shortDescription: sarifMessageSchema,
                         helpUri: { type: 'string' },
-                        defaultConfiguration: createClosedObjectSchema({ level: sarifLevelSchema }),
+                        defaultConfiguration: createStrictObjectSchema({ level: sarifLevelSchema }),
                         properties: { type: 'object' },
                       },
                       ['id'],
@@ -68,7 +68,7 @@ const sarifSchema = createClosedObjectSchema(
           columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
           results: {
             type: 'array',
-            items: createClosedObjectSchema(
+            items: createStrictObjectSchema(
               {
                 ruleId: { type: 'string' },
                 ruleIndex: { type: 'integer', minimum: 0 },
@@ -76,12 +76,12 @@ const sarifSchema = createClosedObjectSchema(
                 message: sarifMessageSchema,
                 locations: {
                   type: 'array',
-                  items: createClosedObjectSchema({ physicalLocation: physicalLocationSchema }),
+                  items: createStrictObjectSchema({ physicalLocation: physicalLocationSchema }),
                 },
                 relatedLocations: {
                   type: 'array',
                   uniqueItems: true,
-                  items: createClosedObjectSchema({
+                  items: createStrictObjectSchema({
                     id: { type: 'integer', minimum: 0 },
                     physicalLocation: physicalLocationSchema,
                     message: sarifMessageSchema,
@@ -119,7 +119,7 @@ const sampleFinding: Finding = {
   related: [{ at: { file: 'other.yaml', line: 7, column: 1 }, note: 'the other' }],
 }
 
-function renderValidSarif(findings: readonly Finding[]) {
+function renderAndValidateSarif(findings: readonly Finding[]) {
   const text = renderSarif(findings, {
     version: '0.1.0',
     rules: [sampleRule],
@@ -138,8 +138,8 @@ function renderValidSarif(findings: readonly Finding[]) {
 
 describe('findings as SARIF', () => {
   test('the log has the structure that SARIF 2.1.0 requires, with and without findings', () => {
-    renderValidSarif([])
-    const log = renderValidSarif([
+    renderAndValidateSarif([])
+    const log = renderAndValidateSarif([
       sampleFinding,
       { rule: 'from-nowhere', severity: 'info', what: 'w', why: 'y', fix: 'f' },
     ])
@@ -147,7 +147,7 @@ describe('findings as SARIF', () => {
   })
 
   test('each result points at its rule by index, and every rule has a page', () => {
-    const { tool, results } = renderValidSarif([sampleFinding, { ...sampleFinding, rule: 'unlisted' }])
+    const { tool, results } = renderAndValidateSarif([sampleFinding, { ...sampleFinding, rule: 'unlisted' }])
       .runs[0]
     expect(results.map((result) => tool.driver.rules[result.ruleIndex as number]?.id)).toEqual([
       'two-heads',
@@ -157,7 +157,7 @@ describe('findings as SARIF', () => {
   })
 
   test('paths are relative references with special characters encoded', () => {
-    const [result] = renderValidSarif([sampleFinding]).runs[0].results
+    const [result] = renderAndValidateSarif([sampleFinding]).runs[0].results
     expect(result).toMatchObject({
       level: 'error',
       message: { text: 'two heads\nchoose' },
@@ -169,8 +169,10 @@ describe('findings as SARIF', () => {
   })
 
   test('info findings become notes', () => {
-    expect(renderValidSarif([{ ...sampleFinding, severity: 'info' }]).runs[0].results[0]).toMatchObject({
-      level: 'note',
-    })
+    expect(renderAndValidateSarif([{ ...sampleFinding, severity: 'info' }]).runs[0].results[0]).toMatchObject(
+      {
+        level: 'note',
+      },
+    )
   })
 })

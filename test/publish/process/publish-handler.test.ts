@@ -16,7 +16,7 @@ import {
 import { verifyImage } from '../../../src/adapters/image/provenance/verify-image.ts'
 import type { TreeReader } from '../../../src/ports/repository.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
-import { computeDigest, FakePublisher } from '../../adapters/image/fake-publisher.ts'
+import { computeDigest, FakeCatalogPublisher } from '../../adapters/image/fake-publisher.ts'
 import { ImageError } from '../../../src/adapters/image/catalog-publisher.ts'
 
 const catalogImageName = 'quay.io/coast/catalog'
@@ -24,9 +24,9 @@ const baseImageReference = 'quay.io/opm/opm:latest'
 const internalBaseImageReference = 'registry.inside.example/base'
 const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
-let fakeRegistries: FakePublisher[]
+let fakeRegistries: FakeCatalogPublisher[]
 let openedPublishEntryIndexes: number[]
-let publisherContext: PublishContext
+let publishContext: PublishContext
 
 /** The operator's key, if there is one. */
 let loadSigningKey: () => Promise<SigningKey | undefined>
@@ -35,21 +35,21 @@ let loadSigningKey: () => Promise<SigningKey | undefined>
 let mirroredImageReferences: Map<string, string>
 
 /** The first entry's registry: every entry has its own client, and so its own credentials. */
-const getFirstFakeRegistry = () => fakeRegistries[0] as FakePublisher
+const getFirstFakeRegistry = () => fakeRegistries[0] as FakeCatalogPublisher
 
 beforeEach(() => {
-  fakeRegistries = [new FakePublisher(), new FakePublisher()]
+  fakeRegistries = [new FakeCatalogPublisher(), new FakeCatalogPublisher()]
   for (const one of fakeRegistries) one.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   openedPublishEntryIndexes = []
   loadSigningKey = () => Promise.resolve(undefined)
   mirroredImageReferences = new Map()
-  publisherContext = {
+  publishContext = {
     targets: parsePushTargets(
       `[{github: coast/operators, push: [${catalogImageName}], bases: [${internalBaseImageReference}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
     ),
     registryFor: (at) => {
       openedPublishEntryIndexes.push(at)
-      const one = fakeRegistries[at] as FakePublisher
+      const one = fakeRegistries[at] as FakeCatalogPublisher
       return Promise.resolve({
         publisher: one,
         registry: one.reader,
@@ -95,7 +95,7 @@ async function runPublishRequest(
   given: PublishRequest,
   intend: (digest: string) => 'go' | 'superseded' = () => 'go',
 ): Promise<PublishResponse> {
-  return handlePublishRequest(given, publisherContext, ({ digest }) => Promise.resolve(intend(digest)))
+  return handlePublishRequest(given, publishContext, ({ digest }) => Promise.resolve(intend(digest)))
 }
 
 describe('an order to publish', () => {

@@ -1,10 +1,10 @@
 // Which catalogs belong to which templates, by the configuration and by the layouts of public repositories.
 import { describe, expect, test } from '@jest/globals'
 import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
-import { findTouchedTemplatePairs } from '../../../src/pull-request/layout/template-pairs.ts'
+import { findTouchedTemplateCatalogPairs } from '../../../src/pull-request/layout/template-pairs.ts'
 import type { TemplateConfig } from '../../../src/config/catalog-sources.ts'
 
-interface TemplatePairSources {
+interface TestTemplatePairInputs {
   readonly stated?: readonly Omit<TemplateConfig, 'offer'>[]
   readonly ciYaml?: Readonly<Record<string, string>>
   readonly touched?: readonly string[]
@@ -13,9 +13,9 @@ interface TemplatePairSources {
 /** Pairs as `template -> catalog`, with `!` where the configuration states them. */
 function findTestTemplatePairs(
   paths: readonly string[],
-  { stated = [], ciYaml = {}, touched = paths }: TemplatePairSources = {},
+  { stated = [], ciYaml = {}, touched = paths }: TestTemplatePairInputs = {},
 ) {
-  return findTouchedTemplatePairs(
+  return findTouchedTemplateCatalogPairs(
     {
       trees: [paths.toSorted()],
       layout: detectLayout(paths, []),

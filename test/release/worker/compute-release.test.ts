@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { computeRelease } from '../../../src/release/worker/compute-release.ts'
-import { formatChangeAsText } from '../../../src/report/describe-change.ts'
+import { formatDescriptionLinesAsText } from '../../../src/report/describe-change.ts'
 import { base, createFakeGitRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 import {
   catalogYaml,
@@ -58,7 +58,7 @@ describe('a release', () => {
     expect(text).toBe(catalogYaml.replace('name: stable', `${entry}name: stable`) + added)
     expect(added).toContain(`image: ${bundleImageReference}\nname: foo.v1.1.0\n`)
     expect({ name, isMergedByItself }).toEqual({ name: 'foo.v1.1.0', isMergedByItself: true })
-    expect(formatChangeAsText(lines)).toEqual([
+    expect(formatDescriptionLinesAsText(lines)).toEqual([
       'foo in v4.19, v4.20:',
       '  1.1.0 added to channel stable, replaces 1.0.0',
       '  channel stable: head 1.0.0 → 1.1.0',

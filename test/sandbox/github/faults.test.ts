@@ -6,10 +6,10 @@ import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let mockPull: MockPull
+let mockPullRequest: MockPull
 beforeAll(async () => {
   githubFixture = await startGitHubFixture()
-  mockPull = await githubFixture.github.openPull({
+  mockPullRequest = await githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
@@ -22,36 +22,36 @@ afterAll(async () => githubFixture.stop())
 const createComment = async (): Promise<unknown> =>
   githubFixture.octokit.rest.issues.createComment({
     ...repositoryParams,
-    issue_number: mockPull.number,
+    issue_number: mockPullRequest.number,
     body: 'x',
   })
 const commentCreationRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
 
 test('a status comes instead of the deed, so many times', async () => {
-  const before = mockPull.comments.length
+  const before = mockPullRequest.comments.length
   githubFixture.github.fail(commentCreationRoute, { status: 502 }, 2)
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
-  expect(mockPull.comments).toHaveLength(before)
+  expect(mockPullRequest.comments).toHaveLength(before)
   await createComment()
-  expect(mockPull.comments).toHaveLength(before + 1)
+  expect(mockPullRequest.comments).toHaveLength(before + 1)
 })
 
 test('a failure after the deed leaves it done', async () => {
-  const before = mockPull.comments.length
+  const before = mockPullRequest.comments.length
   githubFixture.github.fail(commentCreationRoute, { applyThenFail: 504 })
   await expect(createComment()).rejects.toMatchObject({ status: 504 })
-  expect(mockPull.comments).toHaveLength(before + 1)
+  expect(mockPullRequest.comments).toHaveLength(before + 1)
 })
 
 test.each([
   ['before', 0],
   ['after', 1],
 ] as const)('a connection that is cut %s the deed', async (disconnect, done) => {
-  const before = mockPull.comments.length
+  const before = mockPullRequest.comments.length
   githubFixture.github.fail(commentCreationRoute, { disconnect })
   await expect(createComment()).rejects.toMatchObject({ status: 500 })
-  expect(mockPull.comments).toHaveLength(before + done)
+  expect(mockPullRequest.comments).toHaveLength(before + done)
 })
 
 test('no answer at all, until the client gives up', async () => {
@@ -67,13 +67,13 @@ test('no answer at all, until the client gives up', async () => {
 
 test('a replica that lags says what it said before, to reads alone', async () => {
   const read = async (): Promise<string> =>
-    (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPull.number })).data
-      .title
+    (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPullRequest.number }))
+      .data.title
   const old = await read()
   const end = githubFixture.github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
   await githubFixture.octokit.rest.pulls.update({
     ...repositoryParams,
-    pull_number: mockPull.number,
+    pull_number: mockPullRequest.number,
     title: 'Another title',
   })
   expect(await read()).toBe(old)
@@ -104,15 +104,15 @@ test('a push can be applied and its answer lost', async () => {
   const folder = await mkdtemp(join(githubFixture.directory, 'push-'))
   const token = await githubFixture.token()
   await runGit(folder, token, 'clone', '-q', `${githubFixture.github.url}/${fullRepositoryName}.git`, '.')
-  await runGit(folder, token, 'fetch', '-q', 'origin', `refs/pull/${mockPull.number}/head`)
+  await runGit(folder, token, 'fetch', '-q', 'origin', `refs/pull/${mockPullRequest.number}/head`)
   const mergedTip = await runGit(folder, token, 'rev-parse', 'FETCH_HEAD')
   const pushing = 'POST /{owner}/{repo}.git/git-receive-pack'
   githubFixture.github.fail(pushing, { status: 500 })
   await expect(runGit(folder, token, 'push', '-q', 'origin', 'FETCH_HEAD:main')).rejects.toThrow()
-  expect(mockPull.state).toBe('open')
+  expect(mockPullRequest.state).toBe('open')
   githubFixture.github.fail(pushing, { applyThenFail: 502 })
   await expect(runGit(folder, token, 'push', '-q', 'origin', 'FETCH_HEAD:main')).rejects.toThrow()
-  expect(mockPull).toMatchObject({ state: 'closed', merged: { sha: mergedTip } })
+  expect(mockPullRequest).toMatchObject({ state: 'closed', merged: { sha: mergedTip } })
   const log = githubFixture.github.requests
     .filter((each) => each.template.endsWith('git-receive-pack'))
     .map((each) => each.status)

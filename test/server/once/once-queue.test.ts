@@ -14,7 +14,7 @@ const createPullJob = (number: number): Job => ({
 })
 
 /** Time advances only through `sleep`. */
-function createSteppedClock(): Clock {
+function createSleepDrivenClock(): Clock {
   let now = 1_000_000
   return {
     now: () => now,
@@ -25,8 +25,8 @@ function createSteppedClock(): Clock {
   }
 }
 
-function setUpSweepOnceQueue() {
-  const clock = createSteppedClock()
+function createSweepOnceQueueFixture() {
+  const clock = createSleepDrivenClock()
   const queue = createSweepOnceJobQueue(clock)
   const ran: number[] = []
   const drain = (react: (number: number) => unknown = () => undefined, concurrency = 2) =>
@@ -45,14 +45,14 @@ function setUpSweepOnceQueue() {
 
 describe('a queue that ends', () => {
   test('runs due jobs and the jobs that they enqueue, and runs equal jobs once', async () => {
-    const { queue, ran, drain } = setUpSweepOnceQueue()
+    const { queue, ran, drain } = createSweepOnceQueueFixture()
     for (const number of [1, 2, 1]) await queue.enqueue(createPullJob(number))
     const { left, failed } = await drain((number) => number === 1 && queue.enqueue(createPullJob(3), 2))
     expect({ ran, left, failed }).toEqual({ ran: [1, 2, 3], left: [], failed: [] })
   })
 
   test('leaves jobs that are due later, and a job that keeps requeuing itself, to the next run', async () => {
-    const { queue, ran, drain } = setUpSweepOnceQueue()
+    const { queue, ran, drain } = createSweepOnceQueueFixture()
     await queue.enqueue(createPullJob(1))
     await queue.enqueue(createPullJob(2), 60)
     const { left } = await drain((number) => queue.enqueue(createPullJob(number)))
@@ -61,7 +61,7 @@ describe('a queue that ends', () => {
   })
 
   test('continues after a failure, reports it, and does not retry it', async () => {
-    const { queue, ran, drain } = setUpSweepOnceQueue()
+    const { queue, ran, drain } = createSweepOnceQueueFixture()
     for (const number of [1, 2]) await queue.enqueue(createPullJob(number))
     const { failed } = await drain(async (number) => {
       if (number === 2) return
@@ -73,7 +73,7 @@ describe('a queue that ends', () => {
   })
 
   test('never runs the same job twice at the same time', async () => {
-    const { queue, drain } = setUpSweepOnceQueue()
+    const { queue, drain } = createSweepOnceQueueFixture()
     let open = 0
     let maxConcurrent = 0
     await queue.enqueue(createPullJob(1))

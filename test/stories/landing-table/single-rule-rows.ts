@@ -15,7 +15,7 @@ import {
   type MergeTableRowRepository,
 } from './table-row.ts'
 
-const requiredCheckExpectedMessage = 'is expected'
+const missingRequiredCheckMessage = 'is expected'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 const createBranchRuleSetter =
   (...rules: Parameters<MergeTableRowRepository['github']['addRules']>[1]) =>
@@ -163,7 +163,7 @@ const requiredCheckRows: readonly MergeTableRow[] = [
       'loot 687, data-client 1016: a local merge of a head that is behind needs its own; the button does not',
     set: requireCiCheck(),
     before: createCiStatusSetter('success'),
-    push: requiredCheckExpectedMessage,
+    push: missingRequiredCheckMessage,
     api: { merge: 'accepted' },
     bot: createExpectedMergeResult('merge'),
   },
@@ -173,8 +173,8 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     source: 'aimee 2460: behind and strict is refused though all is green',
     set: requireCiCheck(true),
     before: createCiStatusSetter('success'),
-    push: requiredCheckExpectedMessage,
-    api: { merge: requiredCheckExpectedMessage },
+    push: missingRequiredCheckMessage,
+    api: { merge: missingRequiredCheckMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/\bci\b/, /up to date|behind|update|contain/i],
@@ -192,8 +192,8 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     source: 'troubleshooting required status checks: a missing check is not a success',
     set: requireCiCheck(),
     behind: false,
-    push: requiredCheckExpectedMessage,
-    api: { merge: requiredCheckExpectedMessage },
+    push: missingRequiredCheckMessage,
+    api: { merge: missingRequiredCheckMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/\bci\b/],
@@ -207,7 +207,7 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     source: 'troubleshooting required status checks',
     set: requireCiCheck(),
     before: createCiStatusSetter('failure'),
-    push: requiredCheckExpectedMessage,
+    push: missingRequiredCheckMessage,
     api: { merge: 'is failing' },
     bot: {
       ends: 'waits',
@@ -224,7 +224,7 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     set: requireCiCheck(),
     before: createCiStatusSetter('success'),
     runsOnTemporary: 'ci',
-    push: requiredCheckExpectedMessage,
+    push: missingRequiredCheckMessage,
     bot: createExpectedMergeResult('push', 'merge'),
   },
 ]
@@ -540,7 +540,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
   },
 ]
 
-export const singleRuleRows: readonly MergeTableRow[] = [
+export const singleBranchRuleRows: readonly MergeTableRow[] = [
   ...unrestrictedBranchRows,
   ...requiredCheckRows,
   ...pullRequestRuleRows,

@@ -37,7 +37,7 @@ export interface ExpectedMergeResult {
   readonly by: readonly ObservedMergeMethod[]
 }
 
-export interface ExpectedMergeWaitResult {
+export interface ExpectedBlockedMergeResult {
   readonly ends: 'waits'
   /** Each is in the visible text: the comment, a check, or an issue of the bot. */
   readonly textPatterns: readonly RegExp[]
@@ -72,7 +72,9 @@ export interface MergeTableRow {
   readonly withBot?: true
   /** How the bot reacts; several if the documents leave it open. */
   readonly bot:
-    ExpectedMergeResult | ExpectedMergeWaitResult | readonly [ExpectedMergeResult, ExpectedMergeWaitResult]
+    | ExpectedMergeResult
+    | ExpectedBlockedMergeResult
+    | readonly [ExpectedMergeResult, ExpectedBlockedMergeResult]
 }
 
 export const createExpectedMergeResult = (...by: ObservedMergeMethod[]): ExpectedMergeResult => ({

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
 import { signJwt } from '../../sandbox/github/github-fixture.ts'
 import {
-  createEmulatorGaps,
+  createEmulatorWorkarounds,
   type UnpatchedEmulatorServer,
   type EmulatorWebhookDelivery,
-  type EmulatorGapContext,
+  type EmulatorWorkaroundContext,
 } from './gaps.ts'
 import type { AuthenticatedRequestSender } from './served-git.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.
-const emulatorGaps = createEmulatorGaps({} as EmulatorGapContext)
+const emulatorWorkarounds = createEmulatorWorkarounds({} as EmulatorWorkaroundContext)
 
 describe('what emulate lacks', () => {
   let emulate: Emulator
@@ -95,13 +95,13 @@ describe('what emulate lacks', () => {
     await new Promise((resolve) => receiver.close(resolve))
   })
 
-  test.each(emulatorGaps.map((gap) => [gap.name, gap] as const))('%s', async (_, gap) => {
+  test.each(emulatorWorkarounds.map((gap) => [gap.name, gap] as const))('%s', async (_, gap) => {
     expect(await gap.isThere(bare)).toBe(true)
   })
 
   test('each has a unique name and a sentence', () => {
-    for (const { sentence } of emulatorGaps) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
-    expect(new Set(emulatorGaps.map(({ name }) => name)).size).toBe(emulatorGaps.length)
+    for (const { sentence } of emulatorWorkarounds) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
+    expect(new Set(emulatorWorkarounds.map(({ name }) => name)).size).toBe(emulatorWorkarounds.length)
   })
 })
 

@@ -24,7 +24,7 @@ export interface EmulatorWebhookDelivery {
 }
 
 /** What a replacement may use. */
-export interface EmulatorGapContext {
+export interface EmulatorWorkaroundContext {
   readonly organization: string
   readonly administratorToken: string
   readonly appId: number
@@ -47,7 +47,7 @@ export interface UnpatchedEmulatorServer {
   readonly deliveries: readonly EmulatorWebhookDelivery[]
 }
 
-export interface EmulatorGap {
+export interface EmulatorWorkaround {
   readonly name: string
   readonly sentence: string
   /** Whether emulate alone still has it. */
@@ -64,21 +64,21 @@ export interface EmulatorGap {
 
 type JsonFields = Record<string, unknown>
 
-export function createEmulatorGaps(world: EmulatorGapContext): EmulatorGap[] {
+export function createEmulatorWorkarounds(world: EmulatorWorkaroundContext): EmulatorWorkaround[] {
   return [
-    createGitTransportGap(),
-    createForkContentGap(world),
-    createInstallationRepositoriesGap(world),
-    createCheckRunAppGap(world),
-    createCommentAppGap(world),
-    createPullRefsGap(world),
-    createOutsiderRoleGap(world),
-    createMergedByPushGap(world),
-    createDeliveryIdGap(),
+    createGitTransportWorkaround(),
+    createForkContentWorkaround(world),
+    createInstallationReposWorkaround(world),
+    createCheckRunAppWorkaround(world),
+    createCommentAppWorkaround(world),
+    createPullRefsWorkaround(world),
+    createOutsiderRoleWorkaround(world),
+    createMergedByPushWorkaround(world),
+    createDeliveryIdWorkaround(),
   ]
 }
 
-function createGitTransportGap(): EmulatorGap {
+function createGitTransportWorkaround(): EmulatorWorkaround {
   return {
     name: 'no git',
     sentence:
@@ -88,7 +88,7 @@ function createGitTransportGap(): EmulatorGap {
   }
 }
 
-function createForkContentGap({ git, ask }: EmulatorGapContext): EmulatorGap {
+function createForkContentWorkaround({ git, ask }: EmulatorWorkaroundContext): EmulatorWorkaround {
   return {
     name: 'the content of a fork',
     sentence: 'A fork begins with a commit of its own instead of the branches of what was forked.',
@@ -113,11 +113,11 @@ function createForkContentGap({ git, ask }: EmulatorGapContext): EmulatorGap {
   }
 }
 
-function createInstallationRepositoriesGap({
+function createInstallationReposWorkaround({
   organization,
   ask,
   administratorToken,
-}: EmulatorGapContext): EmulatorGap {
+}: EmulatorWorkaroundContext): EmulatorWorkaround {
   return {
     name: 'repositories of an installation',
     sentence: 'An installation cannot ask which repositories it is installed on.',
@@ -136,7 +136,7 @@ function createInstallationRepositoriesGap({
   }
 }
 
-function createCheckRunAppGap({ appId }: EmulatorGapContext): EmulatorGap {
+function createCheckRunAppWorkaround({ appId }: EmulatorWorkaroundContext): EmulatorWorkaround {
   const makers = new Map<number, number>()
   const named = (run: JsonFields): JsonFields => {
     const app = makers.get(Number(run['id']))
@@ -160,7 +160,7 @@ function createCheckRunAppGap({ appId }: EmulatorGapContext): EmulatorGap {
   }
 }
 
-function createCommentAppGap({ appId }: EmulatorGapContext): EmulatorGap {
+function createCommentAppWorkaround({ appId }: EmulatorWorkaroundContext): EmulatorWorkaround {
   const own = new Set<number>()
   const named = (comment: JsonFields): JsonFields =>
     own.has(Number(comment['id'])) ? { ...comment, performed_via_github_app: { id: appId } } : comment
@@ -186,7 +186,11 @@ interface PullResponseFields {
   readonly base: { readonly ref: string; readonly repo: { readonly full_name: string } }
 }
 
-function createPullRefsGap({ git, ask, administratorToken }: EmulatorGapContext): EmulatorGap {
+function createPullRefsWorkaround({
+  git,
+  ask,
+  administratorToken,
+}: EmulatorWorkaroundContext): EmulatorWorkaround {
   return {
     name: 'the head of a pull request from a fork',
     sentence:
@@ -217,7 +221,11 @@ function createPullRefsGap({ git, ask, administratorToken }: EmulatorGapContext)
   }
 }
 
-function createMergedByPushGap({ git, ask, administratorToken }: EmulatorGapContext): EmulatorGap {
+function createMergedByPushWorkaround({
+  git,
+  ask,
+  administratorToken,
+}: EmulatorWorkaroundContext): EmulatorWorkaround {
   const merged = new Map<string, { readonly at: string; readonly sha: string }>()
   const named = (pull: PullResponseFields & JsonFields): JsonFields => {
     const how = merged.get(`${pull.base.repo.full_name}#${pull.number}`)
@@ -271,7 +279,7 @@ function createMergedByPushGap({ git, ask, administratorToken }: EmulatorGapCont
   }
 }
 
-function createOutsiderRoleGap({ ask }: EmulatorGapContext): EmulatorGap {
+function createOutsiderRoleWorkaround({ ask }: EmulatorWorkaroundContext): EmulatorWorkaround {
   const isRoleRequest = ({ method, path }: EmulatorRequest) =>
     method === 'GET' && /\/collaborators\/[^/]+\/permission$/.test(path)
   return {
@@ -293,7 +301,7 @@ function createOutsiderRoleGap({ ask }: EmulatorGapContext): EmulatorGap {
   }
 }
 
-function createDeliveryIdGap(): EmulatorGap {
+function createDeliveryIdWorkaround(): EmulatorWorkaround {
   return {
     name: 'names of deliveries',
     sentence:

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
 import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
-import { createEmulatorGaps, type EmulatorGap, type EmulatorGapContext } from './gaps.ts'
+import { createEmulatorWorkarounds, type EmulatorWorkaround, type EmulatorWorkaroundContext } from './gaps.ts'
 import { createGitBackend, type AuthenticatedRequestSender, type GitBackend } from './served-git.ts'
 
 export interface RecordedGitHubRequest {
@@ -24,7 +24,7 @@ export interface SecondGitHubServer {
   readonly appId: number
   readonly privateKey: string
   readonly git: GitBackend
-  readonly gaps: readonly EmulatorGap[]
+  readonly gaps: readonly EmulatorWorkaround[]
   /** Names of the gaps that were needed. */
   readonly closedGaps: ReadonlySet<string>
   /** The REST requests and their outcomes. */
@@ -101,7 +101,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   const backend = await startSmartHttpServer(join(root, 'any'))
   const closedGaps = new Set<string>()
   const recordedRequests: RecordedGitHubRequest[] = []
-  const gapContext: EmulatorGapContext = {
+  const gapContext: EmulatorWorkaroundContext = {
     organization,
     administratorToken: createUserToken(administrator),
     appId,
@@ -109,7 +109,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     ask,
     note: (name) => void closedGaps.add(name),
   }
-  const gaps = createEmulatorGaps(gapContext)
+  const gaps = createEmulatorWorkarounds(gapContext)
   const rest = createRestApiHandler(inner, gaps, recordedRequests, closedGaps)
   let receiver: string | undefined
   front.on('request', (request, response) => {
@@ -164,7 +164,7 @@ async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
 
 function createRestApiHandler(
   inner: string,
-  gaps: readonly EmulatorGap[],
+  gaps: readonly EmulatorWorkaround[],
   asked: RecordedGitHubRequest[],
   closedGaps: Set<string>,
 ) {
@@ -219,7 +219,7 @@ function createRestApiHandler(
 async function forwardWebhook(
   request: IncomingMessage,
   body: Buffer,
-  gaps: readonly EmulatorGap[],
+  gaps: readonly EmulatorWorkaround[],
   closedGaps: Set<string>,
   receiver: string | undefined,
   secret: string,
@@ -255,7 +255,7 @@ async function serveGitTransport(
   request: IncomingMessage,
   body: Buffer,
   git: GitBackend,
-  gaps: readonly EmulatorGap[],
+  gaps: readonly EmulatorWorkaround[],
   closedGaps: Set<string>,
   backend: SmartHttpServer,
   response: ServerResponse,

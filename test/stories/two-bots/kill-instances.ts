@@ -2,7 +2,7 @@
 // lease and continued; replaced one after the other as a deployment does.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { readCommandLine, isProcessAlive, listProcessTree } from './processes.ts'
+import { readProcessCommandLine, isProcessAlive, listProcessTree } from './processes.ts'
 import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
 export type ProcessDisruptionKind =
@@ -86,15 +86,15 @@ export function findOrphanProcesses(deaths: readonly ProcessDisruptionRecord[]):
   return deaths.flatMap(({ ended, description }) =>
     ended
       .filter(isProcessAlive)
-      .map((id) => `${id} (${readCommandLine(id).slice(0, 120)}) lives on after "${description}"`),
+      .map((id) => `${id} (${readProcessCommandLine(id).slice(0, 120)}) lives on after "${description}"`),
   )
 }
 
 function formatProcessScriptName(id: number): string {
-  const script = readCommandLine(id)
+  const script = readProcessCommandLine(id)
     .split(' ')
     .find((part) => /\.[cm]?[jt]s$/.test(part))
-  return script?.split('/').at(-1) ?? readCommandLine(id).split(' ')[0] ?? String(id)
+  return script?.split('/').at(-1) ?? readProcessCommandLine(id).split(' ')[0] ?? String(id)
 }
 
 function sendProcessSignal(id: number, signal: NodeJS.Signals): void {

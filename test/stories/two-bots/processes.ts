@@ -18,16 +18,16 @@ export function isProcessAlive(id: number): boolean {
 }
 
 /** The program and its arguments, for people. */
-export function readCommandLine(id: number): string {
+export function readProcessCommandLine(id: number): string {
   return readProcFile(id, 'cmdline').replaceAll('\0', ' ').trim()
 }
 
 /** Resident bytes. */
-export function readResidentBytes(id: number): number {
+export function readResidentMemoryBytes(id: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(id, 'status'))?.[1] ?? 0) * 1024
 }
 
-export function countFileDescriptors(id: number): number {
+export function countOpenFileDescriptors(id: number): number {
   try {
     return readdirSync(`/proc/${id}/fd`).length
   } catch {

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runSqlQuery } from '../../adapters/store/local-postgres.ts'
-import { countFileDescriptors, readResidentBytes, listProcessTree } from './processes.ts'
+import { countOpenFileDescriptors, readResidentMemoryBytes, listProcessTree } from './processes.ts'
 import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
 export interface InstanceResourceSample {
@@ -55,12 +55,12 @@ async function sampleInstanceResources({
   const metrics = await (await fetch(`${running.url}/metrics`)).text()
   const sum = (of: (id: number) => number) => children.reduce((all, id) => all + of(id), 0)
   return {
-    resident: readResidentBytes(main),
+    resident: readResidentMemoryBytes(main),
     heap: Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(metrics)?.[1] ?? NaN),
-    descriptors: countFileDescriptors(main),
+    descriptors: countOpenFileDescriptors(main),
     children: children.length,
-    childrenResident: sum(readResidentBytes),
-    childrenDescriptors: sum(countFileDescriptors),
+    childrenResident: sum(readResidentMemoryBytes),
+    childrenDescriptors: sum(countOpenFileDescriptors),
     disk: await measureDirectoryBytes(dataDirectory),
   }
 }

@@ -20,8 +20,8 @@ export const privateFindingText = 'unannounced-database'
 /** Untrusted text that would be markup, or reverse the line, if it were not escaped. */
 export const maliciousHtmlText = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \u202Eevil'
 
-export const minuteMs = 60_000
-const hourMs = 60 * minuteMs
+export const msPerMinute = 60_000
+const msPerHour = 60 * msPerMinute
 const createCommitSha = (text: string) =>
   toCommitSha(Buffer.from(text.padEnd(20, '.')).toString('hex').slice(0, 40))
 
@@ -40,13 +40,13 @@ export function createEvaluationRecord(
     base: createCommitSha('base'),
     baseRef: 'main',
     config: 'default',
-    openedAt: startTimeMs - pull * hourMs,
+    openedAt: startTimeMs - pull * msPerHour,
     verdict,
     reasons: [],
     checks: ['ownership: passed (1 file, 1 package)', 'validation: passed', 'images: passed (2 images)'],
     approvals: [],
     findings: [],
-    at: startTimeMs - 30 * minuteMs,
+    at: startTimeMs - 30 * msPerMinute,
     ...more,
   }
 }
@@ -76,7 +76,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
       title: 'tidepool 0.6.0',
       author: 'mallory',
       reasons: [waits],
-      at: startTimeMs - 5 * hourMs,
+      at: startTimeMs - 5 * msPerHour,
     }),
   )
   await store.recordEvaluation(
@@ -94,7 +94,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
         { rule: 'several-heads', severity: 'error' },
         { rule: 'no-icon', severity: 'warning' },
       ],
-      at: startTimeMs - 4 * hourMs,
+      at: startTimeMs - 4 * msPerHour,
     }),
   )
   await store.recordEvaluation(
@@ -107,7 +107,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
   await recordMergedPull(store)
   const lease = await store.acquireLease('main', 60)
   if (lease === undefined) throw new Error('there is a lease already')
-  await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTimeMs - minuteMs })
+  await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTimeMs - msPerMinute })
   await store.freezeMerges({
     repository: publicRepository,
     branch: 'release-4.20',
@@ -173,28 +173,28 @@ async function recordPullReport(store: Store, pull: number, kind: VerdictKind, f
       changeLines: ['- **lighthouse** in `catalogs/v4.20`: adds `lighthouse.v1.11.0` to stable\\_x'],
       commandLines: [],
     },
-    decidedAt: startTimeMs - minuteMs,
+    decidedAt: startTimeMs - msPerMinute,
   })
 }
 
 /** #11 waited for a day, was approved, and was merged just now. */
 async function recordMergedPull(store: Store): Promise<void> {
-  const own = { title: 'lighthouse 1.11.0', openedAt: startTimeMs - 30 * hourMs }
+  const own = { title: 'lighthouse 1.11.0', openedAt: startTimeMs - 30 * msPerHour }
   await store.recordEvaluation(
     createEvaluationRecord(11, 'wait', {
       ...own,
       reasons: [{ code: 'approval', text: 'an owner of lighthouse must approve', who: ['alice'] }],
-      at: startTimeMs - 29 * hourMs,
+      at: startTimeMs - 29 * msPerHour,
     }),
   )
   const approved = {
     login: 'alice',
     state: 'approved',
     commit: createCommitSha('head 11'),
-    at: formatIsoTime(startTimeMs - hourMs),
+    at: formatIsoTime(startTimeMs - msPerHour),
   } as const
   await store.recordEvaluation(
-    createEvaluationRecord(11, 'merge', { ...own, approvals: [approved], at: startTimeMs - minuteMs }),
+    createEvaluationRecord(11, 'merge', { ...own, approvals: [approved], at: startTimeMs - msPerMinute }),
   )
   await recordPullReport(store, 11, 'merge', [])
   await store.recordCommand(publicRepository, toPullNumber(11), {
@@ -209,7 +209,8 @@ async function recordMergedPull(store: Store): Promise<void> {
   })
   const lease = await store.acquireLease('landing 11', 60)
   const intent =
-    lease && (await store.startMerge(lease, { ...createPendingMerge(11), begunAt: startTimeMs - minuteMs }))
+    lease &&
+    (await store.startMerge(lease, { ...createPendingMerge(11), begunAt: startTimeMs - msPerMinute }))
   if (intent === undefined || lease === undefined) throw new Error('the landing did not begin')
   await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
@@ -248,7 +249,7 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
         commit: createCommitSha('base'),
         version: '4.20',
         content: 'one',
-        recordedAt: startTimeMs - hourMs,
+        recordedAt: startTimeMs - msPerHour,
       },
       packages,
     },
@@ -256,16 +257,16 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
   const [first, second] = packages.flatMap(({ images }) => images)
   if (first === undefined || second === undefined) throw new Error('the fixture names no image')
   await store.recordImageSightings(publicRepository, [
-    { reference: first.reference, digest: `sha256:${'ab'.repeat(32)}`, seenAt: startTimeMs - 2 * hourMs },
+    { reference: first.reference, digest: `sha256:${'ab'.repeat(32)}`, seenAt: startTimeMs - 2 * msPerHour },
   ])
   await writeScanState(store, publicRepository, {
-    dueAt: startTimeMs + hourMs,
-    finished: { at: startTimeMs - 2 * hourMs, unknown: 1 },
+    dueAt: startTimeMs + msPerHour,
+    finished: { at: startTimeMs - 2 * msPerHour, unknown: 1 },
     missingImages: {
       [second.reference]: {
         kind: 'gone',
         reason: `registry.example does not have it (404) ${words}`,
-        since: startTimeMs - 50 * hourMs,
+        since: startTimeMs - 50 * msPerHour,
         confirmed: true,
       },
     },

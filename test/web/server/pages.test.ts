@@ -16,7 +16,7 @@ import {
   fillPagesStore,
   maliciousHtmlText,
   recordRepositories,
-  minuteMs,
+  msPerMinute,
   publicRepository,
   privateRepository,
   privateFindingText,
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 /** Advances the time, and lists again where the App is installed. */
 async function advanceClockMinutes(minutes: number): Promise<void> {
-  pagesFixture.time.now += minutes * minuteMs
+  pagesFixture.time.now += minutes * msPerMinute
   await recordRepositories(pagesFixture.store, pagesFixture.time.now)
 }
 // So many requests would exceed the rate limit without a pause.
@@ -109,16 +109,16 @@ describe('a visitor who is not signed in', () => {
     const about = { installation: 1, repository: publicRepository }
     const waits = (job: Job, seconds: number) => recordRateLimitWait(job, seconds, time.now, store)
     // This pull request was evaluated since then.
-    const before = startTimeMs - 20 * 24 * 60 * minuteMs
+    const before = startTimeMs - 20 * 24 * 60 * msPerMinute
     await recordRateLimitWait({ kind: 'pull', ...about, pull: toPullNumber(15) }, 40 * 86_400, before, store)
     await waits({ kind: 'pull', ...about, pull: toPullNumber(14) }, 600)
     await waits({ kind: 'sweep', ...about }, 1800)
     await waits({ kind: 'train', ...about, branch: 'main' }, 60)
     expect(await fetchPageJson(publicRepositoryPath)).toMatchObject({
       limited: [
-        { kind: 'train', until: time.now + minuteMs },
-        { kind: 'pull', pulls: 1, until: time.now + 10 * minuteMs },
-        { kind: 'sweep', until: time.now + 30 * minuteMs },
+        { kind: 'train', until: time.now + msPerMinute },
+        { kind: 'pull', pulls: 1, until: time.now + 10 * msPerMinute },
+        { kind: 'sweep', until: time.now + 30 * msPerMinute },
       ],
     })
     const plain = async (path: string) => (await fetchPageText(path)).replaceAll(/<[^>]+>/g, '')
@@ -126,7 +126,7 @@ describe('a visitor who is not signed in', () => {
       /This installation has reached GitHub's rate limit.*Merging resumes in a moment\..*Checking 1 pull request resumes in 10 minutes.*The sweep of all open pull requests resumes in 30 minutes/s,
     )
     expect(await fetchPageJson(`${publicRepositoryPath}/pull/14`)).toMatchObject({
-      limitedUntil: time.now + 10 * minuteMs,
+      limitedUntil: time.now + 10 * msPerMinute,
     })
     expect(await plain(`${publicRepositoryPath}/pull/14`)).toContain(
       'will check this pull request again in 10 minutes',
@@ -210,7 +210,7 @@ describe('a visitor who is not signed in', () => {
   })
 
   test('finds nothing if GitHub has not confirmed for an hour that a repository is public', async () => {
-    pagesFixture.time.now += 61 * minuteMs
+    pagesFixture.time.now += 61 * msPerMinute
     expect((await fetchPage(publicRepositoryPath)).status).toBe(404)
     expect(await fetchPageText('/home.json')).not.toContain('operators')
   })

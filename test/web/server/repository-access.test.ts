@@ -3,16 +3,16 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { createRepositoryAccessChecker } from '../../../src/web/server/repository-access.ts'
 
 const repository = { owner: 'coast', name: 'secret' }
-const privateRepositoryListing = { repository, installation: 1, isPublic: false, listedAt: 0 }
+const listedPrivateRepository = { repository, installation: 1, isPublic: false, listedAt: 0 }
 const createWebSession = (word: string) => ({ id: 7, login: 'ann', token: `token of ${word}`, word })
-const checkedAccessTokens: string[] = []
+const tokensCheckedForReadAccess: string[] = []
 let isSessionEnded = (_token: string) => false
 
 const repositoryAccessChecker = createRepositoryAccessChecker({
   pages: 'public',
   client: {
     checkReadAccess: (token) => {
-      checkedAccessTokens.push(token)
+      tokensCheckedForReadAccess.push(token)
       return Promise.resolve(isSessionEnded(token) ? 'ended' : 'yes')
     },
     authorizeUrl: () => '',
@@ -23,19 +23,19 @@ const repositoryAccessChecker = createRepositoryAccessChecker({
   publicFor: 1,
   now: () => 5000,
 })
-beforeEach(() => void (checkedAccessTokens.length = 0))
+beforeEach(() => void (tokensCheckedForReadAccess.length = 0))
 
 test('an answer is cached for its session alone', async () => {
   isSessionEnded = (token) => token.includes('two')
   expect(
-    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, listedPrivateRepository),
   ).toBe('yes')
   expect(
-    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, listedPrivateRepository),
   ).toBe('yes')
-  expect(checkedAccessTokens).toEqual(['token of one'])
+  expect(tokensCheckedForReadAccess).toEqual(['token of one'])
   expect(
-    await repositoryAccessChecker.checkRead(createWebSession('two'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('two'), repository, listedPrivateRepository),
   ).toBe('ended')
 })
 
@@ -43,9 +43,9 @@ test('an act is asked about each time', async () => {
   isSessionEnded = () => false
   expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('yes')
   expect(
-    await repositoryAccessChecker.checkRead(createWebSession('three'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('three'), repository, listedPrivateRepository),
   ).toBe('yes')
   isSessionEnded = () => true
   expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('ended')
-  expect(checkedAccessTokens).toEqual(['token of three', 'token of three'])
+  expect(tokensCheckedForReadAccess).toEqual(['token of three', 'token of three'])
 })

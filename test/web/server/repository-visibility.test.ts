@@ -8,7 +8,7 @@ import {
   createRequestRateLimiter,
 } from '../../../src/web/server/repository-access.ts'
 
-const hourMs = 3600_000
+const msPerHour = 3600_000
 const createRepositoryVisibilityInputs = (
   more: Partial<RepositoryVisibilityInputs>,
 ): RepositoryVisibilityInputs => ({
@@ -16,25 +16,25 @@ const createRepositoryVisibilityInputs = (
   listed: { isPublic: true, listedAt: 0 },
   isSignedIn: false,
   now: 0,
-  publicFor: hourMs,
+  publicFor: msPerHour,
   ...more,
 })
-const privateRepositoryListing = { isPublic: false, listedAt: 0 }
+const listedPrivateRepository = { isPublic: false, listedAt: 0 }
 
 test.each([
   ['a public repository, for a visitor', {}, 'yes'],
-  ['a private repository, for a visitor', { listed: privateRepositoryListing }, 'no'],
+  ['a private repository, for a visitor', { listed: listedPrivateRepository }, 'no'],
   ['a repository without the App, for a visitor', { listed: undefined }, 'no'],
   [
     'a private repository, for a signed-in user',
-    { listed: privateRepositoryListing, isSignedIn: true },
+    { listed: listedPrivateRepository, isSignedIn: true },
     'ask',
   ],
   ['a repository without the App, for a signed-in user', { listed: undefined, isSignedIn: true }, 'ask'],
-  ['a repository last listed as public an hour ago, for a visitor', { now: hourMs + 1 }, 'no'],
+  ['a repository last listed as public an hour ago, for a visitor', { now: msPerHour + 1 }, 'no'],
   [
     'a repository last listed as public an hour ago, for a signed-in user',
-    { now: hourMs + 1, isSignedIn: true },
+    { now: msPerHour + 1, isSignedIn: true },
     'ask',
   ],
   ['a public repository with PAGES=signed-in, for a visitor', { pages: 'signed-in' }, 'no'],
@@ -51,10 +51,10 @@ test.each([
 test('no settings show a private repository without asking GitHub', () => {
   for (const pages of ['off', 'public', 'signed-in'] as const)
     for (const isSignedIn of [false, true])
-      for (const now of [0, 2 * hourMs])
+      for (const now of [0, 2 * msPerHour])
         expect(
           decideRepositoryVisibility(
-            createRepositoryVisibilityInputs({ pages, isSignedIn, now, listed: privateRepositoryListing }),
+            createRepositoryVisibilityInputs({ pages, isSignedIn, now, listed: listedPrivateRepository }),
           ),
         ).not.toBe('yes')
 })

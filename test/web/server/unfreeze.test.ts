@@ -6,7 +6,7 @@ import type { ForgeCheckQuestion } from '../../../src/ports/forge.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
-const listedPublicRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }
+const publicInstalledRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }
 
 async function submitUnfreezeRequest(
   config: string,
@@ -48,7 +48,7 @@ async function submitUnfreezeRequest(
     onResumed: () => void done.push('told'),
   })
   const why = await resume({
-    listed: listedPublicRepository,
+    listed: publicInstalledRepository,
     kind: 'frozen',
     branch,
     by: { id: 7, login: 'Ann' },
@@ -56,14 +56,14 @@ async function submitUnfreezeRequest(
   return { why, ended, done, fetched }
 }
 
-const createRoleQuestionHandler = (role: string) => (question: ForgeCheckQuestion) =>
+const createFakeRoleLookup = (role: string) => (question: ForgeCheckQuestion) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
 const maintainerRolesConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
 test('lets a maintainer by role end the freeze in their name, and enqueues a sweep', async () => {
   const { why, ended, done } = await submitUnfreezeRequest(
     maintainerRolesConfig,
-    createRoleQuestionHandler('maintain'),
+    createFakeRoleLookup('maintain'),
   )
   expect(why).toBeUndefined()
   expect(ended).toMatchObject([
@@ -73,18 +73,14 @@ test('lets a maintainer by role end the freeze in their name, and enqueues a swe
 })
 
 test.each([
-  ['a user with write access only', maintainerRolesConfig, createRoleQuestionHandler('write')],
-  [
-    'an admin if roles grant no rights',
-    'owners:\n  maintainerRoles: []\n',
-    createRoleQuestionHandler('admin'),
-  ],
+  ['a user with write access only', maintainerRolesConfig, createFakeRoleLookup('write')],
+  ['an admin if roles grant no rights', 'owners:\n  maintainerRoles: []\n', createFakeRoleLookup('admin')],
   [
     'any user if GitHub does not answer',
     maintainerRolesConfig,
     () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 }),
   ],
-  ['any user if the configuration is unreadable', 'owners: [', createRoleQuestionHandler('admin')],
+  ['any user if the configuration is unreadable', 'owners: [', createFakeRoleLookup('admin')],
 ])('rejects %s', async (_name, config, answers) => {
   const { why, ended, done } = await submitUnfreezeRequest(config, answers)
   expect(why).toMatch(/maintainer/)
@@ -106,7 +102,7 @@ test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
   async (branch) => {
     const { why, ended, fetched } = await submitUnfreezeRequest(
       maintainerRolesConfig,
-      createRoleQuestionHandler('maintain'),
+      createFakeRoleLookup('maintain'),
       branch,
     )
     expect(why).toBe('This freeze has already ended.')

@@ -14,7 +14,7 @@ const createSetupFormFields = (given: Record<string, string>) =>
   new URLSearchParams({ name: 'catalog-bot acme', ...given })
 const callbackUrl = 'http://localhost:3000/setup/created'
 
-function parseRequestedApp(given: Record<string, string>) {
+function parseRequestedAppFromForm(given: Record<string, string>) {
   const form = parseSetupForm(createSetupFormFields(given), true)
   if ('problems' in form) throw new Error(JSON.stringify(form.problems))
   return form.wanted
@@ -26,13 +26,17 @@ describe('the manifest', () => {
     ['without one', {}],
     ['of an organization', { organization: 'acme' }],
   ])('%s is taken by GitHub', (_name, given) => {
-    expect(validateAppManifest(buildAppManifest(parseRequestedApp(given), appManifest, callbackUrl))).toEqual(
-      [],
-    )
+    expect(
+      validateAppManifest(buildAppManifest(parseRequestedAppFromForm(given), appManifest, callbackUrl)),
+    ).toEqual([])
   })
   test('declares the addresses that GitHub uses', () => {
     expect(
-      buildAppManifest(parseRequestedApp({ address: 'https://bot.acme.io/b/' }), appManifest, callbackUrl),
+      buildAppManifest(
+        parseRequestedAppFromForm({ address: 'https://bot.acme.io/b/' }),
+        appManifest,
+        callbackUrl,
+      ),
     ).toMatchObject({
       name: 'catalog-bot acme',
       hook_attributes: { url: 'https://bot.acme.io/b/api/github/webhooks', active: true },
@@ -42,7 +46,7 @@ describe('the manifest', () => {
   })
   test('has no hook and no events if GitHub cannot reach the bot, but the same permissions', () => {
     const made = buildAppManifest(
-      parseRequestedApp({}),
+      parseRequestedAppFromForm({}),
       { ...appManifest, hook_attributes: { url: 'https://left.example' } },
       callbackUrl,
     )
@@ -54,9 +58,13 @@ describe('the manifest', () => {
   })
   test('is posted to the account that will own the App', () => {
     expect(
-      formatAppRegistrationUrl('https://github.com', parseRequestedApp({ organization: 'acme' }), 'w'),
+      formatAppRegistrationUrl(
+        'https://github.com',
+        parseRequestedAppFromForm({ organization: 'acme' }),
+        'w',
+      ),
     ).toBe('https://github.com/organizations/acme/settings/apps/new?state=w')
-    expect(formatAppRegistrationUrl('https://ghe.acme.io', parseRequestedApp({}), 'w')).toBe(
+    expect(formatAppRegistrationUrl('https://ghe.acme.io', parseRequestedAppFromForm({}), 'w')).toBe(
       'https://ghe.acme.io/settings/apps/new?state=w',
     )
   })
@@ -64,7 +72,7 @@ describe('the manifest', () => {
 
 describe("the imitation of GitHub's validation", () => {
   const good = buildAppManifest(
-    parseRequestedApp({ address: 'https://bot.acme.io' }),
+    parseRequestedAppFromForm({ address: 'https://bot.acme.io' }),
     appManifest,
     callbackUrl,
   )
@@ -143,6 +151,6 @@ describe('the form', () => {
     ['acme', 'catalog-bot acme'],
     ['a'.repeat(39), `catalog-bot ${'a'.repeat(22)}`],
   ])('names the App of %s after it where no name is given', (organization, name) => {
-    expect(parseRequestedApp({ organization, name: '' }).name).toBe(name)
+    expect(parseRequestedAppFromForm({ organization, name: '' }).name).toBe(name)
   })
 })

@@ -28,37 +28,35 @@ export interface UnreadableManifest {
   readonly reason: string
 }
 
-export interface BundleManifestObjectsResult {
+export interface ParsedBundleManifests {
   /** Ordered by file and document. */
   readonly objects: readonly ParsedManifestObject[]
   /** Files that OLM v1 and RukPak reject, each with the first reason. */
   readonly unreadable: readonly UnreadableManifest[]
 }
 
-interface LocatedManifestDocument {
+interface ManifestDocumentWithOffsets {
   readonly value: ParsedValue
   readonly start: number
   readonly end: number
 }
 
-export const readBundleManifestObjects = memoizePerObject(
-  (files: BundleFiles): BundleManifestObjectsResult => {
-    const objects: ParsedManifestObject[] = []
-    const unreadable: UnreadableManifest[] = []
-    for (const [file, bytes] of findFilesInDirectory(files, 'manifests', { hidden: true })) {
-      try {
-        for (const document of parseManifestDocuments(bytes))
-          objects.push(...unpackManifestObjects(file, document))
-      } catch (error) {
-        if (!(error instanceof UnreadableManifestError)) throw error
-        unreadable.push({ file, reason: error.message })
-      }
+export const readBundleManifestObjects = memoizePerObject((files: BundleFiles): ParsedBundleManifests => {
+  const objects: ParsedManifestObject[] = []
+  const unreadable: UnreadableManifest[] = []
+  for (const [file, bytes] of findFilesInDirectory(files, 'manifests', { hidden: true })) {
+    try {
+      for (const document of parseManifestDocuments(bytes))
+        objects.push(...expandKubernetesList(file, document))
+    } catch (error) {
+      if (!(error instanceof UnreadableManifestError)) throw error
+      unreadable.push({ file, reason: error.message })
     }
-    return { objects, unreadable }
-  },
-)
+  }
+  return { objects, unreadable }
+})
 
-export function createManifestObjectLocator(
+export function createManifestFieldLocator(
   files: BundleFiles,
 ): (object: ParsedManifestObject, path: FieldPath) => Location {
   const locators = new Map<string, (path: FieldPath) => Omit<Location, 'file'>>()
@@ -73,7 +71,7 @@ export function createManifestObjectLocator(
 
 class UnreadableManifestError extends Error {}
 
-function* parseManifestDocuments(bytes: Uint8Array): Generator<LocatedManifestDocument> {
+function* parseManifestDocuments(bytes: Uint8Array): Generator<ManifestDocumentWithOffsets> {
   const text = decodeUtf8LikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) yield* parseJsonDocuments(text, bytes.length)
   else
@@ -86,7 +84,7 @@ function* parseManifestDocuments(bytes: Uint8Array): Generator<LocatedManifestDo
     }
 }
 
-function* parseJsonDocuments(text: string, length: number): Generator<LocatedManifestDocument> {
+function* parseJsonDocuments(text: string, length: number): Generator<ManifestDocumentWithOffsets> {
   for (let at = skipJsonWhitespace(text, 0); at < text.length;) {
     const { value, end } = parseJsonAtOffset(text, at)
     // Only the first document supports location lookup, because offsets in the others count bytes, not characters.
@@ -104,9 +102,9 @@ function parseJsonAtOffset(text: string, at: number): { readonly value: ParsedVa
 }
 
 /** The object itself, or the items of a list. Doesn't unpack nested lists. */
-function* unpackManifestObjects(
+function* expandKubernetesList(
   file: string,
-  { value, start, end }: LocatedManifestDocument,
+  { value, start, end }: ManifestDocumentWithOffsets,
 ): Generator<ParsedManifestObject> {
   if (value.kind === 'null') return
   if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is not an object')

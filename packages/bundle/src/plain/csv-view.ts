@@ -123,6 +123,6 @@ export function createRenderedObject(
   }
 }
 
-export function watchesAllNamespaces({ watchNamespaces }: ManifestGeneratorInput): boolean {
+export function isWatchingAllNamespaces({ watchNamespaces }: ManifestGeneratorInput): boolean {
   return watchNamespaces.length === 1 && watchNamespaces[0] === ''
 }

@@ -37,17 +37,17 @@ export function renderPlainManifests(
     format,
     open: [],
     ...rendered,
-    findings: createRejectionFindings(files, rendered.rejections),
+    findings: createRenderRejectionFindings(files, rendered.rejections),
   }
 }
 
-type PartialManifestRenderResult = Pick<PlainManifestRenderResult, 'objects' | 'rejections'> &
+type BundleFormatRenderResult = Pick<PlainManifestRenderResult, 'objects' | 'rejections'> &
   Partial<Pick<PlainManifestRenderResult, 'open'>>
 
 function renderRegistryV1Bundle(
   files: BundleFiles,
   options: PlainManifestRenderOptions,
-): PartialManifestRenderResult {
+): BundleFormatRenderResult {
   const loaded = parseRegistryV1Bundle(files)
   if (!loaded.bundle) return { objects: [], rejections: loaded.rejections }
   const extensionRejections = findClusterExtensionRejections(loaded.bundle, options)
@@ -57,7 +57,7 @@ function renderRegistryV1Bundle(
 }
 
 /** RukPak wraps each object in a separate chart. The result of template braces is unknown without Helm. */
-function renderPlainV0Bundle(files: BundleFiles): PartialManifestRenderResult {
+function renderPlainV0Bundle(files: BundleFiles): BundleFormatRenderResult {
   const { objects, unreadable } = readBundleManifestObjects(files)
   const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
     message: `${file}: ${reason}`,
@@ -86,7 +86,7 @@ function hasTemplateBraces({ manifest }: RenderedObject): boolean {
 }
 
 /** In a chart, only the CRDs aren't templates. */
-function renderHelmChartBundle(files: BundleFiles): PartialManifestRenderResult {
+function renderHelmChartBundle(files: BundleFiles): BundleFormatRenderResult {
   const root = findHelmChartDirectory(files) ?? ''
   const crds = new Map(
     [...files].flatMap(([path, bytes]): [string, Uint8Array][] => {
@@ -117,7 +117,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialManifestRenderResult 
   }
 }
 
-function createRejectionFindings(
+function createRenderRejectionFindings(
   files: BundleFiles,
   rejections: readonly RenderRejection[],
 ): readonly Finding[] {

@@ -15,7 +15,7 @@ import {
   type CsvPermission,
   type ManifestGeneratorInput,
   createRenderedObject,
-  watchesAllNamespaces,
+  isWatchingAllNamespaces,
 } from './csv-view.ts'
 import { generateDeployments } from './deployments.ts'
 import { findBundleRejections } from './find-bundle-rejections.ts'
@@ -172,7 +172,7 @@ function generateServiceAccounts(generation: ManifestGeneratorInput): readonly R
 }
 
 function generateRoles(generation: ManifestGeneratorInput): readonly RenderedObject[] {
-  if (watchesAllNamespaces(generation)) return []
+  if (isWatchingAllNamespaces(generation)) return []
   return generation.watchNamespaces.flatMap((namespace) =>
     generation.csv.permissions.flatMap((permission) =>
       createRoleAndBinding(generation, permission, namespace),
@@ -183,7 +183,7 @@ function generateRoles(generation: ManifestGeneratorInput): readonly RenderedObj
 /** An Operator that watches all namespaces gets all permissions in each of them and can list namespaces. */
 function generateClusterRoles(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const { csv } = generation
-  const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(addNamespaceReadRule) : []
+  const promoted = isWatchingAllNamespaces(generation) ? csv.permissions.map(addNamespaceReadRule) : []
   return [...csv.clusterPermissions, ...promoted].flatMap((permission) =>
     createRoleAndBinding(generation, permission),
   )

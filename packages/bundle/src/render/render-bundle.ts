@@ -48,7 +48,7 @@ export function renderBundle(
   const bulky = isMigrated
     ? [{ type: 'olm.csv.metadata', value: parseCsvMetadata(bundle.csv.tree).metadata }]
     : bundle.objects
-        .map(({ tree }) => encodeBase64Text(formatUntypedObjectAsGoJson(tree)))
+        .map(({ tree }) => encodeTextAsBase64(formatUntypedObjectAsGoJson(tree)))
         .sort(compareBytes)
         .map((data) => ({ type: 'olm.bundle.object', value: { data } }))
   const related = collectRelatedImages(bundle, image)
@@ -79,7 +79,7 @@ function collectRelatedImages(bundle: RegistryBundle, image: string): readonly R
   return images.sort((a, b) => compareBytes(a.image, b.image))
 }
 
-function encodeBase64Text(text: string): string {
+function encodeTextAsBase64(text: string): string {
   const bytes = new TextEncoder().encode(text)
   let binary = ''
   for (let start = 0; start < bytes.length; start += 8192)
@@ -102,7 +102,7 @@ export function compareBundleWithImage(
   const catalogProperties = groupPropertiesByType(catalog)
   const right = groupPropertiesByType(image)
   for (const type of sortByBytes(new Set([...catalogProperties.keys(), ...right.keys()])))
-    for (const [ours, theirs] of diffValueSets(
+    for (const [ours, theirs] of diffStringSets(
       catalogProperties.get(type) ?? new Set(),
       right.get(type) ?? new Set(),
     ))
@@ -111,7 +111,7 @@ export function compareBundleWithImage(
     new Set(
       statement.relatedImages.map((related) => related.image).filter((name) => name !== own && name !== ''),
     )
-  for (const [ours, theirs] of diffValueSets(toImageSet(catalog), toImageSet(image)))
+  for (const [ours, theirs] of diffStringSets(toImageSet(catalog), toImageSet(image)))
     differences.push(createBundleDifference('related image', ours, theirs, false))
   return differences
 }
@@ -141,7 +141,7 @@ function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<str
 }
 
 /** Values that only one side has. If each side has exactly one, they form a single difference. */
-function diffValueSets(left: ReadonlySet<string>, right: ReadonlySet<string>) {
+function diffStringSets(left: ReadonlySet<string>, right: ReadonlySet<string>) {
   const ours = sortByBytes([...left].filter((text) => !right.has(text)))
   const theirs = sortByBytes([...right].filter((text) => !left.has(text)))
   if (ours.length === 1 && theirs.length === 1) return [[ours[0], theirs[0]]]

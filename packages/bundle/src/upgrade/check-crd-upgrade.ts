@@ -28,7 +28,7 @@ interface CrdVersion {
   readonly schema: FlatSchema
 }
 
-interface LocatedSchemaPropertyProblem {
+interface SchemaPropertyProblemWithPath {
   readonly location: string
   readonly name: string
   readonly message: string
@@ -47,7 +47,7 @@ export type BundledCrd = Pick<RenderedObject, 'name' | 'file' | 'manifest'>
 /** Undefined if OLM v1 can't read the bundle. */
 export function readBundledCrds(files: BundleFiles): readonly BundledCrd[] | undefined {
   const { bundle } = parseRegistryV1Bundle(files)
-  return bundle && getCrdsWithConversions(bundle)
+  return bundle && applyCsvConversionsToCrds(bundle)
 }
 
 /** Like `checkCrdUpgrade`, for CRDs that are already parsed. Without `locate`, findings have no location. */
@@ -75,7 +75,7 @@ export function compareBundledCrds(
             path,
           }),
         ),
-        ...findUnservedVersions(crd.manifest, successor.manifest),
+        ...findVersionsNoLongerServed(crd.manifest, successor.manifest),
       ].map(({ path, ...details }) =>
         createFinding(unsafeCrdUpgrade, locate?.(successor.file, path), { crd: crd.name, ...details }),
       )
@@ -84,7 +84,7 @@ export function compareBundledCrds(
 }
 
 /** Includes the conversion that the ClusterServiceVersion defines. */
-function getCrdsWithConversions(bundle: RegistryV1Bundle): readonly RenderedObject[] {
+function applyCsvConversionsToCrds(bundle: RegistryV1Bundle): readonly RenderedObject[] {
   const converted = new Set(
     parseCsvFieldsForRendering(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
       type === 'ConversionWebhook' ? conversionCrds : [],
@@ -105,7 +105,7 @@ function getStorageVersions(crd: JsonObject): readonly string[] {
 }
 
 /** OLM v1 accepts these because they store no objects, but clients might still use them. */
-function* findUnservedVersions(
+function* findVersionsNoLongerServed(
   before: JsonObject,
   after: JsonObject,
 ): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
@@ -136,7 +136,7 @@ export function compareCrds(
         ? compareSchemas(schema, next.schema).map((one) => toCrdUpgradeProblem(name, one, next.index))
         : []
     }),
-    ...findNewServedVersionProblems(before, after),
+    ...findAddedProblemsInServedVersions(before, after),
   ]
 }
 
@@ -186,7 +186,7 @@ function* compareCrdStructure(
     }
 }
 
-function compareSchemas(before: FlatSchema, after: FlatSchema): readonly LocatedSchemaPropertyProblem[] {
+function compareSchemas(before: FlatSchema, after: FlatSchema): readonly SchemaPropertyProblemWithPath[] {
   return [...before].flatMap(([location, { schema }]) => {
     const next = after.get(location)
     if (next && toCanonicalJson(schema) === toCanonicalJson(next.schema)) return []
@@ -199,7 +199,7 @@ function compareSchemas(before: FlatSchema, after: FlatSchema): readonly Located
 
 function toCrdUpgradeProblem(
   version: string,
-  { location, name, message, path }: LocatedSchemaPropertyProblem,
+  { location, name, message, path }: SchemaPropertyProblemWithPath,
   index: number,
 ): CrdUpgradeProblem {
   return {
@@ -209,7 +209,10 @@ function toCrdUpgradeProblem(
 }
 
 /** Served versions share the same objects, unless a webhook converts them. */
-function* findNewServedVersionProblems(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
+function* findAddedProblemsInServedVersions(
+  before: JsonObject,
+  after: JsonObject,
+): Generator<CrdUpgradeProblem> {
   if (getJsonFieldAtPath(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
   const known = new Set([...findProblemsBetweenServedVersions(before)].map(({ key }) => key))
   for (const { key, ...problem } of findProblemsBetweenServedVersions(after))

@@ -13,7 +13,7 @@ import { type ApiBundleFields, formatJsonAsEmbeddedByGo } from './bundle-content
 import type { IndexedBundle, IndexedPackage } from './package-index.ts'
 import { getDecodedStructList, getDecodedStringField, getDecodedStringList } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/go-type.ts'
-import { hasOneSpellingPerField } from '../go/decode/lazy-decoded.ts'
+import { hasUniqueFieldNamesIgnoringCase } from '../go/decode/lazy-decoded.ts'
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 import type { ParsedValue } from '../go/tree.ts'
 
@@ -102,16 +102,16 @@ function writeCsvSpec(
     'apiservicedefinitions',
     formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiServiceDescription),
   )
-  out.field(...formatStructListWithCache(metadata, 'nativeAPIs', formatGvk))
+  out.field(...formatStructListAsCachedJson(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
   out.field('displayName', marshalString(getDecodedStringField(metadata, 'displayName')))
   writeStringField(out, 'description', getDecodedStringField(metadata, 'description') || of.description)
   out.field('keywords', formatStringList(metadata, 'keywords'))
-  out.field(...formatStructListWithCache(metadata, 'maintainers', formatMaintainer))
+  out.field(...formatStructListAsCachedJson(metadata, 'maintainers', formatMaintainer))
   out.field('provider', formatProvider(metadata))
-  out.field(...formatStructListWithCache(metadata, 'links', formatAppLink))
+  out.field(...formatStructListAsCachedJson(metadata, 'links', formatAppLink))
   writeIcon(out, of)
-  out.field(...formatStructListWithCache(metadata, 'installModes', formatInstallMode))
+  out.field(...formatStructListAsCachedJson(metadata, 'installModes', formatInstallMode))
   out.field('cleanup', '{"enabled":false}')
   out.field('relatedImages', marshalNonEmptyList(content.relatedImages.map(formatRelatedImage)))
 }
@@ -160,14 +160,14 @@ function formatApiDefinitions(metadata: DecodedStruct, field: string, each: (ite
   if (typeof found !== 'object' || !('fields' in found)) return '{}'
   return getOrFormatCachedJson(found, found.at, each, () =>
     marshalObject([
-      formatStructListWithCache(found, 'owned', each),
-      formatStructListWithCache(found, 'required', each),
+      formatStructListAsCachedJson(found, 'owned', each),
+      formatStructListAsCachedJson(found, 'required', each),
     ]),
   )
 }
 
 /** Caches each struct and the whole list. */
-function formatStructListWithCache(
+function formatStructListAsCachedJson(
   of: DecodedStruct,
   field: string,
   each: (item: DecodedStruct) => string,
@@ -186,7 +186,7 @@ function formatStructListWithCache(
 /** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
 function getOrFormatCachedJson(owner: DecodedStruct, value: ParsedValue, by: object, write: () => string) {
   const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
-  if (!hasOneSpellingPerField(owner)) return write()
+  if (!hasUniqueFieldNamesIgnoringCase(owner)) return write()
   if (memo?.marshalled?.by === by) return memo.marshalled.text
   const text = write()
   if (memo) memo.marshalled = { by, text }
@@ -198,11 +198,11 @@ function formatGvk(item: DecodedStruct): string {
 }
 
 function formatMaintainer(item: DecodedStruct): string {
-  return formatNonEmptyStringFields(item, 'name', 'email')
+  return formatNonEmptyStringFieldsAsJson(item, 'name', 'email')
 }
 
 function formatAppLink(item: DecodedStruct): string {
-  return formatNonEmptyStringFields(item, 'name', 'url')
+  return formatNonEmptyStringFieldsAsJson(item, 'name', 'url')
 }
 
 function formatInstallMode(item: DecodedStruct): string {
@@ -235,11 +235,11 @@ function formatApiServiceDescription(item: DecodedStruct): string {
 
 function formatApiDescriptionFields(item: DecodedStruct): CsvJsonField[] {
   const descriptors = (field: string): CsvJsonField =>
-    formatStructListWithCache(item, field, formatDescriptor)
+    formatStructListAsCachedJson(item, field, formatDescriptor)
   return [
     ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
     ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
-    formatStructListWithCache(item, 'resources', formatApiResourceReference),
+    formatStructListAsCachedJson(item, 'resources', formatApiResourceReference),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
     descriptors('actionDescriptors'),
@@ -260,7 +260,7 @@ function formatDescriptor(item: DecodedStruct): string {
 function formatProvider(metadata: DecodedStruct): string {
   const found = metadata.fields.get('provider')
   return typeof found === 'object' && 'fields' in found
-    ? formatNonEmptyStringFields(found, 'name', 'url')
+    ? formatNonEmptyStringFieldsAsJson(found, 'name', 'url')
     : '{}'
 }
 
@@ -272,7 +272,7 @@ function formatStringFieldsAsJson(item: DecodedStruct, ...names: readonly string
   return marshalObject(toJsonStringFields(item, ...names))
 }
 
-function formatNonEmptyStringFields(item: DecodedStruct, ...names: readonly string[]): string {
+function formatNonEmptyStringFieldsAsJson(item: DecodedStruct, ...names: readonly string[]): string {
   return marshalObject(names.map((name) => [name, marshalNonEmptyString(getDecodedStringField(item, name))]))
 }
 

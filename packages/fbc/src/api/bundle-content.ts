@@ -5,7 +5,7 @@ import type { DecodedStruct } from '../go/decode/go-type.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { type ParsedValue, getMapValue } from '../go/tree.ts'
-import { invalidByteMarker, decodeUtf8LikeGo } from '../go/utf8.ts'
+import { invalidUtf8ByteMarker, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { bundleStructType } from '../load/blob-types.ts'
@@ -24,7 +24,7 @@ export interface ApiBundleFields {
   /** Omits the large properties, which clients would copy into annotations. */
   readonly properties: readonly ApiPropertyOrDependency[]
   /**
-   * Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidByteMarker`).
+   * Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidUtf8ByteMarker`).
    */
   readonly objects: readonly string[]
   /** Index of the first ClusterServiceVersion in `objects`, or -1. */
@@ -152,7 +152,7 @@ function extractBundleObjects(properties: readonly UndecodedProperty[]) {
 
 /** opm accepts anything that starts with a brace, even invalid JSON, and parses everything else as YAML. */
 function decodeBundleObjectToJson(data: Uint8Array): string {
-  const text = decodeUtf8LikeGo(data, invalidByteMarker)
+  const text = decodeUtf8LikeGo(data, invalidUtf8ByteMarker)
   if (trimLeadingSpace(text).startsWith('{')) return text
   const manifest = parseManifest(data)
   if (typeof manifest === 'string') throw new UnservableCatalogError(manifest)

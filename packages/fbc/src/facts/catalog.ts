@@ -180,11 +180,11 @@ export function assembleCatalog(
   const all = <Part>(part: (facts: CatalogFileFacts, path: string) => readonly Part[]) =>
     walked.flatMap(({ path, facts }) => part(facts, path))
   return {
-    packages: all((facts, path) => facts.packages.map((blob) => setBlobFilePath(blob, path))),
-    channels: all((facts, path) => facts.channels.map((blob) => setBlobFilePath(blob, path))),
-    bundles: all((facts, path) => facts.bundles.map((blob) => setBlobFilePath(blob, path))),
-    deprecations: all((facts, path) => facts.deprecations.map((blob) => setBlobFilePath(blob, path))),
-    others: all((facts, path) => facts.others.map((blob) => setBlobFilePath(blob, path))),
+    packages: all((facts, path) => facts.packages.map((blob) => setCatalogBlobFilePath(blob, path))),
+    channels: all((facts, path) => facts.channels.map((blob) => setCatalogBlobFilePath(blob, path))),
+    bundles: all((facts, path) => facts.bundles.map((blob) => setCatalogBlobFilePath(blob, path))),
+    deprecations: all((facts, path) => facts.deprecations.map((blob) => setCatalogBlobFilePath(blob, path))),
+    others: all((facts, path) => facts.others.map((blob) => setCatalogBlobFilePath(blob, path))),
     findings: all((facts, path) => facts.findings.map((finding) => addFilePathToFinding(finding, path))),
     oddities: all((facts, path) => (facts.oddities ?? []).map((leniency) => ({ ...leniency, file: path }))),
     loadErrors: walked.flatMap(({ path, facts }) =>
@@ -194,7 +194,10 @@ export function assembleCatalog(
   }
 }
 
-function setBlobFilePath<Blob extends { readonly place: BlobLocation }>(blob: Blob, file: string): Blob {
+function setCatalogBlobFilePath<Blob extends { readonly place: BlobLocation }>(
+  blob: Blob,
+  file: string,
+): Blob {
   return { ...blob, place: { ...blob.place, file } }
 }
 

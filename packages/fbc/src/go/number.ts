@@ -6,7 +6,7 @@ export function formatJsonNumber(value: number): string {
   const size = Math.abs(value)
   if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatNumberWithoutExponent(value)
   // Go drops the padding zero of a small negative exponent only: 1e-09 becomes 1e-9.
-  return formatExponentNotation(formatScientificNotation(value), 1)
+  return formatWithPaddedExponent(formatScientificNotation(value), 1)
 }
 
 /** Go's `%v` of a float64: `1e+06` from seven digits on. */
@@ -40,7 +40,7 @@ function formatFloatAsPercentG(value: number, scientific: string): string {
   if (value === 0) return '0'
   const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
   return exponent < -4 || exponent >= 6
-    ? formatExponentNotation(scientific, 2)
+    ? formatWithPaddedExponent(scientific, 2)
     : formatFixedNotation(scientific, exponent)
 }
 
@@ -59,7 +59,7 @@ function formatFixedNotation(scientific: string, exponent: number): string {
   return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`
 }
 
-function formatExponentNotation(scientific: string, width: number): string {
+function formatWithPaddedExponent(scientific: string, width: number): string {
   const at = scientific.indexOf('e')
   const exponent = scientific.slice(at + 2)
   const digits = scientific[at + 1] === '+' ? exponent.padStart(2, '0') : exponent.padStart(width, '0')

@@ -7,7 +7,7 @@ const textChunkSizeCodeUnits = 8192
 const maxCopiedStringLength = 256
 
 /** Joins pieces after this many. */
-const maxUnjoinedStringPieces = 1024
+const maxPendingStringChunks = 1024
 
 /** Avoids spreading the typed array, which is ten times slower. */
 const decodeUtf16CodeUnits = (units: Uint16Array) =>
@@ -82,7 +82,7 @@ export class TextBuilder {
   }
 
   private push(piece: string): void {
-    if (this.pieces.push(piece) >= maxUnjoinedStringPieces) this.join()
+    if (this.pieces.push(piece) >= maxPendingStringChunks) this.join()
   }
 
   private join(): void {
@@ -105,7 +105,7 @@ export function decodeUtf8Strictly(bytes: Uint8Array): string | undefined {
 }
 
 /** A lone surrogate, which valid text cannot contain: marks an invalid byte that Go keeps. */
-export const invalidByteMarker = '\udfff'
+export const invalidUtf8ByteMarker = '\udfff'
 
 /** The text as Go's string and JSON packages see it. `broken` replaces invalid bytes. */
 export function decodeUtf8LikeGo(bytes: Uint8Array, broken = '\ufffd'): string {

@@ -14,7 +14,7 @@ interface OpmMermaidOptions {
 
 const mermaidNodeClasses = ['deprecated', 'deprecatedskipped', 'skipped'] as const
 
-interface MermaidDecorations {
+interface MermaidStyleAssignments {
   /** Entry ids. */
   readonly classes: Readonly<Record<(typeof mermaidNodeClasses)[number], string[]>>
   /** opm numbers links by channel name first, across packages. */
@@ -158,7 +158,7 @@ export function renderOpmMermaid(
     for (const channel of channels)
       if (channel.deprecated)
         lines.push(`style ${escapeNonPrintableCharacters(`${name}-${channel.name}`)} fill:#DCD0FF`)
-  const { classes, skippedLinks } = collectMermaidDecorations(packages, v0Semantics)
+  const { classes, skippedLinks } = collectMermaidStyleAssignments(packages, v0Semantics)
   for (const name of mermaidNodeClasses) {
     const ids = classes[name]
     if (ids.length > 0) lines.push(`class ${sortByBytes(ids).join()} ${name}`)
@@ -169,8 +169,8 @@ export function renderOpmMermaid(
 }
 
 /** Entries are drawn by descending version, so a skip applies only below the skipping entry. */
-function collectMermaidDecorations(packages: readonly PackageGraph[], v0Semantics: boolean) {
-  const classes: MermaidDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
+function collectMermaidStyleAssignments(packages: readonly PackageGraph[], v0Semantics: boolean) {
+  const classes: MermaidStyleAssignments['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []
   let link = 0
   const channels = packages

@@ -84,7 +84,7 @@ function* splitYamlDocuments(
   whole: Uint8Array,
   { from, line, column, exact, asValues }: typeof defaultYamlSplitOptions,
 ): Generator<CatalogDocument> {
-  const end = findEndOfLastReadableLine(whole, from)
+  const end = findEndOfTextReadByOpm(whole, from)
   const bytes = whole.subarray(0, end)
   let regular: FastParsedYamlDocument | undefined
   const reader = exact || asValues ? undefined : new FastYamlReader(bytes)
@@ -113,7 +113,7 @@ const goLineReaderBufferBytes = 4096
  * The end of the last line that opm reads. opm silently ignores an unterminated last line if its bytes exactly fill the
  * line reader's buffer.
  */
-function findEndOfLastReadableLine(bytes: Uint8Array, from: number): number {
+function findEndOfTextReadByOpm(bytes: Uint8Array, from: number): number {
   const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
   let at = start
   // A carriage return at the end of a piece waits for the next piece, because it might be half of a CRLF.
@@ -398,14 +398,14 @@ function quoteByteLikeGo(byte: number): string {
 }
 
 /** The decoder needs this many bytes to detect a character and gives up if the file has fewer. */
-const minCharacterDetectionBytes = 4
+const minBytesToDecodeCharacter = 4
 
 /**
  * Skips Go's white space through the first line feed. Undefined if the decoder gives up first: at the last bytes of the
  * file, invalid UTF-8 or U+FFFD.
  */
 function skipBlankLine(bytes: Uint8Array, from: number): number | undefined {
-  for (let at = from; at + minCharacterDetectionBytes <= bytes.length;) {
+  for (let at = from; at + minBytesToDecodeCharacter <= bytes.length;) {
     if (bytes[at] === 0x0a) return at + 1
     const width = getUtf8CharacterLength(bytes, at)
     const character = decodeUtf8LikeGo(bytes.subarray(at, at + Math.max(width, 1)))

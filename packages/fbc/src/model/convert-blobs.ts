@@ -14,11 +14,11 @@ import { type Json, getJsonStringField, getJsonFieldValuesIgnoringCase } from '.
 import * as bundleRules from './rules/bundle-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
 import { findPullSpecError } from '../go/reference/image-reference.ts'
-import { parseVersion, parseRelease } from '../versions/version.ts'
+import { parseVersion, parseReleaseIdentifiers } from '../versions/version.ts'
 import {
   type ModelBundle,
   type ModelConversionState,
-  createFirstDeclarationNote,
+  createFirstOccurrenceNote,
   toFindingLocation,
   type ModelPackage,
 } from './model.ts'
@@ -54,7 +54,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
   const identity = checkPackageProperty(conversion)
   if (draft.ruleSet.pullSpecs) reportInvalidPullSpecs(conversion)
   if (identity !== undefined && identity.error === undefined) parseBundleVersion(conversion, bundle, identity)
-  linkChannelEntries(conversion, parent, bundle)
+  linkBundleToChannelEntries(conversion, parent, bundle)
 }
 
 function findParentPackage({ draft, blob, report }: BundleConversionContext): ModelPackage | undefined {
@@ -80,7 +80,7 @@ function addBundleToPackage({ draft, blob, data }: BundleConversionContext): Mod
   if (first !== undefined) {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} has duplicate bundle ${quoteLikeGo(blob.name)}`
-    const related = [createFirstDeclarationNote(first.blob.place)]
+    const related = [createFirstOccurrenceNote(first.blob.place)]
     draft.problems.add(message, bundleRules.duplicateBundle, toFindingLocation(blob.place), data, related)
     return undefined
   }
@@ -132,7 +132,7 @@ function reportInvalidPullSpecs({ blob, data, report }: BundleConversionContext)
   }
 }
 
-function linkChannelEntries(
+function linkBundleToChannelEntries(
   { blob, data, report }: BundleConversionContext,
   parent: ModelPackage,
   bundle: ModelBundle,
@@ -193,7 +193,7 @@ function parseBundleVersion(
   if (!draft.ruleSet.releases) return
   const release = getJsonStringField(identity.value, 'release')
   if (release === '') return
-  const parsed = parseRelease(release)
+  const parsed = parseReleaseIdentifiers(release)
   if (parsed.ok) {
     bundle.release = release
   } else {

@@ -9,7 +9,7 @@ import {
   type ModelBundle,
   type ModelPackage,
   type ModelConversionState,
-  createFirstDeclarationNote,
+  createFirstOccurrenceNote,
   toFindingLocation,
   ProblemCollector,
 } from './model.ts'
@@ -52,7 +52,7 @@ export function convertToModel(
     lastChannel.set(blob.package, blob)
   }
   for (const blob of catalog.bundles) convertBundle(draft, blob)
-  reportEntriesWithoutBundle(draft, lastChannel)
+  reportChannelEntriesWithoutBundle(draft, lastChannel)
   addMissingDefaultChannels(draft)
   if (ruleSet.deprecations) {
     for (const [index, blob] of catalog.deprecations.entries()) convertDeprecations(draft, blob, index)
@@ -71,7 +71,7 @@ function convertPackage(draft: ModelConversionState, blob: PackageBlob): void {
   const first = draft.packages.get(blob.name)
   if (first !== undefined) {
     const message = () => `duplicate package ${quoteLikeGo(blob.name)}`
-    const related = [createFirstDeclarationNote(first.blob.place)]
+    const related = [createFirstOccurrenceNote(first.blob.place)]
     draft.problems.add(message, packageRules.duplicatePackage, at, { package: blob.name }, related)
     return
   }
@@ -102,7 +102,7 @@ function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
   if (first?.blob !== undefined) {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} has duplicate channel ${quoteLikeGo(blob.name)}`
-    const related = [createFirstDeclarationNote(first.blob.place)]
+    const related = [createFirstOccurrenceNote(first.blob.place)]
     draft.problems.add(message, channelRules.duplicateChannel, at, data, related)
     return
   }
@@ -124,7 +124,7 @@ function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
  * Every entry without a bundle is a finding. opm tracks only the entries of the package's last loaded channel, so only
  * those have a message here. The others fail in opm's error tree.
  */
-function reportEntriesWithoutBundle(
+function reportChannelEntriesWithoutBundle(
   draft: ModelConversionState,
   lastChannel: ReadonlyMap<string, ChannelBlob>,
 ): void {
@@ -136,7 +136,7 @@ function reportEntriesWithoutBundle(
       for (const { entry } of channel.entries.values()) {
         if (bundles?.has(entry.name)) continue
         const message =
-          channel.blob === last ? () => formatEntriesWithoutBundle(last, name, bundles) : undefined
+          channel.blob === last ? () => formatChannelEntriesWithoutBundle(last, name, bundles) : undefined
         const at = toFindingLocation(channel.blob.place, entry.mark)
         const data = { package: name, channel: channel.name, entry: entry.name }
         draft.problems.add(message, channelRules.entryWithoutBundle, at, data)
@@ -145,7 +145,7 @@ function reportEntriesWithoutBundle(
   }
 }
 
-function formatEntriesWithoutBundle(
+function formatChannelEntriesWithoutBundle(
   { entries }: ChannelBlob,
   packageName: string,
   bundles: ReadonlyMap<string, ModelBundle> | undefined,

@@ -96,7 +96,7 @@ export function toFindingLocation(location: BlobLocation, mark: TextPosition = l
   return { file: location.file, line: mark.line, column: mark.column }
 }
 
-export function createFirstDeclarationNote(location: BlobLocation): { at: Location; note: string } {
+export function createFirstOccurrenceNote(location: BlobLocation): { at: Location; note: string } {
   return { at: toFindingLocation(location), note: 'the first one' }
 }
 

@@ -33,7 +33,7 @@ export function validateModel(
   findings: FindingList,
 ): ErrorTree | undefined {
   const causes: ErrorTree[] = []
-  for (const [name, parent] of sortByName(packages)) {
+  for (const [name, parent] of sortEntriesByName(packages)) {
     causes.push(
       ...createErrorNode(
         `invalid package ${quoteLikeGo(name)}`,
@@ -58,7 +58,7 @@ function collectPackageErrors(parent: ModelPackage, ruleSet: OpmRuleSet, finding
     causes.push(createErrorLeaf('package must contain at least one channel'))
     findings.add(packageRules.packageWithoutChannel, at, data)
   }
-  for (const [name, channel] of sortByName(parent.channels)) {
+  for (const [name, channel] of sortEntriesByName(parent.channels)) {
     const found = collectChannelErrors(parent, channel, ruleSet, findings)
     causes.push(...createErrorNode(`invalid channel ${quoteLikeGo(name)}`, found))
   }
@@ -84,7 +84,7 @@ function collectChannelErrors(
   } else {
     causes.push(...collectUpgradeGraphErrors(parent, channel, ruleSet, findings))
   }
-  for (const [name, entry] of sortByName(channel.entries)) {
+  for (const [name, entry] of sortEntriesByName(channel.entries)) {
     const found = collectChannelEntryErrors(parent.blob.name, channel, entry, ruleSet, findings)
     causes.push(...createErrorNode(`invalid bundle ${quoteLikeGo(name)}`, found))
   }
@@ -139,7 +139,7 @@ function findDuplicateVersions(parent: ModelPackage, findings: FindingList): Err
     }
   }
   const groups: string[] = []
-  for (const [version, bundles] of sortByName(versions)) {
+  for (const [version, bundles] of sortEntriesByName(versions)) {
     if (bundles.size < 2) continue
     const names = sortByBytes(bundles.keys())
     groups.push(`{${version}: [${names.join(', ')}]}`)
@@ -165,7 +165,7 @@ function formatVersionWithRelease(bundle: ModelBundle | undefined): string | und
   return bundle.release === '' ? version : `${version}-${bundle.release}`
 }
 
-function sortByName<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+function sortEntriesByName<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map].sort(([a], [b]) => compareBytes(a, b))
 }
 

@@ -15,7 +15,7 @@ import { getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 const maxScannedLineBytes = 4096
 
 /** Queries must be in ascending order. */
-export class BytePositionConverter {
+export class ByteOffsetPositionConverter {
   private readonly bytes: Uint8Array
   private line = 1
   private lineStart = 0
@@ -141,7 +141,7 @@ function findEndPositionsFromLines(
     for (const at of locations) ends.set(at, { endLine: at.line, endColumn: at.column })
     return locations.map((at) => ({ at, byte: 0 }))
   }
-  const reader = new BytePositionConverter(bytes)
+  const reader = new ByteOffsetPositionConverter(bytes)
   return locations.flatMap((at) => {
     const byte = reader.byteAt(at)
     const length = byte === undefined ? 0 : reader.lengthAt(at)
@@ -161,7 +161,7 @@ function findEndPositionsInDocuments(
   ends: Map<Location, EndPosition>,
   maxBytes: number,
 ): number {
-  const reader = new BytePositionConverter(bytes)
+  const reader = new ByteOffsetPositionConverter(bytes)
   const trees = new PositionedTreeReader(bytes)
   let left = maxBytes
   let next = 0

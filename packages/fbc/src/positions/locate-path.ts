@@ -1,7 +1,7 @@
 // Finds the location of a path in a document, for rules that do not store a location.
 import type { Location } from '@catalog-bot/findings/finding'
 import { TextPositionLookup, type PositionLookup } from '../go/position-lookup.ts'
-import { parseDocumentTree } from '../go/yaml/read-yaml.ts'
+import { parseYamlDocumentTree } from '../go/yaml/read-yaml.ts'
 import type { MapEntry, ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
@@ -25,7 +25,7 @@ export function createFieldPathLocator(
   end: number,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   const { line, column } = computePositionAtByteOffset(bytes, start)
-  const document = parseDocumentTree(bytes.subarray(start, end))
+  const document = parseYamlDocumentTree(bytes.subarray(start, end))
   if (!document) return () => ({ line, column })
   return createTreeFieldPathLocator(document.value, new TextPositionLookup(document.text, line, column))
 }

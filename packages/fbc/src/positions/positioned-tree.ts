@@ -14,7 +14,7 @@ import { TextPositionLookup, type PositionLookup, type TextPosition } from '../g
 import type { DocumentLines } from '../go/fast/line-starts.ts'
 import { FastJsonReader } from '../go/fast/regular-json.ts'
 import { FastYamlReader } from '../go/fast/regular-yaml.ts'
-import { parseDocumentTree, type DocumentTree } from '../go/yaml/read-yaml.ts'
+import { parseYamlDocumentTree, type YamlDocumentTree } from '../go/yaml/read-yaml.ts'
 import type { ParsedValue, MapEntry, TextSpan } from '../go/tree.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
@@ -92,7 +92,7 @@ export function readPositionedTreeWithSlowParser(
   { start, end }: DocumentSpan,
   from: TextPosition,
 ): PositionedTree | undefined {
-  const tree = parseDocumentTree(bytes.subarray(start, end))
+  const tree = parseYamlDocumentTree(bytes.subarray(start, end))
   return tree && new SlowParsedPositionedTree(tree, from)
 }
 
@@ -104,7 +104,7 @@ class SlowParsedPositionedTree implements PositionedTree {
   private readonly from: TextPosition
   private readonly positions: PositionLookup
 
-  constructor({ value, text }: DocumentTree, from: TextPosition) {
+  constructor({ value, text }: YamlDocumentTree, from: TextPosition) {
     this.root = value
     this.text = text
     this.from = from

@@ -43,7 +43,7 @@ export interface BundlePropertyError {
 }
 
 /** The properties that opm can't decode. */
-export function findPropertyErrors(blob: WritableBundle): readonly BundlePropertyError[] {
+export function findBundlePropertyErrors(blob: WritableBundle): readonly BundlePropertyError[] {
   const catalog = { packages: [], channels: [], bundles: [blob], deprecations: [], others: [] }
   const { bundles } = parseCatalogFile(new TextEncoder().encode(formatCatalogAsJsonLines(catalog)))
   return (bundles[0]?.properties ?? []).flatMap(({ type, error }, index) =>

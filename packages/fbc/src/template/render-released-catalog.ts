@@ -66,7 +66,7 @@ export function renderReleasedCatalog(
           error: `the catalog ${catalog} does not contain ${reference}, which the template refers to`,
         }
   }
-  const edges = templateBefore && detectSemverEdgeStyle(templateBefore, before.value, source)
+  const edges = templateBefore && detectSemverTemplateEdgeStyle(templateBefore, before.value, source)
   const rendered = renderTemplate(template, source, { ...(edges && { edges }) })
   if (!rendered.ok) return rendered
   const described = isSemverTemplate(template)
@@ -78,7 +78,7 @@ export function renderReleasedCatalog(
 }
 
 /** Keeps the edge style of the current file, because some pipelines use an opm that creates different semver edges. */
-function detectSemverEdgeStyle(
+function detectSemverTemplateEdgeStyle(
   template: Uint8Array,
   { channels }: WritableCatalog,
   source: RenderedBundleLookup,

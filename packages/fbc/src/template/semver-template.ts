@@ -16,7 +16,7 @@ import type { CatalogReadResult, WritableCatalog } from '../write/writable-catal
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import {
-  findPropertyErrors,
+  findBundlePropertyErrors,
   type RenderedBundleLookup,
   type RenderedBundle,
   getPackageDescriptionAndIcon,
@@ -44,7 +44,7 @@ const semverTemplateStructType = createStructType('semver.SemverTemplateData', {
 })
 
 const jsonDecodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON'
-const semverSchemaMismatchError = 'readFile: input file has unknown schema, should be "olm.semver"'
+const semverSchemaMismatchMessage = 'readFile: input file has unknown schema, should be "olm.semver"'
 
 interface SemverTemplateSettings {
   readonly kinds: readonly SemverChannelKind[]
@@ -130,14 +130,14 @@ function parseSemverTemplateSettings({ bytes }: TemplateDocument): CatalogReadRe
       `${stage === 'converting' ? 'error converting YAML to JSON' : jsonDecodingErrorPrefix}: ${message}`,
     )
   }
-  if (!read.value) return createSemverTemplateError(semverSchemaMismatchError)
+  if (!read.value) return createSemverTemplateError(semverSchemaMismatchMessage)
   const { decoded, problems } = decodeGoStruct(semverTemplateStructType, read.value, {
     isStrict: true,
     coerces: true,
   })
   if (problems[0]) return createSemverTemplateError(`${jsonDecodingErrorPrefix}: ${problems[0].message}`)
   if (getDecodedStringField(decoded, 'schema') !== 'olm.semver')
-    return createSemverTemplateError(semverSchemaMismatchError)
+    return createSemverTemplateError(semverSchemaMismatchMessage)
   const major = decoded.fields.get('generateMajorChannels') === true
   // The default is minor channels.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
@@ -185,7 +185,7 @@ function groupVersionsByArchetype(
           `supplied bundle image name ${quoteLikeGo(image)} not found in rendered bundle images`,
         )
       const bundle = blob.name ?? ''
-      const [wrong] = findPropertyErrors(blob)
+      const [wrong] = findBundlePropertyErrors(blob)
       if (wrong)
         return createSemverTemplateError(
           `parse properties for bundle ${quoteLikeGo(bundle)}: parse property[${wrong.index}] of type ${quoteLikeGo(wrong.type)}: ${wrong.error}`,

@@ -11,8 +11,8 @@ import {
   parseVersion,
   type Version,
   compareVersions,
-  parseRelease,
-  type ReleaseVersion,
+  parseReleaseIdentifiers,
+  type ReleaseIdentifiers,
 } from '../versions/version.ts'
 import { validateCatalog } from '../model/validate-catalog.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
@@ -24,7 +24,7 @@ import {
   type WritableChannelEntry,
 } from '../write/writable-catalog.ts'
 import {
-  findPropertyErrors,
+  findBundlePropertyErrors,
   type RenderedBundleLookup,
   type RenderedBundle,
   hasSubstitutesForAnnotation,
@@ -178,7 +178,7 @@ function setChannelEntrySkips({ name, replaces, skipRange }: WritableChannelEntr
 
 interface VersionWithRelease {
   readonly version: Version
-  readonly release: ReleaseVersion
+  readonly release: ReleaseIdentifiers
 }
 
 /** If the bundle declares that it substitutes another, its build metadata is the release (the older form). */
@@ -186,7 +186,7 @@ function parseVersionWithRelease(bundle: RenderedBundle): CatalogReadResult<Vers
   const name = quoteLikeGo(bundle.blob.name ?? '')
   const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
   const [property] = packages
-  const wrong = findPropertyErrors(bundle.blob).find(({ type }) => type === 'olm.package')
+  const wrong = findBundlePropertyErrors(bundle.blob).find(({ type }) => type === 'olm.package')
   if (wrong)
     return createSubstitutionError(
       `unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`,
@@ -199,7 +199,7 @@ function parseVersionWithRelease(bundle: RenderedBundle): CatalogReadResult<Vers
       `invalid semver version ${quoteLikeGo(text)} in "olm.package" property for bundle ${name}: ${version.error}`,
     )
   const releaseText = getJsonStringField(property.value, 'release')
-  const release = releaseText === '' ? { ok: true as const, value: [] } : parseRelease(releaseText)
+  const release = releaseText === '' ? { ok: true as const, value: [] } : parseReleaseIdentifiers(releaseText)
   if (!release.ok)
     return createSubstitutionError(
       `invalid release ${quoteLikeGo(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
@@ -210,7 +210,7 @@ function parseVersionWithRelease(bundle: RenderedBundle): CatalogReadResult<Vers
   const { build } = version.value
   if (release.value.length > 0 || build.length === 0 || !hasSubstitutesForAnnotation(bundle))
     return { ok: true, value: { version: version.value, release: release.value } }
-  const legacy = parseRelease(build.join('.'))
+  const legacy = parseReleaseIdentifiers(build.join('.'))
   if (!legacy.ok)
     return createSubstitutionError(
       `unable to convert build metadata to release for bundle ${name}: ${legacy.error}`,

@@ -2,7 +2,7 @@
 // semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
 import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 
-export type ReleaseVersion = readonly (NumericVersionPart | string)[]
+export type ReleaseIdentifiers = readonly (NumericVersionPart | string)[]
 
 const maxReleaseLength = 20
 
@@ -169,7 +169,7 @@ function createVersionError(error: string): { readonly ok: false; readonly error
 }
 
 /** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's message. */
-export function parseRelease(text: string): VersionParseResult<ReleaseVersion> {
+export function parseReleaseIdentifiers(text: string): VersionParseResult<ReleaseIdentifiers> {
   if (new TextEncoder().encode(text).length > maxReleaseLength) {
     return {
       ok: false,

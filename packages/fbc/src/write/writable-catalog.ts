@@ -149,7 +149,11 @@ function addWritableBlob(meta: BlobMeta, into: MutableCatalog, budget: JsonValue
     case '':
       return formatMissingSchemaError(value)
     default:
-      into.others.push({ schema, package: of, value: toJsonWithinBudget(value, 0, budget) as JsonObject })
+      into.others.push({
+        schema,
+        package: of,
+        value: convertValueToJsonWithinBudget(value, 0, budget) as JsonObject,
+      })
       return undefined
   }
 }
@@ -270,7 +274,7 @@ function toWritableProperties(decoded: DecodedStruct, budget: JsonValueBudget) {
       const value = property.sources.get('value')
       return {
         type: getDecodedStringField(property, 'type'),
-        value: value ? toJsonWithinBudget(value, 0, budget) : null,
+        value: value ? convertValueToJsonWithinBudget(value, 0, budget) : null,
       }
     }),
   }
@@ -287,13 +291,13 @@ function toBase64(value: unknown): string | null {
 /** Returns a value as plain data with keys sorted by bytes. Fails if the value is too large or nested too deeply. */
 export function toJsonWithSizeLimit(value: ParsedValue): CatalogReadResult<Json> {
   const budget = { left: maxRenderedBlobValues }
-  const json = toJsonWithinBudget(value, 0, budget)
+  const json = convertValueToJsonWithinBudget(value, 0, budget)
   if (budget.left > 0) return { ok: true, value: json }
   return { ok: false, error: catalogTooLargeMessage }
 }
 
 /** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */
-function toJsonWithinBudget(value: ParsedValue, depth: number, budget: JsonValueBudget): Json {
+function convertValueToJsonWithinBudget(value: ParsedValue, depth: number, budget: JsonValueBudget): Json {
   if (depth > maxRenderedBlobDepth) budget.left = 0
   if (budget.left-- <= 0) return null
   switch (value.kind) {
@@ -304,12 +308,12 @@ function toJsonWithinBudget(value: ParsedValue, depth: number, budget: JsonValue
     case 'string':
       return value.value
     case 'list':
-      return value.items.map((item) => toJsonWithinBudget(item, depth + 1, budget))
+      return value.items.map((item) => convertValueToJsonWithinBudget(item, depth + 1, budget))
     case 'map':
       return Object.fromEntries(
         [...value.entries]
           .sort((a, b) => compareBytes(a.key, b.key))
-          .map((entry) => [entry.key, toJsonWithinBudget(entry.value, depth + 1, budget)]),
+          .map((entry) => [entry.key, convertValueToJsonWithinBudget(entry.value, depth + 1, budget)]),
       )
   }
 }

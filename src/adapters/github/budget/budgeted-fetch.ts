@@ -39,7 +39,7 @@ const maxCachedResponseBytes = 256 * 1024
 const cacheEntryOverheadBytes = 1024
 
 /** Marks answers to requests that were never sent. */
-export const throttledRequestHeader = 'x-catalog-bot-held'
+export const throttledResponseHeaderName = 'x-catalog-bot-held'
 
 export interface BudgetedFetchListeners {
   onQuota(quota: RateLimitQuota & { readonly resource: RateLimitResource }): void
@@ -178,7 +178,7 @@ function createThrottledResponse(why: RequestWaitReason, milliseconds: number): 
     {
       status: 403,
       headers: {
-        [throttledRequestHeader]: why,
+        [throttledResponseHeaderName]: why,
         'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))),
       },
     },

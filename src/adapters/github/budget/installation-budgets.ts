@@ -6,7 +6,7 @@ import { ForgeError } from '../forge-error.ts'
 import { getThrottledPriorityClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
 import {
   createBudgetedFetch,
-  throttledRequestHeader,
+  throttledResponseHeaderName,
   type BudgetedFetchListeners,
   createResponseCache,
   type ResponseCache,
@@ -138,7 +138,7 @@ export function createInstallationBudgets({
 /** Undefined: it was sent. */
 function toThrottledRequestError(error: unknown, now: number): ForgeError | undefined {
   const { response } = error as { response?: { headers?: Readonly<Record<string, string | undefined>> } }
-  if (response?.headers?.[throttledRequestHeader] === undefined) return undefined
+  if (response?.headers?.[throttledResponseHeaderName] === undefined) return undefined
   const retryAfter = Number(response.headers['retry-after'])
   return new ForgeError('rate-limited', formatRateLimit(now + retryAfter * 1000), { retryAfter })
 }

@@ -37,7 +37,7 @@ interface RecordedRateLimitQuota {
 }
 
 /** The rest of an installation's hourly limits, and how far each class may use it. */
-class RateLimitQuotas {
+class RateLimitQuotaTracker {
   readonly #known = new Map<RateLimitResource, RecordedRateLimitQuota>()
   readonly #underWay = new Map<RateLimitResource, number>()
 
@@ -96,7 +96,7 @@ class RateLimitQuotas {
 }
 
 /** The amount used within the last span of time. */
-class SlidingWindowUsage {
+class SlidingWindowCounter {
   readonly #span: number
   readonly #most: number
   readonly #entries: { readonly at: number; readonly amount: number }[] = []
@@ -177,7 +177,7 @@ class InstallationRequestBudget implements RequestBudget {
   readonly #limits
   readonly #reserves
   readonly #clock
-  readonly #quotas = new RateLimitQuotas()
+  readonly #quotas = new RateLimitQuotaTracker()
   readonly #points
   readonly #content
   readonly #line: PendingRequest[] = []
@@ -196,12 +196,12 @@ class InstallationRequestBudget implements RequestBudget {
     this.#reserves = reserves
     this.#clock = clock
     this.#points = {
-      rest: new SlidingWindowUsage(limits.restPoints, msPerMinute),
-      graphql: new SlidingWindowUsage(limits.graphqlPoints, msPerMinute),
+      rest: new SlidingWindowCounter(limits.restPoints, msPerMinute),
+      graphql: new SlidingWindowCounter(limits.graphqlPoints, msPerMinute),
     }
     this.#content = [
-      new SlidingWindowUsage(limits.contentPerMinute, msPerMinute),
-      new SlidingWindowUsage(limits.contentPerHour, 60 * msPerMinute),
+      new SlidingWindowCounter(limits.contentPerMinute, msPerMinute),
+      new SlidingWindowCounter(limits.contentPerHour, 60 * msPerMinute),
     ]
   }
 

@@ -129,12 +129,12 @@ const waitTimeoutMsByPriorityClass: Readonly<Record<WorkPriorityClass, number>> 
   scan: 5_000,
 }
 /** For jobs that do not block others or are half done, because requeuing would repeat their requests. */
-const longRequestWaitTimeoutMs = 60_000
+const extendedWaitTimeoutMs = 60_000
 /** Milliseconds until a request that waited in vain tries again. */
 const timedOutRequestRetryMs = 5_000
 const getRequestWaitTimeoutMs = ({ work, hasBegun }: BudgetedRequest, why: RequestWaitReason): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
-    ? longRequestWaitTimeoutMs
+    ? extendedWaitTimeoutMs
     : waitTimeoutMsByPriorityClass[work]
 
 /** Defined for a waiter that has waited, or would wait, too long. */

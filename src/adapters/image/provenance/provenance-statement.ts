@@ -33,7 +33,7 @@ export function createProvenanceStatement(image: SignedImage, build: ImageBuildR
       buildDefinition: {
         buildType: catalogImageBuildType,
         externalParameters: {
-          ...(source && { source: toSourceDependency(source) }),
+          ...(source && { source: toSourceRepositoryParameter(source) }),
           ...(base && { base: base.name }),
           platforms: build.platforms,
         },
@@ -58,7 +58,7 @@ export function createProvenanceStatement(image: SignedImage, build: ImageBuildR
   return new TextEncoder().encode(JSON.stringify(statement))
 }
 
-function toSourceDependency({ repository, path }: NonNullable<ImageBuildRecord['source']>): object {
+function toSourceRepositoryParameter({ repository, path }: NonNullable<ImageBuildRecord['source']>): object {
   return { uri: formatGitUri(repository), ...(path !== undefined && { path }) }
 }
 

@@ -72,7 +72,7 @@ export function createAuthorizedRequestSender(
     const memory = `${endpoint.host} ${computeCredentialFingerprint(credential)}`
     const origin = originOf(endpoint.host)
     const url = toRequestUrl(request, origin)
-    const authorization = new RequestAuthorization(
+    const authorization = new RegistryRequestCredential(
       request,
       credential,
       rights,
@@ -114,7 +114,7 @@ function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): 
 }
 
 /** The credential of one request, in the form that the registry's challenges ask for. */
-class RequestAuthorization {
+class RegistryRequestCredential {
   readonly #request: RegistryHttpRequest
   readonly #credential: RegistryCredential
   readonly #rights: RegistryTokenActions

@@ -72,7 +72,7 @@ export async function loadMountedPullSecrets(
   const queryHelper = createCachedCredentialHelperQuery(options)
   const folders = [
     directory,
-    ...(await listNonHiddenEntryNames(directory)).map((folder) => join(directory, folder)),
+    ...(await listVisibleFileNames(directory)).map((folder) => join(directory, folder)),
   ]
   const sources: CredentialSource[] = []
   for (const folder of folders)
@@ -151,7 +151,7 @@ async function readCredentialFile(path: string): Promise<string> {
   }
 }
 
-async function listNonHiddenEntryNames(directory: string): Promise<readonly string[]> {
+async function listVisibleFileNames(directory: string): Promise<readonly string[]> {
   try {
     // Kubernetes keeps the real files in folders that start with ".." and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort()

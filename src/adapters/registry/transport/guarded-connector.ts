@@ -15,7 +15,7 @@ const maxProxyResponseHeaderBytes = 16 * 1024
 export type HostnameResolver = (hostname: string) => Promise<readonly string[]>
 
 // IPv4 first: without an IPv6 route, each such address would cost a failed attempt.
-const resolveHostnameWithSystem: HostnameResolver = async (hostname) =>
+const resolveHostnameWithOsResolver: HostnameResolver = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'ipv4first' })).map(({ address }) => address)
 
 /** A connector for undici's Agent. Fails with RegistryErrors `blocked`, `dns`, or the socket's own errors. */
@@ -23,7 +23,7 @@ export function createEgressPolicyConnector(
   policy: EgressPolicy,
   options: { readonly connectTimeout: number; readonly resolve?: HostnameResolver | undefined },
 ): buildConnector.connector {
-  const resolve = options.resolve ?? resolveHostnameWithSystem
+  const resolve = options.resolve ?? resolveHostnameWithOsResolver
   const connectors = new Map<string, buildConnector.connector>()
 
   function connectorFor(hostname: string): buildConnector.connector {

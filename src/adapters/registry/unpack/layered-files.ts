@@ -20,7 +20,7 @@ const maxSymlinkDepth = 8
 const opaqueWhiteoutFileName = '.wh..wh..opq'
 const whiteoutFilePrefix = '.wh.'
 
-export interface LayeredFiles {
+export interface LayeredFileSystem {
   /** Starts the next layer, from the bottom up. */
   startLayer(): void
   /** Throws a RegistryError `unsupported` for entries that opm would handle differently, or not at all. */
@@ -34,11 +34,11 @@ export interface LayeredFiles {
   filesBelow(directories: readonly string[]): ReadonlyMap<string, Uint8Array>
 }
 
-export function createLayeredFileTree(): LayeredFiles {
+export function createLayeredFileTree(): LayeredFileSystem {
   return new LayeredFileTree()
 }
 
-class LayeredFileTree implements LayeredFiles {
+class LayeredFileTree implements LayeredFileSystem {
   #layer = 0
   readonly #root: LayerDirectoryNode & { layer: number } = {
     kind: 'directory',
@@ -49,13 +49,13 @@ class LayeredFileTree implements LayeredFiles {
   #entered = new Set<string>()
   #madeOpaque = new Set<string>()
 
-  readonly startLayer: LayeredFiles['startLayer'] = () => {
+  readonly startLayer: LayeredFileSystem['startLayer'] = () => {
     this.#layer += 1
     this.#entered = new Set()
     this.#madeOpaque = new Set()
   }
 
-  readonly add: LayeredFiles['add'] = (entry) => {
+  readonly add: LayeredFileSystem['add'] = (entry) => {
     const { path } = entry
     const name = getBaseName(path)
     if (entry.kind === 'global') {
@@ -69,15 +69,15 @@ class LayeredFileTree implements LayeredFiles {
     else this.#put(path, entry)
   }
 
-  readonly paths: LayeredFiles['paths'] = () => listDescendantPaths(this.#root, '')
+  readonly paths: LayeredFileSystem['paths'] = () => listDescendantPaths(this.#root, '')
 
-  readonly filesBelow: LayeredFiles['filesBelow'] = (directories) => {
+  readonly filesBelow: LayeredFileSystem['filesBelow'] = (directories) => {
     const found = new Map<string, Uint8Array>()
     for (const directory of directories) {
       const start = this.#resolvePath(directory)
       if (!start) {
         // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
-        if (!isPathMissingAndSymlinkFree(this.#root, directory))
+        if (!isMissingPathWithoutSymlink(this.#root, directory))
           throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
         continue
       }
@@ -222,7 +222,7 @@ function* listDescendantPaths(directory: LayerDirectoryNode, prefix: string): Ge
 }
 
 /** Whether a path is missing without any link along it. */
-function isPathMissingAndSymlinkFree(root: LayerDirectoryNode, path: string): boolean {
+function isMissingPathWithoutSymlink(root: LayerDirectoryNode, path: string): boolean {
   let node: LayerTreeNode | LayerDirectoryNode | undefined = root
   for (const part of path.split('/')) {
     if (node?.kind === 'symlink') return false

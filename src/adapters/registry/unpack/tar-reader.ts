@@ -176,7 +176,9 @@ class StreamingTarReader implements TarReader {
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
-      throw createRejectedArchiveError(`the name of the file ${quotePath(written)} ends with a slash`)
+      throw createRejectedArchiveError(
+        `the name of the file ${quoteTruncatedPath(written)} ends with a slash`,
+      )
     if (isFile) this.#readFile(path, size)
     else this.#readBodiless(type, path, size, target)
     this.#pax = this.#longName = this.#longLink = undefined
@@ -187,15 +189,17 @@ class StreamingTarReader implements TarReader {
     if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
     const kind = headerOnlyEntryKindByTypeflag[type]
     if (kind === undefined)
-      throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
+      throw createRejectedArchiveError(
+        `${quoteTruncatedPath(path)} has the unsupported type ${quoteTruncatedPath(type)}`,
+      )
     if (size !== 0)
       throw createRejectedArchiveError(
-        `${quotePath(path)} has a size, but entries of its type have no content`,
+        `${quoteTruncatedPath(path)} has a size, but entries of its type have no content`,
       )
     if (path === '') {
       if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
     } else if (kind === 'hardlink') this.#onEntry({ kind, path, target: normalizeTarEntryPath(target()) })
-    else if (kind === 'symlink') this.#onEntry({ kind, path, target: checkLinkTarget(path, target()) })
+    else if (kind === 'symlink') this.#onEntry({ kind, path, target: validateTarLinkTarget(path, target()) })
     else this.#onEntry({ kind, path })
   }
 
@@ -203,7 +207,9 @@ class StreamingTarReader implements TarReader {
     if (path === '') throw createRejectedArchiveError('a file has no name')
     const wanted = this.#shouldRead(path, size)
     if (wanted && size > this.#limits.file)
-      throw createRejectedArchiveError(`${quotePath(path)} is larger than ${this.#limits.file} bytes`)
+      throw createRejectedArchiveError(
+        `${quoteTruncatedPath(path)} is larger than ${this.#limits.file} bytes`,
+      )
     this.#expectData(size, wanted, (bytes) =>
       this.#onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
     )
@@ -242,11 +248,11 @@ function decodeGnuLongName(bytes: Uint8Array): string {
   return decodeUtf8(text)
 }
 
-function checkLinkTarget(path: string, target: string): string {
+function validateTarLinkTarget(path: string, target: string): string {
   if (target.includes('\0'))
-    throw createRejectedArchiveError(`the target of the link ${quotePath(path)} contains a NUL`)
+    throw createRejectedArchiveError(`the target of the link ${quoteTruncatedPath(path)} contains a NUL`)
   if (target === '' || target.length > maxTarPathLength)
-    throw createRejectedArchiveError(`the link ${quotePath(path)} has an invalid target`)
+    throw createRejectedArchiveError(`the link ${quoteTruncatedPath(path)} has an invalid target`)
   return target
 }
 
@@ -256,9 +262,10 @@ function normalizeTarEntryPath(name: string): string {
     throw createRejectedArchiveError(`a name is longer than ${maxTarPathLength} characters`)
   if (name.includes('\0')) throw createRejectedArchiveError('a name contains a NUL')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
-    throw createRejectedArchiveError(`${quotePath(name)} is a Windows path`)
+    throw createRejectedArchiveError(`${quoteTruncatedPath(name)} is a Windows path`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw createRejectedArchiveError(`${quotePath(name)} points outside the archive`)
+  if (parts.includes('..'))
+    throw createRejectedArchiveError(`${quoteTruncatedPath(name)} points outside the archive`)
   // Characters outside ASCII have up to three bytes in UTF-8.
   if (
     parts.some(
@@ -279,6 +286,6 @@ function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {
   return result
 }
 
-function quotePath(path: string): string {
+function quoteTruncatedPath(path: string): string {
   return JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)
 }

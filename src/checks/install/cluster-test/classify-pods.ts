@@ -25,7 +25,7 @@ export interface PodFailureCodes {
 const maxContainerRestarts = 3
 
 /** Failures that might be temporary, such as a registry error or a crash. The stage waits until its deadline. */
-const temporaryClusterTestFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>(
+const transientClusterTestFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>(
   [
     'registry-failing',
     'api-unreachable',
@@ -51,7 +51,7 @@ const containerConfigErrorReasons: ReadonlySet<string> = new Set([
 ])
 
 export function isPermanentFailure(failure: ClusterTestFailure | undefined): failure is ClusterTestFailure {
-  return failure !== undefined && !temporaryClusterTestFailureCodes.has(failure.code)
+  return failure !== undefined && !transientClusterTestFailureCodes.has(failure.code)
 }
 
 /** Returns the first permanent failure, or else the first temporary failure. */

@@ -18,7 +18,7 @@ import {
 } from './cluster-test-objects.ts'
 import {
   toClusterScopedObjectName,
-  initiallyAbsentCrdsAnnotation,
+  crdsAbsentBeforeTestAnnotation,
   expirationLabelKey,
   parseJsonNameList,
   clusterTestLabelKey,
@@ -71,15 +71,15 @@ interface CleanUpPhase {
 }
 
 const formatTestLabelSelector = (state: CleanUpState) => `${clusterTestLabelKey}=${state.id}`
-const computeLongCleanUpTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
-const computeShortCleanUpTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
+const computeLongPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
+const computeShortPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
 /** Ordered so that an Operator still runs during its own clean-up, and the namespace is deleted last. */
 const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'Subscriptions',
     queries: createPerNamespaceQueryLister(olmApiVersion, 'Subscription'),
-    timeoutMs: computeShortCleanUpTimeoutMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'extensions',
@@ -91,7 +91,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
         labels: formatTestLabelSelector(state),
       })),
     ],
-    timeoutMs: computeLongCleanUpTimeoutMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     // The garbage collector deletes it after the BundleDeployment; the next test must not see it.
@@ -105,13 +105,13 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
       ]
     },
     isDeletedByController: true,
-    timeoutMs: computeLongCleanUpTimeoutMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'ClusterServiceVersions',
     queries: createPerNamespaceQueryLister(olmApiVersion, 'ClusterServiceVersion'),
     isOurs: isNonCopiedCsv,
-    timeoutMs: computeLongCleanUpTimeoutMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'catalogs and plans',
@@ -121,7 +121,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
       ...createPerNamespaceQueryLister(operatorGroupApiVersion, 'OperatorGroup')(state),
       { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: formatTestLabelSelector(state) },
     ],
-    timeoutMs: computeShortCleanUpTimeoutMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'cluster-scoped OLM objects',
@@ -136,20 +136,20 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
           ] as const
         ).map(([apiVersion, kind]) => ({ apiVersion, kind, labels: `olm.owner.namespace=${namespace}` })),
       ),
-    timeoutMs: computeShortCleanUpTimeoutMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'CRDs',
     queries: ({ crds }) => crds.map((name) => ({ ...crdApiVersionAndKind, name })),
     isOurs: isCrdInstalledByTest,
-    timeoutMs: computeLongCleanUpTimeoutMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'ClusterRoleBindings',
     queries: (state) => [
       { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: formatTestLabelSelector(state) },
     ],
-    timeoutMs: computeShortCleanUpTimeoutMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'namespaces',
@@ -163,7 +163,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
     isOurs: ({ metadata }, { namespaces }) =>
       namespaces.some((namespace) => metadata.name.endsWith(`.${namespace}`)),
     // Controllers recreate these until their last part is gone, and they do no harm.
-    timeoutMs: computeShortCleanUpTimeoutMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
 ]
 
@@ -273,7 +273,7 @@ function addTestObjectsToCleanUpState(state: CleanUpState, observation: ClusterO
       ...new Set([
         ...state.crds,
         ...found.flatMap(({ metadata }) =>
-          parseJsonNameList(metadata.annotations?.[initiallyAbsentCrdsAnnotation]),
+          parseJsonNameList(metadata.annotations?.[crdsAbsentBeforeTestAnnotation]),
         ),
       ]),
     ],

@@ -5,7 +5,7 @@ import {
   createFailedClusterTestProgress,
   createWaitingClusterTestProgress,
   type ClusterTestProgress,
-  type ClusterTestDriver,
+  type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
 } from './cluster-test-state.ts'
@@ -33,7 +33,7 @@ export function selectClusterTestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
   { groupVersions }: Pick<DiscoveredClusterApis, 'groupVersions'>,
-): ClusterTestDriver | ClusterTestFailure {
+): ClusterTestStateMachine | ClusterTestFailure {
   const absent = (what: string): ClusterTestFailure => ({
     code: 'api-absent',
     says: `the cluster does not serve ${what}, so nothing was tested with ${plan.target}`,
@@ -41,11 +41,11 @@ export function selectClusterTestDriver(
   switch (plan.target) {
     case 'OLM v0':
       return groupVersions.includes(olmApiVersion)
-        ? (createOlmV0TestDriver(plan, deadlines) as ClusterTestDriver)
+        ? (createOlmV0TestDriver(plan, deadlines) as ClusterTestStateMachine)
         : absent(olmApiVersion)
     case 'OLM v1':
       return groupVersions.includes(olmV1ApiVersion)
-        ? (createOlmV1TestDriver(plan, deadlines) as ClusterTestDriver)
+        ? (createOlmV1TestDriver(plan, deadlines) as ClusterTestStateMachine)
         : absent(olmV1ApiVersion)
     case 'RukPak plain':
     case 'RukPak registry':
@@ -53,7 +53,7 @@ export function selectClusterTestDriver(
       const version = rukPakApiVersions.find((one) => groupVersions.includes(one))
       return version === undefined
         ? absent('core.rukpak.io')
-        : (createRukPakTestDriver(plan, deadlines, plan.target, version) as ClusterTestDriver)
+        : (createRukPakTestDriver(plan, deadlines, plan.target, version) as ClusterTestStateMachine)
     }
   }
 }
@@ -71,7 +71,7 @@ export function listSupportedInstallTargets({
 
 /** Evaluates one observation. Never treats an object that it could not read as absent. */
 export function computeNextClusterTestProgress(
-  kind: ClusterTestDriver,
+  kind: ClusterTestStateMachine,
   state: ClusterTestState,
   observation: ClusterObservation,
   now: number,

@@ -5,13 +5,13 @@ import { bundleUnpackTimeoutGoDuration } from './cluster-test-state.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
   toClusterScopedObjectName,
-  initiallyAbsentCrdsAnnotation,
+  crdsAbsentBeforeTestAnnotation,
   expirationLabelKey,
   toTestNamespaceName,
   toTargetNamespaceName,
   clusterTestLabelKey,
   type ClusterTestCatalogSource,
-  type ClusterTestAllowedEgress,
+  type ClusterTestEgressAllowlist,
   type ClusterTestPlan,
   type ClusterTestStep,
 } from './cluster-test-plan.ts'
@@ -37,7 +37,7 @@ export function createTestNamespace(plan: ClusterTestPlan): KubeObject {
         ...createClusterTestLabels(plan),
         'pod-security.kubernetes.io/enforce': plan.quota.podSecurity,
       },
-      annotations: { [initiallyAbsentCrdsAnnotation]: JSON.stringify(plan.crds) },
+      annotations: { [crdsAbsentBeforeTestAnnotation]: JSON.stringify(plan.crds) },
     },
   }
 }
@@ -100,7 +100,7 @@ export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQue
  */
 function createEgressNetworkPolicySpec(
   plan: ClusterTestPlan,
-  { api, reaches }: ClusterTestAllowedEgress,
+  { api, reaches }: ClusterTestEgressAllowlist,
 ): KubeObjectSpec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
   const names = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ protocol, port })))

@@ -71,7 +71,7 @@ const verdictByFailureClass: Readonly<Record<ClusterTestFailureClass, ClusterTes
   infra: 'could not be found out',
 }
 
-export function createFailedTestOutcome(
+export function createFailedClusterTestOutcome(
   code: ClusterTestFailureCode,
   message: string,
 ): ClusterTestOutcome & ClusterTestFailure {
@@ -92,7 +92,7 @@ export function isAuthorCausedFailureCode(code: ClusterTestFailureCode): boolean
 }
 
 /** Returns true only for infrastructure failures. */
-export function isRetryableOutcome(outcome: ClusterTestOutcome): boolean {
+export function isRetryableClusterTestOutcome(outcome: ClusterTestOutcome): boolean {
   return 'code' in outcome && clusterTestFailureClassByCode[outcome.code] === 'infra'
 }
 

@@ -36,7 +36,7 @@ interface ClusterTestPlanningResult {
 export const clusterTestLabelKey = 'catalog-bot.io/trial'
 export const expirationLabelKey = 'catalog-bot.io/expires'
 /** CRDs that do not exist before the test. Clean-up can delete them if the test's bundles installed them. */
-export const initiallyAbsentCrdsAnnotation = 'catalog-bot.io/absent-before'
+export const crdsAbsentBeforeTestAnnotation = 'catalog-bot.io/absent-before'
 
 export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
 
@@ -65,11 +65,11 @@ export interface ClusterTestPlan {
   readonly installerRole: string
   readonly quota: ClusterTestQuota
   /** Absent if the network is not restricted. */
-  readonly network?: ClusterTestAllowedEgress
+  readonly network?: ClusterTestEgressAllowlist
 }
 
 /** The destinations that test pods can connect to, in addition to each other and cluster DNS. */
-export interface ClusterTestAllowedEgress {
+export interface ClusterTestEgressAllowlist {
   readonly api: readonly { readonly address: string; readonly ports: readonly number[] }[]
   /** Additional CIDR ranges that the bot administrator sets. */
   readonly reaches: readonly string[]

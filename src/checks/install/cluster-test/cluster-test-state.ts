@@ -1,6 +1,6 @@
 import type { ClusterAction, KubeQuery, ClusterObservation } from './kube-object.ts'
 import {
-  createFailedTestOutcome,
+  createFailedClusterTestOutcome,
   type ClusterTestFailureCode,
   type ClusterTestOutcome,
 } from './cluster-test-outcome.ts'
@@ -77,7 +77,7 @@ export interface ClusterTestProgress<Stage extends string = string> {
   readonly outcome?: ClusterTestOutcome
 }
 
-export interface ClusterTestDriver<Stage extends string = string> {
+export interface ClusterTestStateMachine<Stage extends string = string> {
   readonly first: Stage
   readonly queries: (state: ClusterTestState<Stage>) => readonly KubeQuery[]
   readonly next: (
@@ -136,10 +136,10 @@ export function createFailedClusterTestProgress<Stage extends string>(
   now: number,
   { code, says }: { readonly code: ClusterTestFailureCode; readonly says: string },
 ): ClusterTestProgress<Stage> {
-  return createFinalClusterTestProgress(state, now, createFailedTestOutcome(code, says))
+  return createFinalClusterTestProgress(state, now, createFailedClusterTestOutcome(code, says))
 }
 
-export function updateClusterTestStateValues<Stage extends string>(
+export function updateClusterTestState<Stage extends string>(
   state: ClusterTestState<Stage>,
   memory: ClusterTestState['memory'],
 ): ClusterTestState<Stage> {
@@ -157,7 +157,7 @@ export function measureFailureDuration<Stage extends string>(
 ): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
     return {
-      state: updateClusterTestStateValues(state, { failure: code ?? '', failingSince: now }),
+      state: updateClusterTestState(state, { failure: code ?? '', failingSince: now }),
       milliseconds: 0,
     }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }

@@ -9,9 +9,9 @@ import {
   classifyBundleUnpackFailure,
 } from './classify-olm-v0.ts'
 import {
-  updateClusterTestStateValues,
+  updateClusterTestState,
   type ClusterTestProgress,
-  type ClusterTestDriver,
+  type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
 } from './cluster-test-state.ts'
@@ -46,21 +46,21 @@ import {
 } from './cluster-test-objects.ts'
 import { isAuthorCausedFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
 import {
-  initiallyAbsentCrdsAnnotation,
+  crdsAbsentBeforeTestAnnotation,
   parseJsonNameList,
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
 import { ClusterTestStageRunner, type ObservedWorkloads } from './test-stages.ts'
 
-type OlmV0Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
-type OlmV0State = ClusterTestState<OlmV0Stage>
-type OlmV0Progress = ClusterTestProgress<OlmV0Stage>
+type OlmV0TestStage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
+type OlmV0TestState = ClusterTestState<OlmV0TestStage>
+type OlmV0TestProgress = ClusterTestProgress<OlmV0TestStage>
 
 export function createOlmV0TestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
-): ClusterTestDriver<OlmV0Stage> {
+): ClusterTestStateMachine<OlmV0TestStage> {
   const queries = createOlmV0Queries(plan)
   return {
     first: 'preflight',
@@ -71,7 +71,7 @@ export function createOlmV0TestDriver(
           ? [...queries.running, ...parseJsonNameList(memory['crds']).map(createCrdQuery)]
           : queries.running,
     next: (state, observation, now) =>
-      new OlmV0StageRunner({ plan, deadlines, queries }, state, observation, now).run(),
+      new OlmV0TestStageRunner({ plan, deadlines, queries }, state, observation, now).run(),
   }
 }
 
@@ -89,8 +89,11 @@ interface ObservedOperator extends ObservedWorkloads {
   readonly isReplaced: boolean
 }
 
-class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typeof createOlmV0Queries>> {
-  run(): OlmV0Progress {
+class OlmV0TestStageRunner extends ClusterTestStageRunner<
+  OlmV0TestStage,
+  ReturnType<typeof createOlmV0Queries>
+> {
+  run(): OlmV0TestProgress {
     switch (this.state.stage) {
       case 'preflight':
         return this.#createNamespace()
@@ -107,7 +110,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     }
   }
 
-  #createNamespace(): OlmV0Progress {
+  #createNamespace(): OlmV0TestProgress {
     const existing = this.rejectExistingCrds('The install test would change this CRD for other users.')
     if (existing) return existing
     const namespace = this.find(this.queries.namespace)
@@ -115,7 +118,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     return this.moveTo('catalog', `namespace ${namespace.metadata.name} exists`)
   }
 
-  #serveCatalog(): OlmV0Progress {
+  #serveCatalog(): OlmV0TestProgress {
     const { plan, queries } = this
     const namespace = this.find(queries.namespace)
     if (!namespace) return this.wait('waiting for the namespace')
@@ -172,7 +175,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     return findPodFailure(pods, catalogPodFailureCodes)
   }
 
-  #resolve(): OlmV0Progress {
+  #resolve(): OlmV0TestProgress {
     const namespace = this.find(this.queries.namespace)
     const subscription = this.find(this.queries.subscription)
     if (!subscription) {
@@ -210,7 +213,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     return this.#explainMissingPlan(subscription)
   }
 
-  #compareWithSimulation(installPlan: KubeObject): OlmV0Progress {
+  #compareWithSimulation(installPlan: KubeObject): OlmV0TestProgress {
     const { name } = installPlan.metadata
     const wanted = this.wantedStep
     const names = listInstallPlanCsvNames(installPlan)
@@ -226,13 +229,13 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     })
   }
 
-  #waitForUnpacking(message: string): OlmV0Progress {
+  #waitForUnpacking(message: string): OlmV0TestProgress {
     return this.waited < this.deadlines.unpacking
       ? this.wait(`waiting for OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`)
       : this.fail({ code: 'too-slow', says: `OLM did not unpack the bundle in time: ${message}` })
   }
 
-  #explainMissingPlan(subscription: KubeObject): OlmV0Progress {
+  #explainMissingPlan(subscription: KubeObject): OlmV0TestProgress {
     const { plan, state } = this
     // The state might predate the catalog replacement.
     const staysThere = state.step > 0 && getStringAtPath(subscription.status, 'state') === 'AtLatestKnown'
@@ -297,7 +300,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
    * The plan lists all CRDs, including those of unopened bundles. An existing CRD belongs to this test or to another
    * user. Records the CRDs for clean-up before it approves the plan.
    */
-  #reviewInstallPlan(): OlmV0Progress {
+  #reviewInstallPlan(): OlmV0TestProgress {
     const namespace = this.find(this.queries.namespace)
     const name = String(this.state.memory['plan'])
     const found = this.#findPlan(name)
@@ -313,20 +316,20 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${theirs}. The install test would change this CRD for other users.`,
       })
-    const noted = parseJsonNameList(namespace.metadata.annotations?.[initiallyAbsentCrdsAnnotation])
+    const noted = parseJsonNameList(namespace.metadata.annotations?.[crdsAbsentBeforeTestAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
       return this.wait('waiting for the CRD names to be recorded', [
         {
           kind: 'patch',
           at: this.queries.namespace,
-          patch: { metadata: { annotations: { [initiallyAbsentCrdsAnnotation]: JSON.stringify(all) } } },
+          patch: { metadata: { annotations: { [crdsAbsentBeforeTestAnnotation]: JSON.stringify(all) } } },
         },
       ])
     return this.moveTo('plan', `InstallPlan ${name} is approved`, [createInstallPlanApprovalPatch(found)])
   }
 
-  #runInstallPlan(): OlmV0Progress {
+  #runInstallPlan(): OlmV0TestProgress {
     const name = String(this.state.memory['plan'])
     const found = this.#findPlan(name)
     const phase = getStringAtPath(found?.status, 'phase')
@@ -349,7 +352,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     )
   }
 
-  #runOperator(): OlmV0Progress {
+  #runOperator(): OlmV0TestProgress {
     const operator = this.#observeOperator()
     if (!operator) return this.finish({ verdict: 'installs' })
     const { names, csvs, open, failure: why } = operator
@@ -364,7 +367,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     if (open < 0 && operator.isInstalled && operator.isReplaced && operator.unavailable.length === 0)
       return this.#completeStep(known)
     const what = describeOlmV0WaitReason(operator)
-    const goesOn = open < 0 ? updateClusterTestStateValues(known, { failing: 0, words: '' }) : known
+    const goesOn = open < 0 ? updateClusterTestState(known, { failing: 0, words: '' }) : known
     if (this.waited < this.deadlines.operator) return this.wait(what, [], goesOn)
     return this.fail(this.#explainOverdueOperator(operator, what), known)
   }
@@ -410,7 +413,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
 
   /** OLM leaves Failed and retries, so a failure counts if OLM cannot recover or repeats it for `retryWindow`. */
   #recordFailure(csv: KubeObject | undefined): {
-    readonly state: OlmV0State
+    readonly state: OlmV0TestState
     readonly failure?: ClusterTestFailure
   } {
     const { state, now } = this
@@ -420,14 +423,14 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
-    const known = updateClusterTestStateValues(state, { failing, words: firstMessage })
+    const known = updateClusterTestState(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < this.deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
     return { state: known, failure: { ...failure, says: message } }
   }
 
-  #completeStep(state: OlmV0State): OlmV0Progress {
+  #completeStep(state: OlmV0TestState): OlmV0TestProgress {
     const done = this.wantedStep?.root ?? ''
     if (state.step < this.plan.steps.length - 1) return this.#startNextStep(state, done)
     // Another plan would install a version that the simulation did not predict.
@@ -447,7 +450,7 @@ class OlmV0StageRunner extends ClusterTestStageRunner<OlmV0Stage, ReturnType<typ
     return this.finish({ verdict: 'installs' }, state)
   }
 
-  #startNextStep(state: OlmV0State, done: string): OlmV0Progress {
+  #startNextStep(state: OlmV0TestState, done: string): OlmV0TestProgress {
     const { plan, queries } = this
     const following = { ...state, step: state.step + 1, memory: { plan: state.memory['plan'] ?? '' } }
     const catalog = this.find(queries.catalog)

@@ -3,7 +3,7 @@
 import {
   measureFailureDuration,
   type ClusterTestProgress,
-  type ClusterTestDriver,
+  type ClusterTestStateMachine,
   type ClusterTestDeadlines,
 } from './cluster-test-state.ts'
 import { classifyTimedOutDeployments, isPermanentFailure } from './classify-pods.ts'
@@ -38,25 +38,28 @@ import {
 import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import { ClusterTestStageRunner } from './test-stages.ts'
 
-type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
-type OlmV1Progress = ClusterTestProgress<OlmV1Stage>
+type OlmV1TestStage = 'preflight' | 'catalog' | 'extension'
+type OlmV1TestProgress = ClusterTestProgress<OlmV1TestStage>
 
 export function createOlmV1TestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
-): ClusterTestDriver<OlmV1Stage> {
+): ClusterTestStateMachine<OlmV1TestStage> {
   const queries = createOlmV1Queries(plan)
   return {
     first: 'preflight',
     queries: ({ stage }) =>
       stage === 'preflight' ? [queries.namespace, queries.api, ...queries.crds] : queries.running,
     next: (state, observation, now) =>
-      new OlmV1StageRunner({ plan, deadlines, queries }, state, observation, now).run(),
+      new OlmV1TestStageRunner({ plan, deadlines, queries }, state, observation, now).run(),
   }
 }
 
-class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typeof createOlmV1Queries>> {
-  run(): OlmV1Progress {
+class OlmV1TestStageRunner extends ClusterTestStageRunner<
+  OlmV1TestStage,
+  ReturnType<typeof createOlmV1Queries>
+> {
+  run(): OlmV1TestProgress {
     switch (this.state.stage) {
       case 'preflight':
         return this.#createNamespace()
@@ -71,7 +74,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
     return this.plan.base === undefined ? ['head'] : ['base', 'head']
   }
 
-  #createNamespace(): OlmV1Progress {
+  #createNamespace(): OlmV1TestProgress {
     const { plan, queries } = this
     const existing = this.rejectExistingCrds(
       'OLM v1 would adopt this CRD and delete it after the install test.',
@@ -89,7 +92,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
     return this.moveTo('catalog', `namespace ${namespace.metadata.name} exists`, [], { installer })
   }
 
-  #serveCatalogs(): OlmV1Progress {
+  #serveCatalogs(): OlmV1TestProgress {
     const { plan, queries } = this
     const namespace = this.find(queries.namespace)
     if (!namespace) return this.wait('waiting for the namespace')
@@ -108,7 +111,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
       : this.#waitForCatalog(catalogs[open])
   }
 
-  #waitForCatalog(catalog: KubeObject | undefined): OlmV1Progress {
+  #waitForCatalog(catalog: KubeObject | undefined): OlmV1TestProgress {
     const { state, now, deadlines } = this
     const progressing = getConditionOfCurrentGeneration(catalog, 'Progressing')
     const message = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
@@ -128,7 +131,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
     return this.fail({ code: isFinal ? code : 'catalog-not-connected', says: message })
   }
 
-  #installExtension(): OlmV1Progress {
+  #installExtension(): OlmV1TestProgress {
     const { plan, queries, state, wantedStep: wanted } = this
     const namespace = this.find(queries.namespace)
     const extension = this.find(queries.extension)
@@ -158,7 +161,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
   #waitForExtension(
     progressing: KubeCondition | undefined,
     { name, wanted, isThere }: { readonly name: string; readonly wanted: string; readonly isThere: boolean },
-  ): OlmV1Progress {
+  ): OlmV1TestProgress {
     const { state, now, deadlines } = this
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
@@ -202,7 +205,7 @@ class OlmV1StageRunner extends ClusterTestStageRunner<OlmV1Stage, ReturnType<typ
     return this.observeWorkloads(deployments, this.list(this.queries.pods))
   }
 
-  #completeStep(extension: KubeObject): OlmV1Progress {
+  #completeStep(extension: KubeObject): OlmV1TestProgress {
     const { plan, queries, state } = this
     if (state.step >= plan.steps.length - 1) return this.finish({ verdict: 'installs' })
     const selector = createCatalogLabelSelector(plan, 'head')

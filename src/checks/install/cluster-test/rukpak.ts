@@ -2,9 +2,9 @@
 // replaces the bundle (the pivot).
 import {
   measureFailureDuration,
-  updateClusterTestStateValues,
+  updateClusterTestState,
   type ClusterTestProgress,
-  type ClusterTestDriver,
+  type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
 } from './cluster-test-state.ts'
@@ -55,7 +55,7 @@ export function createRukPakTestDriver(
   deadlines: ClusterTestDeadlines,
   target: RukPakTarget,
   apiVersion: (typeof rukPakApiVersions)[number],
-): ClusterTestDriver<RukPakStage> {
+): ClusterTestStateMachine<RukPakStage> {
   const queries = createRukPakQueries(plan, target, apiVersion)
   return {
     first: 'preflight',
@@ -155,11 +155,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     if (isPermanentFailure(workloads.failure)) return this.fail(workloads.failure)
     const what = describeRukPakWaitReason(bundle)
     if (this.waited < (isInstalled ? this.deadlines.operator : this.deadlines.extension))
-      return this.wait(
-        what,
-        [],
-        updateClusterTestStateValues(followed, { elsewhere: JSON.stringify(elsewhere) }),
-      )
+      return this.wait(what, [], updateClusterTestState(followed, { elsewhere: JSON.stringify(elsewhere) }))
     return this.fail(this.#explainOverdueBundle(bundle, workloads, what))
   }
 

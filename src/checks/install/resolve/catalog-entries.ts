@@ -8,17 +8,17 @@ import {
   toGvkKey,
   compareStrings,
   type OperatorEntry,
-  type OperatorFacts,
+  type ParsedOperatorProperties,
   type OperatorProperty,
 } from './operator-entry.ts'
-import { computeOperatorFacts } from './operator-facts.ts'
+import { parseOperatorProperties } from './operator-facts.ts'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 /**
  * OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use
  * OLM's text (OLM: resolver.go, sortChannel).
  */
-type ChannelEntryOrder =
+type ChannelEntryOrderResult =
   | { readonly ok: true; readonly entries: readonly OperatorEntry[] }
   | { readonly ok: false; readonly error: string }
 
@@ -28,7 +28,7 @@ export interface ChannelOperatorEntries {
   readonly name: string
   readonly isDefault: boolean
   readonly entries: readonly OperatorEntry[]
-  readonly order: () => ChannelEntryOrder
+  readonly order: () => ChannelEntryOrderResult
 }
 
 export interface PackageOperatorEntries {
@@ -88,7 +88,9 @@ function createChannelOperatorEntries(
   bundles: readonly BundleBlob[],
 ): readonly ChannelOperatorEntries[] {
   // The first of several bundles with one name counts.
-  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, getCatalogOperatorFacts(blob)]))
+  const facts = new Map(
+    bundles.toReversed().map((blob) => [blob.name, parseOperatorPropertiesFromBlob(blob)]),
+  )
   return channels
     .map((blob): ChannelOperatorEntries => {
       const isDefault = blob.name === defaultChannel
@@ -117,11 +119,11 @@ export function compareChannelsByPreference(
 }
 
 /** Cached because most blobs are the same on both sides of a change. */
-const getCatalogOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
+const parseOperatorPropertiesFromBlob = memoizePerObject((blob: BundleBlob): ParsedOperatorProperties => {
   const own = blob.properties.filter(
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
-  const facts = computeOperatorFacts(blob.name, own)
+  const facts = parseOperatorProperties(blob.name, own)
   return { ...facts, properties: [...own, ...own.flatMap(toOpmDependencyProperties)] }
 })
 
@@ -140,7 +142,7 @@ function createOperatorEntry(
   channel: string,
   isDefaultChannel: boolean,
   entry: ChannelEntry,
-  facts: OperatorFacts,
+  facts: ParsedOperatorProperties,
 ): OperatorEntry {
   const range = entry.skipRange === '' ? undefined : parseVersionRange(entry.skipRange)
   const own = facts.properties.find(({ type }) => type === 'olm.package')
@@ -188,7 +190,7 @@ function indexPackagesByProvidedApi(bundles: readonly BundleBlob[]) {
 }
 
 /** All entries must be of one package and channel. */
-export function computeChannelEntryOrder(entries: readonly OperatorEntry[]): ChannelEntryOrder {
+export function computeChannelEntryOrder(entries: readonly OperatorEntry[]): ChannelEntryOrderResult {
   const [any] = entries
   if (any === undefined) return { ok: true, entries: [] }
   const where = `in channel ${quoteLikeGo(any.channel)} of package ${quoteLikeGo(any.package)}`

@@ -25,7 +25,7 @@ export interface OperatorProperty {
   readonly value: Json
 }
 
-export interface OperatorFacts {
+export interface ParsedOperatorProperties {
   readonly name: string
   /** A catalog bundle lists its required APIs and packages twice, as in OLM. */
   readonly properties: readonly OperatorProperty[]
@@ -51,7 +51,7 @@ export interface OperatorEntry {
   readonly skips: readonly string[]
   readonly skipRange: VersionRange | undefined
   readonly version: Version | undefined
-  readonly facts: OperatorFacts
+  readonly facts: ParsedOperatorProperties
 }
 
 /** A condition that one other bundle must meet. */

@@ -6,7 +6,7 @@ import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   toGvkKey,
   type OperatorEntry,
-  type OperatorFacts,
+  type ParsedOperatorProperties,
   type OperatorProperty,
   ResolverError,
   type BundleRequirement,
@@ -34,7 +34,10 @@ const maxConstraintDepth = 500
 class ConstraintDecodeError extends Error {}
 
 /** Works for installed Operators too: OLM copies the bundle's properties to an annotation of the CSV. */
-export function computeOperatorFacts(name: string, properties: readonly OperatorProperty[]): OperatorFacts {
+export function parseOperatorProperties(
+  name: string,
+  properties: readonly OperatorProperty[],
+): ParsedOperatorProperties {
   const of = (type: string) => properties.filter((property) => property.type === type)
   const packages = of('olm.package').map(({ value }) => {
     const version = parseVersion(getJsonStringField(value, 'version'))
@@ -68,7 +71,7 @@ export function createInstalledOperatorFromCsv({
     name,
     packageName,
     parsed.ok ? parsed.value : undefined,
-    computeOperatorFacts(name, properties),
+    parseOperatorProperties(name, properties),
   )
 }
 
@@ -82,7 +85,7 @@ function createInstalledOperatorEntry(
   name: string,
   packageName: string,
   version: Version | undefined,
-  facts: OperatorFacts,
+  facts: ParsedOperatorProperties,
 ): OperatorEntry {
   return {
     catalog: undefined,

@@ -12,7 +12,7 @@ import {
   compareStrings,
   ResolverError,
   type OperatorEntry,
-  type OperatorFacts,
+  type ParsedOperatorProperties,
   type BundleRequirement,
   CelEvaluationError,
 } from './operator-entry.ts'
@@ -54,7 +54,7 @@ export interface ResolverNamespace {
   readonly subscriptions: readonly Subscription[]
 }
 
-export interface ChosenBundle {
+export interface BundleToInstall {
   readonly entry: OperatorEntry
   /** The installed bundle that it replaces. Empty if it replaces none. */
   readonly replaces: string
@@ -77,7 +77,7 @@ export type ResolutionConflict =
 
 export type NamespaceResolution =
   /** Only new bundles. Empty if nothing changes. */
-  | { readonly kind: 'resolved'; readonly bundles: readonly ChosenBundle[] }
+  | { readonly kind: 'resolved'; readonly bundles: readonly BundleToInstall[] }
   /** The conflicting constraints as a chain from the Subscription, and OLM's message. */
   | {
       readonly kind: 'not satisfiable'
@@ -182,7 +182,7 @@ class ResolutionSolver {
     }
   }
 
-  private newAmong(ids: readonly string[]): readonly ChosenBundle[] {
+  private newAmong(ids: readonly string[]): readonly BundleToInstall[] {
     return ids.flatMap((id) => {
       const bundle = this.bundles.get(id)
       if (bundle === undefined || bundle.entry.catalog === undefined) return []
@@ -253,7 +253,7 @@ class ResolutionSolver {
    */
   private chooseQuickly(
     all: readonly (SubscriptionUpgradeCandidates | SolverVariable)[],
-  ): readonly ChosenBundle[] | undefined {
+  ): readonly BundleToInstall[] | undefined {
     const wanted: SubscriptionUpgradeCandidates[] = []
     for (const one of all) {
       if (!('candidates' in one)) return undefined
@@ -477,7 +477,7 @@ function createSubscriptionExistsConstraint({ name }: Subscription): SolverConst
 /** Keys that only one bundle of a namespace can have. */
 const listEntryUniquenessKeys = (entry: OperatorEntry): readonly string[] =>
   listOperatorUniquenessKeys(entry.facts)
-const listOperatorUniquenessKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
+const listOperatorUniquenessKeys = memoizePerObject((facts: ParsedOperatorProperties): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
   ...facts.packages.map(({ name }) => `package ${name}`),
 ])

@@ -5,7 +5,7 @@ import { toInstalledOperatorEntry } from './operator-facts.ts'
 import {
   resolveNamespace,
   type CatalogSource,
-  type ChosenBundle,
+  type BundleToInstall,
   type InstalledOperator,
   type NamespaceResolution,
   type Subscription,
@@ -22,7 +22,7 @@ export type FreshInstallResult =
   | {
       readonly kind: 'installed'
       readonly state: SimulatedNamespaceState
-      readonly bundles: readonly ChosenBundle[]
+      readonly bundles: readonly BundleToInstall[]
     }
   | FailedNamespaceResolution
 
@@ -112,7 +112,9 @@ export class UpgradeSimulation {
     // OLM does not create a step for a bundle that the Subscription already has.
     const bundles = resolution.bundles.filter(
       ({ entry }) =>
-        !subscriptions.some((its) => isSubscriptionForEntry(its, entry) && its.installedCsv === entry.name),
+        !subscriptions.some(
+          (its) => isSubscriptionForOperator(its, entry) && its.installedCsv === entry.name,
+        ),
     )
     return bundles.length === 0 ? undefined : installBundlesInNamespace({ operators }, subscriptions, bundles)
   }
@@ -143,7 +145,7 @@ function toNamespaceStateKey({ operators }: SimulatedNamespaceState): string {
     .join('\n')
 }
 
-function isSubscriptionForEntry(
+function isSubscriptionForOperator(
   { package: packageName, channel, catalog }: Subscription,
   entry: OperatorEntry,
 ): boolean {
@@ -158,13 +160,14 @@ function isSubscriptionForEntry(
 function installBundlesInNamespace(
   before: SimulatedNamespaceState,
   subscriptions: readonly Subscription[],
-  bundles: readonly ChosenBundle[],
+  bundles: readonly BundleToInstall[],
 ): SimulatedNamespaceState {
   const replaced = new Set(bundles.map(({ replaces }) => replaces))
   const remaining = before.operators.filter(({ entry }) => !replaced.has(entry.name))
   const added = bundles.map(({ entry }) => {
     const existing =
-      subscriptions.find((its) => isSubscriptionForEntry(its, entry)) ?? createDependencySubscription(entry)
+      subscriptions.find((its) => isSubscriptionForOperator(its, entry)) ??
+      createDependencySubscription(entry)
     return { entry, subscription: { ...existing, installedCsv: entry.name } }
   })
   // The user's Subscription stays first.

@@ -34,7 +34,7 @@ export type InstallFindingClassifier = (
   blob: BundleBlob,
 ) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
 
-interface ReadableBundleWithTargets extends BundleWithInstallTargets {
+interface ReadableBundleWithInstallTargets extends BundleWithInstallTargets {
   readonly content: Extract<BundleContentForInstall, { readonly kind: 'bundle' }>
 }
 
@@ -58,7 +58,9 @@ export function createBundleContentSteps(
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
-  const readable = concerned.filter((one): one is ReadableBundleWithTargets => one.content.kind === 'bundle')
+  const readable = concerned.filter(
+    (one): one is ReadableBundleWithInstallTargets => one.content.kind === 'bundle',
+  )
   const content = createContentAvailabilityStep(concerned)
   const [root] = concerned
   const steps = [
@@ -95,7 +97,7 @@ function createContentAvailabilityStep(opened: readonly BundleWithInstallTargets
 /** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
 function createInlineBundleNotes(
   { name, image }: BundleBlob,
-  from: ReadableBundleWithTargets['content']['from'],
+  from: ReadableBundleWithInstallTargets['content']['from'],
   own: readonly InstallTarget[],
 ): readonly InstallNote[] {
   if (from !== 'catalog') return []
@@ -121,7 +123,7 @@ function createCatalogMismatchNotes({
   blob,
   content: { facts },
   targets: own,
-}: ReadableBundleWithTargets): readonly InstallNote[] {
+}: ReadableBundleWithInstallTargets): readonly InstallNote[] {
   if (!facts.statement) return []
   return compareBundleWithImage(blob, facts.statement, blob.image).map(
     ({ field, catalog, image, isIdentity }) => ({
@@ -133,7 +135,7 @@ function createCatalogMismatchNotes({
 }
 
 function createBundleUnpackingStep(
-  readable: readonly ReadableBundleWithTargets[],
+  readable: readonly ReadableBundleWithInstallTargets[],
   sha256: InstallSimulationDependencies['sha256'],
 ): InstallStep {
   const title = 'OLM v0 can unpack the bundles'
@@ -190,18 +192,18 @@ const olmV0BlockingRuleIds: ReadonlySet<string> = new Set([
   'several-documents-in-manifest',
 ])
 /** The unpacking step reports these. */
-const unpackingStepRuleIds: ReadonlySet<string> = new Set([
+const bundleUnpackingStepRuleIds: ReadonlySet<string> = new Set([
   'colliding-file-names',
   'misnamed-annotations-file',
   'nested-bundle-directory',
   'oversized-bundle-content',
 ])
 
-function createBundleValidationStep(readable: readonly ReadableBundleWithTargets[]): InstallStep {
+function createBundleValidationStep(readable: readonly ReadableBundleWithInstallTargets[]): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // The unpacking step reports the size.
     facts.invalid
-      .filter(({ rule }) => !unpackingStepRuleIds.has(rule))
+      .filter(({ rule }) => !bundleUnpackingStepRuleIds.has(rule))
       .map((finding): InstallNote => {
         const message = formatBundleFinding(blob, finding)
         if (olmV0BlockingRuleIds.has(finding.rule))
@@ -215,7 +217,7 @@ function createBundleValidationStep(readable: readonly ReadableBundleWithTargets
 }
 
 function createManifestRenderStep(
-  readable: readonly ReadableBundleWithTargets[],
+  readable: readonly ReadableBundleWithInstallTargets[],
   classify: InstallFindingClassifier,
 ): InstallStep {
   const facts: string[] = []
@@ -251,7 +253,7 @@ function formatKubeObjectKindCounts(kinds: readonly (readonly [kind: string, cou
 }
 
 function createKubeObjectSchemaStep(
-  readable: readonly ReadableBundleWithTargets[],
+  readable: readonly ReadableBundleWithInstallTargets[],
   classify: InstallFindingClassifier,
 ): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [

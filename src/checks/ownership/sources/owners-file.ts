@@ -11,7 +11,7 @@ import {
   type OwnerSourceReadResult,
 } from './owner-source.ts'
 import { parseUserPrincipal, type Principal } from '../principals.ts'
-import { generateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
+import { iterateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 
 /** The path is relative to the OWNERS file's directory. */
 type OwnersPathFilter = (relative: string) => boolean
@@ -119,7 +119,7 @@ export function findInheritedApprovers(
   aliases: OwnersAliases,
 ): readonly Principal[] | undefined {
   const approvers: Principal[] = []
-  for (const directory of generateAncestorDirectories(path)) {
+  for (const directory of iterateAncestorDirectories(path)) {
     const file = files.get(directory)
     if (file === undefined) continue
     if (file.kind === 'broken') return undefined

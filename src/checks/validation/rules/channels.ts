@@ -69,7 +69,7 @@ export const headWithoutMetadata = defineRule<{
       for (const [name, channels] of channelsOf) {
         const bundle = its.bundle(name)
         if (bundle === undefined) continue
-        const lacks = findMissingMetadataKind(bundle)
+        const lacks = findMissingBundleMetadata(bundle)
         if (lacks === undefined) continue
         yield {
           at: toFindingLocation(bundle.blob.place),
@@ -87,7 +87,7 @@ const missingMetadataMessages = {
   'display name': 'has olm.csv.metadata without a display name',
 } as const
 
-function findMissingMetadataKind(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {
+function findMissingBundleMetadata(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {
   const objects = bundle.properties('olm.bundle.object')
   const metadata = bundle.properties('olm.csv.metadata')
   if (objects.length + metadata.length === 0) return 'metadata'

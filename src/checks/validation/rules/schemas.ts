@@ -3,7 +3,7 @@ import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import { isTemplateSchemaName } from './file-format.ts'
 
-const servableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+const opmServableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 /** Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0). */
 export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }>({
@@ -18,9 +18,9 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const about = [inPackage, schema, name]
-      if (!servableNamePattern.test(schema))
+      if (!opmServableNamePattern.test(schema))
         yield { at: toFindingLocation(place), about, data: { field: 'schema', value: schema } }
-      if (inPackage !== '' && !servableNamePattern.test(inPackage))
+      if (inPackage !== '' && !opmServableNamePattern.test(inPackage))
         yield { at: toFindingLocation(place), about, data: { field: 'package', value: inPackage } }
     }
   },
@@ -113,7 +113,7 @@ export const unknownPackageInCustomBlob = defineRule<{ schema: string; name: str
     fix: near === '' ? 'Correct the package name, or remove the blob.' : `Did you mean "${near}"?`,
   }),
   *find(view) {
-    let guesses = maxPackageNameCandidates
+    let guesses = maxPackageNameSuggestions
     const names = new Set(view.catalog.packages.map(({ name }) => name))
     for (const { schema, package: name, name: own, place } of view.catalog.others) {
       if (name === '' || names.has(name) || isTemplateSchemaName(schema)) continue
@@ -124,4 +124,4 @@ export const unknownPackageInCustomBlob = defineRule<{ schema: string; name: str
 })
 
 /** Each guess compares with every package. */
-const maxPackageNameCandidates = 100
+const maxPackageNameSuggestions = 100

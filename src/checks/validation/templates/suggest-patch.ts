@@ -6,7 +6,7 @@ import { parseWritableCatalog, type WritableBundle } from '@catalog-bot/fbc/writ
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import { findShortestEdits, type LineEdit } from '@catalog-bot/findings/lines'
-import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
+import type { LoadedTemplateCatalogPair } from '../../../pull-request/layout/template-pairs.ts'
 import type { SuggestedPatch } from '../../check.ts'
 
 /** Unified diffs for `git apply`. Stops early if the files differ in many lines. */
@@ -30,7 +30,7 @@ export function suggestTemplatePatch({
   file,
   source,
   template,
-}: LoadedTemplatePair): SuggestedPatch | undefined {
+}: LoadedTemplateCatalogPair): SuggestedPatch | undefined {
   if (offer !== 'patch' || !file || !(source instanceof Uint8Array)) return undefined
   if (!/^[\w./+-]+$/.test(file.path) || file.path.startsWith('-')) return undefined
   const document = parseTemplateDocument(source)

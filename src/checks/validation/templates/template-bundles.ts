@@ -5,7 +5,7 @@ import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { bundleMetadataPropertyTypes, hasSameBundleFields } from '@catalog-bot/fbc/template/find-drift'
 import type { CheckAnswers, BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../questions.ts'
-import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
+import type { LoadedTemplateCatalogPair } from '../../../pull-request/layout/template-pairs.ts'
 
 export interface TemplateBundleLookupResult {
   readonly question: CheckQuestion
@@ -59,7 +59,7 @@ function toTemplateBundleLookupAnswer(
  */
 export function findAlreadyRenderedBundles(
   schema: string,
-  { known, result }: Pick<LoadedTemplatePair, 'known' | 'result'>,
+  { known, result }: Pick<LoadedTemplateCatalogPair, 'known' | 'result'>,
 ): ReadonlyMap<string, RenderedBundle> {
   const bundles = new Map<string, RenderedBundle>()
   if (schema === 'olm.template.substitutes') return bundles

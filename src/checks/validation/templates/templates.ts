@@ -14,9 +14,9 @@ import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
 import {
-  type LoadedTemplatePair,
+  type LoadedTemplateCatalogPair,
   hasTemplateFileExtension,
-  type TemplatePair,
+  type TemplateCatalogPair,
 } from '../../../pull-request/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
@@ -75,7 +75,7 @@ type TemplateRenderInputs =
 /** opm's errors for an object without a schema, and for a document with only comments. */
 const emptyTemplateErrorPattern = /missing required 'schema' field$|schema: unexpected end of JSON input$/
 
-function findTemplateRenderInputs(state: LoadedTemplatePair, config: Config): TemplateRenderInputs {
+function findTemplateRenderInputs(state: LoadedTemplateCatalogPair, config: Config): TemplateRenderInputs {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
   if (templateRules.every(({ id }) => isRuleDisabled(config.rules[id]))) return { kind: 'none' }
@@ -110,7 +110,7 @@ function findTemplateRenderInputs(state: LoadedTemplatePair, config: Config): Te
 }
 
 function evaluateTemplate(
-  state: LoadedTemplatePair,
+  state: LoadedTemplateCatalogPair,
   config: Config,
   answers: CheckAnswers,
 ): TemplateCheckResult {
@@ -177,7 +177,7 @@ const privateImageRetrySeconds = 900
  */
 function shouldWaitForBundleImage(
   answer: Extract<TemplateBundleLookupResult['answer'], { readonly reason: string }>,
-  { isStated }: LoadedTemplatePair,
+  { isStated }: LoadedTemplateCatalogPair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
 }
@@ -206,12 +206,12 @@ function hasCsvsOfDefaultChannelHeads(
 }
 
 /** Excludes a template that is among its rendered files. */
-function excludeTemplateFileBlobs(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
+function excludeTemplateFileBlobs(catalog: Catalog, { template }: LoadedTemplateCatalogPair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
 function createTemplateDriftFinding(
-  state: LoadedTemplatePair,
+  state: LoadedTemplateCatalogPair,
   checkedIn: Catalog,
   drifts: readonly TemplateDrift[],
   differences: readonly string[],
@@ -257,7 +257,7 @@ function formatRedactedTemplateDrifts(drifts: readonly TemplateDrift[]): readonl
   return missing === 0 ? others : [...others, lacks]
 }
 
-function createUnrenderableTemplateFinding(state: LoadedTemplatePair, reason: string): Finding {
+function createUnrenderableTemplateFinding(state: LoadedTemplateCatalogPair, reason: string): Finding {
   const { template, catalog } = state
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
   return createTemplateFinding(state, unrenderableTemplate, at, { template, catalog, reason })
@@ -265,7 +265,7 @@ function createUnrenderableTemplateFinding(state: LoadedTemplatePair, reason: st
 
 /** A mismatch is an error if the configuration lists the pair. */
 function createTemplateFinding<Data extends object>(
-  { isStated }: LoadedTemplatePair,
+  { isStated }: LoadedTemplateCatalogPair,
   rule: FindingRule<Data>,
   at: Location | undefined,
   data: Data,
@@ -287,16 +287,16 @@ function formatTruncatedDriftReasons(reasons: readonly string[]): string {
 }
 
 /** Uses the checked-in catalog's format and kind of metadata. */
-function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
+function formatRenderCommand({ template, catalog }: TemplateCatalogPair, checkedIn: Catalog): string {
   const types = new Set(checkedIn.bundles.flatMap(({ properties }) => properties.map(({ type }) => type)))
   const migrates = types.has('olm.csv.metadata') && !types.has('olm.bundle.object')
   const file = chooseRenderOutputPath(catalog, checkedIn)
   return [
     'catalog-bot render',
-    quoteForShell(template),
+    quotePathForShell(template),
     `-o ${file.endsWith('.json') ? 'json' : 'yaml'}`,
     ...(migrates ? ['--migrate-level bundle-object-to-csv-metadata'] : []),
-    `> ${quoteForShell(file)}`,
+    `> ${quotePathForShell(file)}`,
   ].join(' ')
 }
 
@@ -308,7 +308,7 @@ function chooseRenderOutputPath(catalog: string, { files }: Catalog): string {
 }
 
 /** Quotes untrusted paths so that the shell treats them as plain text. */
-function quoteForShell(path: string): string {
+function quotePathForShell(path: string): string {
   const safe = path.startsWith('-') ? `./${path}` : path
   return /^[\w./@+,:=-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", `'\\''`)}'`
 }

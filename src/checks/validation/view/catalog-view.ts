@@ -19,7 +19,7 @@ import { parseVersionRange, type VersionRange, VersionIndex } from '@catalog-bot
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import { groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/compare-blobs.ts'
 
-interface LocatedSkipRange {
+interface ChannelEntrySkipRange {
   readonly in: PackageView
   readonly channel: ChannelView
   readonly entry: ChannelEntry
@@ -202,7 +202,7 @@ export function findBundleNewerThanChannelHead(its: PackageView, { blob, head }:
 }
 
 /** Entries with a skipRange that parses; opm rejects the others. */
-export function* listSkipRanges(catalog: CatalogView): Generator<LocatedSkipRange> {
+export function* listSkipRanges(catalog: CatalogView): Generator<ChannelEntrySkipRange> {
   for (const its of catalog.packages) {
     for (const channel of its.channels) {
       for (const entry of channel.blob.entries) {

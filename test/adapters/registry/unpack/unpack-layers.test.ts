@@ -375,11 +375,11 @@ const oversizedZstdWindowHeaders: readonly (readonly [string, readonly number[]]
 function listUnpackProcesses(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(readProcessStatusField(name, 'PPid')) === process.pid)
-    .filter((name) => readCommandLine(name).includes('unpack-process'))
+    .filter((name) => readProcessCommandLine(name).includes('unpack-process'))
     .map(Number)
 }
 
-function readCommandLine(id: string): string {
+function readProcessCommandLine(id: string): string {
   try {
     return readFileSync(`/proc/${id}/cmdline`, 'utf8')
   } catch {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type Catalog, assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { LoadedTemplatePair } from '../../../../src/pull-request/layout/template-pairs.ts'
+import type { LoadedTemplateCatalogPair } from '../../../../src/pull-request/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
   createCheckAnswers,
@@ -76,7 +76,7 @@ function evaluateTemplate({
 }: TemplateScenario) {
   const parsed = parseConfig(config)
   if (parsed.kind !== 'config') throw new Error('broken configuration')
-  const state: LoadedTemplatePair = {
+  const state: LoadedTemplateCatalogPair = {
     template: templatePath,
     catalog: catalogRoot,
     isStated,

@@ -1,6 +1,6 @@
 // Chooses the stories to run: the named ones, or all that are built. A story that is not built is always reported, and
 // fails a run that requested it.
-export interface ClusterStoryChoice {
+export interface ClusterStorySelection {
   readonly run: readonly string[]
   /** Stories whose parts were not built. */
   readonly notTried: readonly string[]
@@ -9,11 +9,11 @@ export interface ClusterStoryChoice {
 }
 
 /** Throws for a word that names no story. */
-export function chooseClusterStories(
+export function selectClusterStories(
   names: readonly string[],
   stories: readonly string[],
   isBuilt: (story: string) => boolean,
-): ClusterStoryChoice {
+): ClusterStorySelection {
   const isAll = names.includes('--all')
   const named = names.filter((word) => word !== '--all')
   const unknown = named.find((word) => !stories.includes(word))

@@ -10,7 +10,7 @@ export interface ObservedKubernetesObject {
 }
 
 /** Extracts one line about each object of a kind, or undefined to skip it. */
-export interface ClusterObservation {
+export interface ClusterObjectObserver {
   readonly path: string
   readonly fact: (item: ObservedKubernetesObject) => string | undefined
 }
@@ -18,7 +18,7 @@ export interface ClusterObservation {
 /** Calls `run`, and returns each fact that was true of an object during the call, in order of first observation. */
 export async function observeCluster<Result>(
   plane: Pick<ControlPlane, 'ask'>,
-  observations: readonly ClusterObservation[],
+  observations: readonly ClusterObjectObserver[],
   run: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly facts: readonly string[] }> {
   const facts = new Set<string>()
@@ -63,7 +63,7 @@ const getPodTemplateContainers = (
   )?.template?.spec?.containers ?? []
 
 /** `Deployment runs registry.example/solo:solo.v1.0.0`. */
-export const deploymentObservation: ClusterObservation = {
+export const deploymentObserver: ClusterObjectObserver = {
   path: '/apis/apps/v1/deployments',
   fact: ({ spec, status }) =>
     isConditionTrue(status, 'Available') && Number(status?.['availableReplicas'] ?? 0) > 0
@@ -72,14 +72,14 @@ export const deploymentObservation: ClusterObservation = {
 }
 
 /** `CRD reds.example.com is established`. */
-export const crdObservation: ClusterObservation = {
+export const crdObserver: ClusterObjectObserver = {
   path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
   fact: ({ metadata: { name }, status }) =>
     isConditionTrue(status, 'Established') ? `CRD ${name} is established` : undefined,
 }
 
 /** `ClusterExtension has solo.v1.0.0 1.0.0`. */
-export const clusterExtensionObservation: ClusterObservation = {
+export const clusterExtensionObserver: ClusterObjectObserver = {
   path: '/apis/olm.operatorframework.io/v1/clusterextensions',
   fact: ({ status }) => {
     const { bundle } = (status?.['install'] ?? {}) as { readonly bundle?: { name: string; version: string } }
@@ -90,7 +90,7 @@ export const clusterExtensionObservation: ClusterObservation = {
 }
 
 /** `ClusterServiceVersion foo.v1.0.0 succeeded`. */
-export const csvObservation: ClusterObservation = {
+export const csvObserver: ClusterObjectObserver = {
   path: '/apis/operators.coreos.com/v1alpha1/clusterserviceversions',
   fact: ({ metadata: { name }, status }) =>
     status?.['phase'] === 'Succeeded' ? `ClusterServiceVersion ${name} succeeded` : undefined,

@@ -10,9 +10,9 @@ import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { findFreePorts } from '../control-plane/start-control-plane.ts'
 import { startOlmV0 } from '../control-plane/start-controllers.ts'
 import {
-  crdObservation,
-  csvObservation,
-  deploymentObservation,
+  crdObserver,
+  csvObserver,
+  deploymentObserver,
   findMissingClusterObservations,
   observeCluster,
 } from './observe-cluster.ts'
@@ -48,7 +48,7 @@ export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void>
     )
   const { result: tried, facts } = await observeCluster(
     plane,
-    [csvObservation, deploymentObservation, crdObservation],
+    [csvObserver, deploymentObserver, crdObserver],
     () => install('foo', '--upgrade-from', testImages.folderOf('base')),
   )
   const wanted = ['foo.v1.0.0', 'foo.v1.1.0', 'red.v1.0.0'].flatMap((name) => [

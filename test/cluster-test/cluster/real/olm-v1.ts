@@ -2,9 +2,9 @@
 // upgrade, an Operator that does not run, a missing package, a dependency (OLM v1 resolves none), and invalid images.
 import { startOlmV1 } from '../control-plane/start-controllers.ts'
 import {
-  crdObservation,
-  deploymentObservation,
-  clusterExtensionObservation,
+  crdObserver,
+  deploymentObserver,
+  clusterExtensionObserver,
   findMissingClusterObservations,
   observeCluster,
 } from './observe-cluster.ts'
@@ -31,7 +31,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
       ...['install', `${host}/catalog:head`, '--package', packageName, '--with', 'olm-v1', ...insecure],
       ...['--kubeconfig', plane.clusterTestKubeconfig, ...more],
     )
-  const seen = [clusterExtensionObservation, deploymentObservation, crdObservation]
+  const seen = [clusterExtensionObserver, deploymentObserver, crdObserver]
   const { result: tried, facts } = await observeCluster(plane, seen, () =>
     install('solo', '--upgrade-from', `${host}/catalog:base`),
   )

@@ -37,7 +37,7 @@ export async function runRbacStories({
     open === undefined,
     open ?? `${Math.round(plane.policyDelayMs)} ms after the last object of the rights`,
   )
-  const waiting = readDocumentedWaitCommand()
+  const waiting = readPolicyWaitCommandFromDocs()
   const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
   if (hasKubectl) {
     const { status } = spawnSync('sh', ['-c', waiting], {
@@ -252,7 +252,7 @@ export async function runRbacStories({
 }
 
 /** The commands of docs/how-to/cluster-tests.md that wait for the policies. */
-function readDocumentedWaitCommand(): string {
+function readPolicyWaitCommandFromDocs(): string {
   const page = readFileSync(
     join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'how-to', 'cluster-tests.md'),
     'utf8',

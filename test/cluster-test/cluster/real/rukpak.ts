@@ -2,7 +2,7 @@
 // pivot of an upgrade; an immutable Bundle; an Operator that does not run; a missing image; and a clean cluster
 // afterward.
 import { startRukPak } from '../control-plane/start-controllers.ts'
-import { deploymentObservation, findMissingClusterObservations, observeCluster } from './observe-cluster.ts'
+import { deploymentObserver, findMissingClusterObservations, observeCluster } from './observe-cluster.ts'
 import { getClusterTestFailureCode } from './olm-v0.ts'
 import type { ClusterStoryContext } from './cluster-stories.ts'
 
@@ -31,7 +31,7 @@ export async function runRukPakStories(
     ['plain', 'flat'],
     ['helm', 'charted'],
   ] as const) {
-    const { result: tried, facts } = await observeCluster(plane, [deploymentObservation], () =>
+    const { result: tried, facts } = await observeCluster(plane, [deploymentObserver], () =>
       install(name, kind, '--upgrade-from', testImages.folderOf('base')),
     )
     const wanted = ['1.0.0', '1.1.0'].map(

@@ -43,7 +43,7 @@ const deploymentConfig = {
 }
 
 /** Every install mode, every provider, and a configuration for all deployments. */
-const plainRenderOptionSets: readonly PlainManifestRenderOptions[] = [
+const plainManifestRenderOptionSets: readonly PlainManifestRenderOptions[] = [
   { installNamespace: 'operators', certificates: 'cert-manager' },
   { installNamespace: 'operators', certificates: 'openshift-service-ca', watchNamespaces: ['operators'] },
   { installNamespace: 'operators', certificates: 'none', watchNamespaces: ['a'], deploymentConfig },
@@ -95,7 +95,7 @@ describeIfOlmV1Installed('compared with OLM v1', () => {
     const directories =
       sharedBundlesDirectory === undefined ? [] : findBundleDirectories(sharedBundlesDirectory)
     const cases = directories.flatMap((directory) =>
-      plainRenderOptionSets.map((options) => ({ directory, options })),
+      plainManifestRenderOptionSets.map((options) => ({ directory, options })),
     )
     expect(findRenderDifferences(cases)).toEqual([])
   }, 600_000)
@@ -110,7 +110,9 @@ describeIfOlmV1Installed('compared with OLM v1', () => {
       }
       return {
         directory,
-        options: plainRenderOptionSets[index % plainRenderOptionSets.length] as PlainManifestRenderOptions,
+        options: plainManifestRenderOptionSets[
+          index % plainManifestRenderOptionSets.length
+        ] as PlainManifestRenderOptions,
       }
     })
     expect(findRenderDifferences(cases)).toEqual([])

@@ -3,15 +3,15 @@ import fc from '../../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../../packages/bundle/src/bundle-metadata.ts'
 
 type RandomBundleContents = Readonly<Record<string, unknown>>
-type UnknownArbitrary = fc.Arbitrary<unknown>
+type AnyValueArbitrary = fc.Arbitrary<unknown>
 
 /** Each field is optional. */
-const createOptionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
+const createOptionalFieldsArbitrary = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const createShortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
+const createShortArrayArbitrary = (item: AnyValueArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
 /** Usually the first. */
-const createWeightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
+const createWeightedArbitrary = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
 const deploymentNameArbitrary = fc.constantFrom(
@@ -189,7 +189,7 @@ const webhookArbitrary = fc.record(
   { requiredKeys: ['type', 'generateName', 'deploymentName'] },
 )
 
-const createCrdArbitrary = (plural: string, kind: string): UnknownArbitrary =>
+const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
   fc.record({
     apiVersion: fc.constantFrom('apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1'),
     kind: fc.constant('CustomResourceDefinition'),

@@ -35,7 +35,7 @@ function createBundleWithCrd(
   })
 }
 
-function findUpgradeProblems(
+function findCrdUpgradeProblems(
   before: ReturnType<typeof createBundleWithCrd>,
   after: ReturnType<typeof createBundleWithCrd>,
 ): readonly string[] {
@@ -55,13 +55,13 @@ test.each<[claim: string, before: Json, after: Json, message: string]>([
   ['what no comparison knows', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
 ])('%s breaks an upgrade', (_claim, before, after, message) => {
   expect(
-    findUpgradeProblems(
+    findCrdUpgradeProblems(
       createBundleWithCrd(createSingleCrdVersion(before)),
       createBundleWithCrd(createSingleCrdVersion(after)),
     ),
   ).toEqual([`v1: ^.f: ${message}`])
   expect(
-    findUpgradeProblems(
+    findCrdUpgradeProblems(
       createBundleWithCrd(createSingleCrdVersion(before)),
       createBundleWithCrd(createSingleCrdVersion(before)),
     ),
@@ -73,7 +73,7 @@ test('descriptions may change, and enums may grow', () => {
     createSingleCrdVersion({ type: 'string', enum: ['a'], description: 'x' }),
   )
   expect(
-    findUpgradeProblems(
+    findCrdUpgradeProblems(
       before,
       createBundleWithCrd(createSingleCrdVersion({ type: 'string', enum: ['a', 'b'], description: 'y' })),
     ),
@@ -82,15 +82,15 @@ test('descriptions may change, and enums may grow', () => {
 
 test('a definition, a stored version, a served version and a scope are missed', () => {
   const before = createBundleWithCrd([...createSingleCrdVersion(), { name: 'v1alpha1' }])
-  expect(findUpgradeProblems(before, createBundleWithCrd([]))).toHaveLength(1)
-  expect(findUpgradeProblems(before, createBundleWithCrd(createSingleCrdVersion()))).toEqual([
+  expect(findCrdUpgradeProblems(before, createBundleWithCrd([]))).toHaveLength(1)
+  expect(findCrdUpgradeProblems(before, createBundleWithCrd(createSingleCrdVersion()))).toEqual([
     'its version v1alpha1 is no longer served',
   ])
-  expect(findUpgradeProblems(before, createBundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
+  expect(findCrdUpgradeProblems(before, createBundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
     'storedVersionRemoval: stored versions removed : [v1]',
   ])
   expect(
-    findUpgradeProblems(
+    findCrdUpgradeProblems(
       createBundleWithCrd(createSingleCrdVersion()),
       createBundleWithCrd(createSingleCrdVersion(), { scope: 'Cluster' }),
     ),
@@ -100,7 +100,7 @@ test('a definition, a stored version, a served version and a scope are missed', 
 test('versions beside one another must agree, unless a webhook of the bundle converts them', () => {
   const next = [...createSingleCrdVersion(), { name: 'v2', field: { type: 'integer' } }]
   expect(
-    findUpgradeProblems(createBundleWithCrd(createSingleCrdVersion()), createBundleWithCrd(next)),
+    findCrdUpgradeProblems(createBundleWithCrd(createSingleCrdVersion()), createBundleWithCrd(next)),
   ).toEqual(['v1 -> v2: ^.f: type: type changed : "string" -> "integer"'])
   const webhooks = [
     {
@@ -111,13 +111,13 @@ test('versions beside one another must agree, unless a webhook of the bundle con
     },
   ]
   expect(
-    findUpgradeProblems(
+    findCrdUpgradeProblems(
       createBundleWithCrd(createSingleCrdVersion()),
       createBundleWithCrd(next, { webhooks }),
     ),
   ).toEqual([])
   // Where they never agreed, the upgrade changes nothing.
-  expect(findUpgradeProblems(createBundleWithCrd(next), createBundleWithCrd(next))).toEqual([])
+  expect(findCrdUpgradeProblems(createBundleWithCrd(next), createBundleWithCrd(next))).toEqual([])
 })
 
 test('versions are in the order of Kubernetes', () => {

@@ -5,7 +5,7 @@ import {
   quoteLikeGo,
   sortByBytes,
 } from '../../../../packages/fbc/src/go/text.ts'
-import { parseRelease } from '../../../../packages/fbc/src/versions/version.ts'
+import { parseReleaseIdentifiers } from '../../../../packages/fbc/src/versions/version.ts'
 import { getJsonStringField } from '../../../../packages/fbc/src/go/json/json.ts'
 
 describe('text in the manner of Go', () => {
@@ -62,7 +62,7 @@ describe('a release', () => {
         'segment 1: Prerelease is empty\nsegment 2: Invalid character(s) found in prerelease "a_b"',
     ],
   ])('%s', (text, error) => {
-    const parsed = parseRelease(text)
+    const parsed = parseReleaseIdentifiers(text)
     expect(parsed.ok ? undefined : parsed.error).toBe(error)
   })
 })

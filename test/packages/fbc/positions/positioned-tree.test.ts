@@ -7,7 +7,7 @@ import {
   addEndPositionsFromTree,
   findDocumentSpans,
 } from '../../../../packages/fbc/src/positions/positioned-tree.ts'
-import { BytePositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
+import { ByteOffsetPositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 import type { Location } from '../../../../packages/findings/src/finding.ts'
 import {
@@ -59,7 +59,7 @@ last: |-
 ]
 
 /** What the fast reader hands over, at least as long as nothing that it stumbles over is cut out. */
-const irregularYaml = [
+const slowPathYamlDocuments = [
   `schema: olm.channel
 name: voilà # à la carte
 list:
@@ -105,7 +105,7 @@ function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): Location
     }
   }
   locations.sort((a, b) => a.line - b.line || a.column - b.column)
-  const reader = new BytePositionConverter(bytes)
+  const reader = new ByteOffsetPositionConverter(bytes)
   return locations.flatMap((at) => {
     const byte = reader.byteAt(at)
     return byte === undefined ? [] : [{ at, byte }]
@@ -126,7 +126,7 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
   const trees = new PositionedTreeReader(bytes)
   let fast = 0
   for (const document of findDocumentSpans(bytes)) {
-    const from = new BytePositionConverter(bytes).markOf(document.start)
+    const from = new ByteOffsetPositionConverter(bytes).markOf(document.start)
     const found = trees.read(document, from)
     const wanted = readPositionedTreeWithSlowParser(bytes, document, from)
     if (!found?.isNested) continue
@@ -151,7 +151,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
     [
       'of YAML',
       createMutatedDocuments,
-      [...renderedYamlDocuments, ...wideCharacterYaml, ...wideCharacterYaml, ...irregularYaml],
+      [...renderedYamlDocuments, ...wideCharacterYaml, ...wideCharacterYaml, ...slowPathYamlDocuments],
     ],
     ['of JSON', createMutatedJsonObjects, [...renderedJsonObjects, ...wideCharacterJson]],
   ] as const)('in damaged documents %s', (_name, damage, sources) => {
@@ -166,7 +166,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
     for (const text of [
       ...renderedYamlDocuments,
       ...wideCharacterYaml,
-      ...irregularYaml,
+      ...slowPathYamlDocuments,
       ...renderedJsonObjects,
       ...wideCharacterJson,
     ])

@@ -112,7 +112,7 @@ async function renderTemplateWithOpm(template: string): Promise<string> {
   return `error: ${text.trim()}`
 }
 
-const semverTemplate = (settings: string, channels: Partial<Record<string, readonly string[]>>) =>
+const createSemverTemplate = (settings: string, channels: Partial<Record<string, readonly string[]>>) =>
   `schema: olm.semver\n${settings}\n${Object.entries(channels)
     .map(
       ([name, list = []]) =>
@@ -127,13 +127,13 @@ describe('a semver template is rendered as opm renders it', () => {
   testIfOpmInstalled.each([
     [
       'minor channels by default',
-      () => semverTemplate('', { candidate: releaseVersions, stable: ['1.0.0', '1.2.5'] }),
+      () => createSemverTemplate('', { candidate: releaseVersions, stable: ['1.0.0', '1.2.5'] }),
     ],
-    ['major channels', () => semverTemplate('generateMajorChannels: true', { fast: releaseVersions })],
+    ['major channels', () => createSemverTemplate('generateMajorChannels: true', { fast: releaseVersions })],
     [
       'both, in any order and spelling',
       () =>
-        semverTemplate('GenerateMajorChannels: true\nGenerateMinorChannels: true', {
+        createSemverTemplate('GenerateMajorChannels: true\nGenerateMinorChannels: true', {
           Stable: [...releaseVersions].reverse(),
           Candidate: releaseVersions,
         }),
@@ -141,15 +141,15 @@ describe('a semver template is rendered as opm renders it', () => {
     [
       'both, major preferred',
       () =>
-        semverTemplate(
+        createSemverTemplate(
           'generateMajorChannels: true\ngenerateMinorChannels: true\ndefaultChannelTypePreference: major',
           { fast: ['1.0.0', '1.1.0'], candidate: ['2.0.0'] },
         ),
     ],
-    ['a single bundle', () => semverTemplate('', { stable: ['1.0.0'] })],
+    ['a single bundle', () => createSemverTemplate('', { stable: ['1.0.0'] })],
     [
       'keys in two spellings, of which the last one applies',
-      () => semverTemplate('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
+      () => createSemverTemplate('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
     ],
     [
       'spellings that share a list',
@@ -165,26 +165,32 @@ describe('a semver template is rendered as opm renders it', () => {
     expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
   testIfOpmInstalled.each([
-    ['no bundles', () => semverTemplate('', {})],
+    ['no bundles', () => createSemverTemplate('', {})],
     [
       'a preference for a channel type that is not generated',
-      () => semverTemplate('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
+      () => createSemverTemplate('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
     ],
     [
       'another preference',
       () =>
-        semverTemplate('generateMajorChannels: true\ndefaultChannelTypePreference: minor', {
+        createSemverTemplate('generateMajorChannels: true\ndefaultChannelTypePreference: minor', {
           stable: ['1.0.0'],
         }),
     ],
-    ['an unknown preference', () => semverTemplate('defaultChannelTypePreference: x', { stable: ['1.0.0'] })],
-    ['an unknown field', () => semverTemplate('foo: 1', { stable: ['1.0.0'] })],
+    [
+      'an unknown preference',
+      () => createSemverTemplate('defaultChannelTypePreference: x', { stable: ['1.0.0'] }),
+    ],
+    ['an unknown field', () => createSemverTemplate('foo: 1', { stable: ['1.0.0'] })],
     ['an unknown nested field', () => `schema: olm.semver\nstable:\n  bundles:\n  - image: a\n    zoo: 1\n`],
-    ['two packages', () => semverTemplate('', { stable: ['1.0.0', formatBundleTagReference('bar')] })],
-    ['one bundle twice', () => semverTemplate('', { stable: ['1.0.0', formatBundleTagReference('again')] })],
+    ['two packages', () => createSemverTemplate('', { stable: ['1.0.0', formatBundleTagReference('bar')] })],
+    [
+      'one bundle twice',
+      () => createSemverTemplate('', { stable: ['1.0.0', formatBundleTagReference('again')] }),
+    ],
     [
       'versions that differ only in build metadata',
-      () => semverTemplate('', { stable: ['1.2.5', '1.2.5+b'] }),
+      () => createSemverTemplate('', { stable: ['1.2.5', '1.2.5+b'] }),
     ],
     ['a wrong type', () => `schema: olm.semver\nstable: 1\n`],
     ['a schema that is not a string', () => `schema: 1\nstable: {}\n`],
@@ -235,7 +241,7 @@ const createBundleEntryJson = (version: string) => {
   } = renderedBundleByImage.get(formatBundleImageReference(version))?.blob ?? { schema: '', image: '' }
   return `\n- ${JSON.stringify({ schema, name, package: of, image, properties })}`
 }
-const substitutesTemplate = (
+const createSubstitutesTemplate = (
   list: string,
   more = ['0.9.0', '1.0.0', '1.1.0'].map(createBundleEntryJson).join(''),
 ) => `schema: olm.template.substitutes\nentries:${createCatalogEntriesYaml()}${more}\nsubstitutions:\n${list}`
@@ -297,52 +303,55 @@ describe('a substitutes template is rendered as opm renders it', () => {
   testIfOpmInstalled.each([
     [
       'a newer bundle',
-      () => substitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}`),
+      () => createSubstitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}`),
     ],
     [
       'a rebuilt bundle',
-      () => substitutesTemplate(`- {name: '${formatBundleTagReference('rebuilt')}', base: foo.v1.0.0}`),
+      () => createSubstitutesTemplate(`- {name: '${formatBundleTagReference('rebuilt')}', base: foo.v1.0.0}`),
     ],
     [
       'two substitutions',
       () =>
-        substitutesTemplate(
+        createSubstitutesTemplate(
           `- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
-    ['no substitutions', () => substitutesTemplate('[]')],
+    ['no substitutions', () => createSubstitutesTemplate('[]')],
     [
       'an older bundle',
-      () => substitutesTemplate(`- {name: '${formatBundleImageReference('0.9.0')}', base: foo.v1.0.0}`),
+      () => createSubstitutesTemplate(`- {name: '${formatBundleImageReference('0.9.0')}', base: foo.v1.0.0}`),
     ],
     [
       'a base that does not exist',
-      () => substitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v7}`),
+      () => createSubstitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v7}`),
     ],
     [
       'a base used twice',
       () =>
-        substitutesTemplate(
+        createSubstitutesTemplate(
           `- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.0.0}`,
         ),
     ],
     [
       'a bundle used twice',
       () =>
-        substitutesTemplate(
+        createSubstitutesTemplate(
           `- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
-    ['no name', () => substitutesTemplate(`- {base: foo.v1.0.0}`)],
-    ['no base', () => substitutesTemplate(`- {name: x}`)],
-    ['entries that are not a catalog', () => substitutesTemplate('[]', '')],
+    ['no name', () => createSubstitutesTemplate(`- {base: foo.v1.0.0}`)],
+    ['no base', () => createSubstitutesTemplate(`- {name: x}`)],
+    ['entries that are not a catalog', () => createSubstitutesTemplate('[]', '')],
     [
       'a property without a value',
       () =>
-        substitutesTemplate('[]', `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`),
+        createSubstitutesTemplate(
+          '[]',
+          `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`,
+        ),
     ],
-    ['substitutions of the wrong type', () => substitutesTemplate(`- {name: 1}`)],
-    ['substitutions in another spelling', () => `${substitutesTemplate('[]')}Substitutions: {}`],
+    ['substitutions of the wrong type', () => createSubstitutesTemplate(`- {name: 1}`)],
+    ['substitutions in another spelling', () => `${createSubstitutesTemplate('[]')}Substitutions: {}`],
   ])('%s', async (_, template) => {
     expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })

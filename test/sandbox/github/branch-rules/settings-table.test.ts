@@ -34,7 +34,7 @@ const pushNotAuthorizedMessage =
 
 /** The table rows with tests below, by the text in their first column. */
 const testedSettingNames: string[] = []
-function describeSettingRow(setting: string, claims: () => void): void {
+function describeSettingTests(setting: string, claims: () => void): void {
   testedSettingNames.push(setting)
   describe(setting, claims)
 }
@@ -59,7 +59,7 @@ const expectPullNotMerged = async (it: BranchRulesScenario): Promise<void> => {
   expect(it.pull).toMatchObject({ state: 'open', merged: null })
 }
 
-describeSettingRow('none, deletion, non_fast_forward', () => {
+describeSettingTests('none, deletion, non_fast_forward', () => {
   test('a merge is accepted, a deletion and a force push are rejected', async () => {
     const it = await createBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
     expect(await mergeRulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
@@ -82,7 +82,7 @@ describeSettingRow('none, deletion, non_fast_forward', () => {
   })
 })
 
-describeSettingRow('required own checks', () => {
+describeSettingTests('required own checks', () => {
   test('must pass on the merge commit: a passing head that is behind is not enough', async () => {
     const app = mergeRulesFixture.githubFixture.app.id
     const it = await createBranchRulesScenario([
@@ -100,7 +100,7 @@ describeSettingRow('required own checks', () => {
   })
 })
 
-describeSettingRow('required foreign checks (CI)', () => {
+describeSettingTests('required foreign checks (CI)', () => {
   test('count if CI ran on the merge commit', async () => {
     const it = await createBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])])
     await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
@@ -132,7 +132,7 @@ describeSettingRow('required foreign checks (CI)', () => {
   })
 })
 
-describeSettingRow('pull_request, 0 approvals', () => {
+describeSettingTests('pull_request, 0 approvals', () => {
   test('an open pull request is required and sufficient', async () => {
     const it = await createBranchRulesScenario([createPullRequestRule()])
     await mergeRulesFixture.githubFixture.github.close(it.pull)
@@ -145,7 +145,7 @@ describeSettingRow('pull_request, 0 approvals', () => {
   })
 })
 
-describeSettingRow('pull_request, ≥1', () => {
+describeSettingTests('pull_request, ≥1', () => {
   test('requires an approval by a user with write access', async () => {
     const it = await createBranchRulesScenario([
       createPullRequestRule({ required_approving_review_count: 1 }),
@@ -160,7 +160,7 @@ describeSettingRow('pull_request, ≥1', () => {
   })
 })
 
-describeSettingRow('+ dismiss stale / last push', () => {
+describeSettingTests('+ dismiss stale / last push', () => {
   test.each([
     ['dismiss_stale_reviews_on_push', approvalRequiredMessage],
     ['require_last_push_approval', lastPushApprovalMessage],
@@ -216,7 +216,7 @@ describeSettingRow('+ dismiss stale / last push', () => {
   })
 })
 
-describeSettingRow('code owners, conversations', () => {
+describeSettingTests('code owners, conversations', () => {
   test('a code owner of the changed files must approve, and another approval is not enough', async () => {
     const files = { '.github/CODEOWNERS': '* @bob\n*.yaml @carol\n' }
     const it = await createBranchRulesScenario([createPullRequestRule({ require_code_owner_review: true })], {
@@ -244,7 +244,7 @@ describeSettingRow('code owners, conversations', () => {
   })
 })
 
-describeSettingRow('`update` / restricted pushers', () => {
+describeSettingTests('`update` / restricted pushers', () => {
   test.each(['always', 'exempt'] as const)('with bypass %s, the merge is accepted', async (bypass_mode) => {
     const it = await createBranchRulesScenario([])
     const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
@@ -321,7 +321,7 @@ describeSettingRow('`update` / restricted pushers', () => {
   })
 })
 
-describeSettingRow('required_linear_history', () => {
+describeSettingTests('required_linear_history', () => {
   test('a merge commit is rejected, but a squash by API is accepted', async () => {
     const it = await createBranchRulesScenario([{ type: 'required_linear_history' }])
     const pushed = await mergeRulesFixture.pushMerge(it)
@@ -360,7 +360,7 @@ describeSettingRow('required_linear_history', () => {
   })
 })
 
-describeSettingRow('`allowed_merge_methods` without merge', () => {
+describeSettingTests('`allowed_merge_methods` without merge', () => {
   test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
     const it = await createBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
@@ -377,7 +377,7 @@ describeSettingRow('`allowed_merge_methods` without merge', () => {
   })
 })
 
-describeSettingRow('repo `allow_merge_commit=false` alone', () => {
+describeSettingTests('repo `allow_merge_commit=false` alone', () => {
   test('the API rejects a merge commit, but a push is accepted', async () => {
     const it = await createBranchRulesScenario([])
     mergeRulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
@@ -389,7 +389,7 @@ describeSettingRow('repo `allow_merge_commit=false` alone', () => {
   })
 })
 
-describeSettingRow('required_signatures', () => {
+describeSettingTests('required_signatures', () => {
   const unsigned = 'Commits must have verified signatures.'
 
   test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
@@ -460,7 +460,7 @@ describeSettingRow('required_signatures', () => {
   })
 })
 
-describeSettingRow('merge_queue', () => {
+describeSettingTests('merge_queue', () => {
   test('a merge outside the queue is rejected, by push and by API', async () => {
     const it = await createBranchRulesScenario([createMergeQueueRule()])
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(
@@ -487,7 +487,7 @@ describeSettingRow('merge_queue', () => {
   })
 })
 
-describeSettingRow('`workflows` rule', () => {
+describeSettingTests('`workflows` rule', () => {
   test('blocks direct pushes', async () => {
     const workflow = { path: '.github/workflows/ci.yml', repository_id: 1 }
     const it = await createBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
@@ -500,7 +500,7 @@ describeSettingRow('`workflows` rule', () => {
   })
 })
 
-describeSettingRow('code_scanning, deployments', () => {
+describeSettingTests('code_scanning, deployments', () => {
   test('are undocumented for pushes and assumed to reject them, but the API merges', async () => {
     const tool = { tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }
     const environments = { required_deployment_environments: ['staging'] }
@@ -519,7 +519,7 @@ describeSettingRow('code_scanning, deployments', () => {
   })
 })
 
-describeSettingRow('PR edits `.github/workflows/`', () => {
+describeSettingTests('PR edits `.github/workflows/`', () => {
   test('is rejected without workflows: write, even for a temporary ref', async () => {
     const changes = { '.github/workflows/ci.yml': 'on: push\n' }
     // The head comes from a fork, so the app adds the workflow to the base repository.

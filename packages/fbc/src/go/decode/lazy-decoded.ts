@@ -11,7 +11,7 @@ import type {
 } from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
-export function hasOneSpellingPerField(decoded: DecodedStruct): boolean {
+export function hasUniqueFieldNamesIgnoringCase(decoded: DecodedStruct): boolean {
   return decoded instanceof LazyDecodedStruct
 }
 
@@ -77,12 +77,12 @@ export class LazyDecodedStruct implements DecodedStruct {
 
   constructor(type: StructType, at: ParsedValue) {
     this.at = at
-    this.fields = new LazyDecodedFields(type, at)
+    this.fields = new LazyDecodedFieldValues(type, at)
     this.sources = new LazyUndecodedFieldValues(at)
   }
 }
 
-class LazyDecodedFields implements DecodedFieldValues {
+class LazyDecodedFieldValues implements DecodedFieldValues {
   private readonly type: StructType
   private readonly value: ParsedValue
 

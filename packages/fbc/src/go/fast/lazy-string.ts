@@ -7,7 +7,7 @@ import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const scalarTextBuilder = new TextBuilder()
 const internTableSlotCount = 4096
-const maxInternedBytes = 64
+const maxInternedStringBytes = 64
 
 class StringInternTable {
   private readonly texts: (string | undefined)[] = Array.from(
@@ -17,7 +17,7 @@ class StringInternTable {
 
   intern(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start
-    if (length > maxInternedBytes) return decodeUtf8(bytes, start, end)
+    if (length > maxInternedStringBytes) return decodeUtf8(bytes, start, end)
     let hash = length
     for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
     const slot = (hash ^ (hash >>> 13)) & (internTableSlotCount - 1)

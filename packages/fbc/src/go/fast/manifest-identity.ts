@@ -9,10 +9,10 @@ export interface ManifestIdentity {
 }
 
 const maxManifestJsonDepth = 250
-const manifestStringStopBytes = new Uint8Array(256)
-manifestStringStopBytes.fill(1, 0, 0x20)
-manifestStringStopBytes[DOUBLE_QUOTE] = 1
-manifestStringStopBytes[BACKSLASH] = 1
+const jsonStringStopByteTable = new Uint8Array(256)
+jsonStringStopByteTable.fill(1, 0, 0x20)
+jsonStringStopByteTable[DOUBLE_QUOTE] = 1
+jsonStringStopByteTable[BACKSLASH] = 1
 
 /**
  * Reads one JSON object; each character of `json` is one byte. Returns undefined for anything unusual (errors, great
@@ -136,7 +136,7 @@ class ManifestIdentityParser {
     let at = this.at + 1
     for (;;) {
       // Past the end the index is NaN, and the lookup gives undefined, not 0.
-      while (manifestStringStopBytes[json.charCodeAt(at)] === 0) at++
+      while (jsonStringStopByteTable[json.charCodeAt(at)] === 0) at++
       const stop = json.charCodeAt(at)
       if (stop === DOUBLE_QUOTE) break
       if (stop !== BACKSLASH) {

@@ -154,7 +154,7 @@ class FastJsonParser {
       lines.addShifted(known.firstLine, known.lineCount, start - known.start)
       this.at = start + known.length
       const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
-      return new Recurring(bytes, start, this.at, known, reparseJsonBlock)
+      return new Recurring(bytes, start, this.at, known, reparseRecurringJsonBlock)
     }
     const firstLine = lines.count
     const memo: TextBlockCache = { matchedType: undefined, plain: undefined, property: undefined }
@@ -319,10 +319,14 @@ function isJsonNumberCharacter(value: number): boolean {
 }
 
 /** Lines of a block that is read again are already recorded. */
-const scratchLineStarts = new LineStarts()
+const discardedLineStarts = new LineStarts()
 
-function reparseJsonBlock(bytes: Uint8Array, start: number, { kind, depth }: RecurringBlock): ParsedValue {
-  scratchLineStarts.clear()
-  const reader = new FastJsonParser(bytes, start, scratchLineStarts, new RecurringBlockTable(bytes), depth)
+function reparseRecurringJsonBlock(
+  bytes: Uint8Array,
+  start: number,
+  { kind, depth }: RecurringBlock,
+): ParsedValue {
+  discardedLineStarts.clear()
+  const reader = new FastJsonParser(bytes, start, discardedLineStarts, new RecurringBlockTable(bytes), depth)
   return reader.blockHere(kind)
 }

@@ -121,7 +121,7 @@ class FastYamlParser {
     const known = blocks.find(slot, kind, start, column, depth)
     if (known && this.skipKnownBlock(known)) {
       const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
-      return new Recurring(bytes, start, start + known.span, known, reparseYamlBlock)
+      return new Recurring(bytes, start, start + known.span, known, reparseRecurringYamlBlock)
     }
     const memo: TextBlockCache = {
       matchedType: undefined,
@@ -129,7 +129,7 @@ class FastYamlParser {
       property: undefined,
       marshalled: undefined,
     }
-    const block = createRecurringBlock(kind, start, column, depth, lines.count, memo)
+    const block = createRecurringYamlBlock(kind, start, column, depth, lines.count, memo)
     const value = this.unknownBlock(kind, column, memo)
     block.span = value.end - start
     this.recordBlock(slot, block)
@@ -432,7 +432,7 @@ class FastYamlParser {
     const known = blocks.find(slot, 'literal', start, column, depth)
     if (known && this.skipKnownBlock(known))
       return new LazyString(bytes, start, start + known.length, ScalarStyle.literal, known.literalIndent)
-    const block = createRecurringBlock('literal', start, column, depth, lines.count, emptyTextBlockCache)
+    const block = createRecurringYamlBlock('literal', start, column, depth, lines.count, emptyTextBlockCache)
     const value = this.unknownLiteral(column)
     block.literalIndent = value.indent
     this.recordBlock(slot, block)
@@ -557,7 +557,7 @@ class FastYamlParser {
   }
 }
 
-function createRecurringBlock(
+function createRecurringYamlBlock(
   kind: RecurringBlock['kind'],
   start: number,
   column: number,
@@ -569,12 +569,12 @@ function createRecurringBlock(
 }
 
 /** Lines of a block that is read again are already recorded. */
-const scratchLineStarts = new LineStarts()
+const discardedLineStarts = new LineStarts()
 
 /** Never reads a literal. */
-const reparseYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
-  scratchLineStarts.clear()
-  return new FastYamlParser(bytes, start, scratchLineStarts, new RecurringBlockTable(bytes)).blockHere(
+const reparseRecurringYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
+  discardedLineStarts.clear()
+  return new FastYamlParser(bytes, start, discardedLineStarts, new RecurringBlockTable(bytes)).blockHere(
     kind,
     column,
     depth,

@@ -85,14 +85,14 @@ function formatJsonScalar(
 const lineSeparatorPatterns = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
 const htmlUnsafeCharacterPatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
 
-/** A lone surrogate represents an invalid UTF-8 byte (`invalidByteMarker`), which Go escapes. */
+/** A lone surrogate represents an invalid UTF-8 byte (`invalidUtf8ByteMarker`), which Go escapes. */
 export function formatJsonString(text: string, escapeHtml: boolean): string {
-  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteJsonReplacingSurrogates(text)
+  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteJsonStringReplacingSurrogates(text)
   const { some, all } = escapeHtml ? htmlUnsafeCharacterPatterns : lineSeparatorPatterns
   return some.test(quoted) ? quoted.replace(all, escapeJsonCharacter) : quoted
 }
 
-function quoteJsonReplacingSurrogates(text: string): string {
+function quoteJsonStringReplacingSurrogates(text: string): string {
   const whole = text.split(/\p{Surrogate}/u).map((piece) => JSON.stringify(piece).slice(1, -1))
   return `"${whole.join('\\ufffd')}"`
 }

@@ -9,7 +9,7 @@ const maxPlainJsonDepth = 200
 
 /** Limits the expansion of aliases. */
 const maxPlainJsonValues = 100_000
-const maxPlainJsonLength = 4_000_000
+const maxPlainJsonCharacters = 4_000_000
 
 interface JsonSizeBudget {
   values: number
@@ -166,7 +166,7 @@ function formatJsonChunk(part: JsonChunk): string {
  * `needed`.
  */
 export function toPlainJson(value: ParsedValue, needed?: (key: string) => boolean): Json {
-  const budget = { values: maxPlainJsonValues, length: maxPlainJsonLength }
+  const budget = { values: maxPlainJsonValues, length: maxPlainJsonCharacters }
   if (value.kind !== 'map' || !needed) return convertValueToPlainJson(value, 0, budget)
   const found = new Map<string, Json>()
   for (const entry of value.entries)

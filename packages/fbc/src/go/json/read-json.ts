@@ -19,7 +19,7 @@ const jsonStringBuilder = new TextBuilder()
 const jsonErrorMarker = ' <== '
 
 /** Limits indentation: ten thousand levels would take a hundred megabytes. */
-const maxErrorMarkedJsonLength = 1 << 23
+const maxJsonLengthWithErrorMarker = 1 << 23
 
 /** Thrown only inside the JSON reader, in the words of Go's encoding/json. */
 export class JsonError extends Error {
@@ -211,7 +211,7 @@ function indentJson(text: string): string | undefined {
     if (opened) depth++
     pieces.push(token)
     length += token.length + 4 * depth
-    if (length > maxErrorMarkedJsonLength) return undefined
+    if (length > maxJsonLengthWithErrorMarker) return undefined
     if (token === ',') pieces.push(newLine())
     if (token === ':') pieces.push(' ')
   }

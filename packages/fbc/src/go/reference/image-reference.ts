@@ -202,7 +202,7 @@ export function parsePullSpec(text: string): PullSpecResult {
   const [, fullName = '', tag, digest] = match
   if (fullName.length > maxRepositoryNameLength)
     return { error: `repository name must not be more than ${maxRepositoryNameLength} characters` }
-  const error = digest === undefined ? undefined : findDigestError(digest)
+  const error = digest === undefined ? undefined : findPullSpecDigestError(digest)
   if (error !== undefined) return { error }
   return {
     spec: {
@@ -224,7 +224,7 @@ function splitDockerDomain(text: string): [host: string, rest: string] {
   return [host, host === 'docker.io' && !rest.includes('/') ? `library/${rest}` : rest]
 }
 
-function findDigestError(text: string): string | undefined {
+function findPullSpecDigestError(text: string): string | undefined {
   const colon = text.indexOf(':')
   const algorithm = text.slice(0, colon)
   const hex = text.slice(colon + 1)

@@ -82,7 +82,7 @@ export class YamlCursor implements YamlMark {
     this.size = text.length
     this.unreadable = unreadable
     this.skipsLineStarts = text.charCodeAt(0) === 0xfeff
-    this.watched = this.skipsLineStarts ? getFirstReadBlockLength(text) : (unreadable?.from ?? Infinity)
+    this.watched = this.skipsLineStarts ? getInitialReadBlockLength(text) : (unreadable?.from ?? Infinity)
   }
 
   get column(): number {
@@ -155,7 +155,7 @@ export class YamlCursor implements YamlMark {
 }
 
 /** Characters in go-yaml's first block of 512 bytes, less three for an initial byte order mark. */
-function getFirstReadBlockLength(text: string): number {
+function getInitialReadBlockLength(text: string): number {
   let bytes = 3
   let units = 0
   for (const character of text) {

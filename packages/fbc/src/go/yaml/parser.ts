@@ -287,7 +287,7 @@ class YamlParser {
     if (kind === 'scalar') {
       this.scanner.take()
       const { value, end } = token
-      if (tag === '' && anchor === '' && (!token.plain || resolvesToString(value)))
+      if (tag === '' && anchor === '' && (!token.plain || isPlainScalarString(value)))
         return this.put({ kind: 'string', start: index, end, value, quoted: !token.plain })
       const implicit = tag === '!' || (token.plain && tag === '')
       return this.add({ kind, start: index, end, tag, value, implicit, anchor })
@@ -357,7 +357,7 @@ class YamlParser {
 }
 
 /** Returns whether a plain scalar is text and not a merge key. */
-function resolvesToString(value: string): boolean {
+function isPlainScalarString(value: string): boolean {
   return value !== '<<' && resolvePlainScalar(value).type === 'str'
 }
 

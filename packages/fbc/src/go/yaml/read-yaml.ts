@@ -10,7 +10,7 @@ import type { YamlToken } from './token.ts'
 import { readJson, JsonError } from '../json/read-json.ts'
 import { decodeUtf8LikeGo } from '../utf8.ts'
 
-export interface DocumentTree {
+export interface YamlDocumentTree {
   readonly value: ParsedValue
   readonly text: string
 }
@@ -64,7 +64,7 @@ function createDuplicateKeysError(text: string, { found }: DuplicateKeyCollector
 }
 
 /** Reads a document with the exact reader, as JSON if possible. Returns undefined if it is unreadable or empty. */
-export function parseDocumentTree(document: Uint8Array): DocumentTree | undefined {
+export function parseYamlDocumentTree(document: Uint8Array): YamlDocumentTree | undefined {
   const json = decodeUtf8LikeGo(document)
   if (json.startsWith('{')) {
     try {

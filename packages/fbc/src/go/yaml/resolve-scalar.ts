@@ -89,7 +89,7 @@ function requireScalarType(node: ScalarNode, wanted: string, found: ResolvedScal
 export function resolvePlainScalar(text: string): ResolvedScalar {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
-  if (!isNumeric && first !== 0x2e && first !== 0 && !canStartYamlKeyword(first))
+  if (!isNumeric && first !== 0x2e && first !== 0 && !isFirstCharOfYamlKeyword(first))
     return { type: 'str', value: text }
   const word = text.length <= 5 ? scalarByYamlKeyword.get(text) : undefined
   if (word) return word
@@ -98,7 +98,7 @@ export function resolvePlainScalar(text: string): ResolvedScalar {
 }
 
 /** n, t, f, o, y in either case, and the tilde. */
-function canStartYamlKeyword(c: number): boolean {
+function isFirstCharOfYamlKeyword(c: number): boolean {
   const lower = c | 0x20
   return lower === 0x6e || lower === 0x74 || lower === 0x66 || lower === 0x6f || lower === 0x79 || c === 0x7e
 }

@@ -282,7 +282,7 @@ export function scanQuotedScalar(cursor: YamlCursor): string {
         pieceStart = at
         if (newLine) break
       } else if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
-        const next = c === SPACE ? findTextAfterWhitespace(cursor, at) : 0
+        const next = c === SPACE ? findQuotedTextAfterWhitespace(cursor, at) : 0
         if (next === 0) break
         at = next
       } else at++
@@ -305,7 +305,7 @@ export function scanQuotedScalar(cursor: YamlCursor): string {
 }
 
 /** Fast path: where text continues after whitespace on the same line; 0 if scanWhitespaceAndLineBreaks() must check. */
-function findTextAfterWhitespace(cursor: YamlCursor, blank: number): number {
+function findQuotedTextAfterWhitespace(cursor: YamlCursor, blank: number): number {
   const { text, size } = cursor
   let at = blank + 1
   while (text.charCodeAt(at) === SPACE) at++

@@ -3,12 +3,12 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../../packages/fbc/src/facts/catalog.ts'
 import { toPlainJson } from '../../../../../packages/fbc/src/go/json/json.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { parseDocumentTree } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
+import { parseYamlDocumentTree } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
 import { validateCatalog } from '../../../../../packages/fbc/src/model/validate-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const parseJsonValue = (text: string) => parseDocumentTree(encodeText(text))?.value as ParsedValue
+const parseJsonValue = (text: string) => parseYamlDocumentTree(encodeText(text))?.value as ParsedValue
 
 describe('a value as data', () => {
   test('is the whole value', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
 /** A document without a schema: opm's error shows the value it read. */
-function readYamlValueFromLoadError(yaml: string): string {
+function extractYamlValueFromLoadError(yaml: string): string {
   const error = parseCatalogFile(new TextEncoder().encode(yaml)).loadError ?? 'no error'
   return error.replace(/^object '([^]*)\n' is missing root schema field$/, '$1')
 }
@@ -48,7 +48,7 @@ describe('a plain scalar is', () => {
     ['!!binary YQ==', '"a"'],
     ['!custom 5', '"5"'],
   ])('%s: %s', (text, value) => {
-    expect(readYamlValueFromLoadError(`a: ${text}\n`)).toBe(`{"a":${value}}`)
+    expect(extractYamlValueFromLoadError(`a: ${text}\n`)).toBe(`{"a":${value}}`)
   })
 })
 
@@ -66,7 +66,7 @@ describe('a document reads as', () => {
     ['an empty flow map instead of a key', '#\n{}: x\n', '{}'],
     ['a plain scalar with a colon in a flow map', '#\n{b: {a:}}\n', '{"b":{"a:":null}}'],
   ])('%s', (_what, text, value) => {
-    expect(readYamlValueFromLoadError(text)).toBe(value)
+    expect(extractYamlValueFromLoadError(text)).toBe(value)
   })
 })
 
@@ -103,11 +103,11 @@ describe('opm rejects', () => {
     ['a control character', 'a: "\x07"\n', 'control characters are not allowed'],
     ['another version of YAML', '%YAML 1.2\na: b\n', 'found incompatible YAML document'],
   ])('%s', (_what, text, message) => {
-    expect(readYamlValueFromLoadError(text)).toBe(yamlErrorPrefix + message)
+    expect(extractYamlValueFromLoadError(text)).toBe(yamlErrorPrefix + message)
   })
 
   test('a null key, and reports its value', () => {
-    expect(readYamlValueFromLoadError('~: x\n')).toBe(
+    expect(extractYamlValueFromLoadError('~: x\n')).toBe(
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"',
     )
   })
@@ -115,20 +115,20 @@ describe('opm rejects', () => {
   test('a null key in a value that a key of another type replaces, since Go converts both', () => {
     const message =
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"'
-    expect(readYamlValueFromLoadError('1: [{~: x}]\n1.0: w\n')).toBe(message)
-    expect(readYamlValueFromLoadError('"1": {~: x}\n1: w\n')).toBe(message)
-    expect(readYamlValueFromLoadError('1: {~: x}\n"1": w\n')).toBe(message)
-    expect(readYamlValueFromLoadError('1: w\n1.0: {a: {~: x}}\n')).toBe(message)
-    expect(readYamlValueFromLoadError('1: {~: x}\n1.0: w\n1: z\n')).toBe('{"1":"z"}')
-    expect(readYamlValueFromLoadError('1: {~: x}\n1: w\n')).toBe('{"1":"w"}')
-    expect(readYamlValueFromLoadError('a: {1: {~: x}, 1.0: w}\na: z\n')).toBe('{"a":"z"}')
-    expect(readYamlValueFromLoadError('1: .inf\n1.0: w\n')).toBe('{"1":"w"}')
+    expect(extractYamlValueFromLoadError('1: [{~: x}]\n1.0: w\n')).toBe(message)
+    expect(extractYamlValueFromLoadError('"1": {~: x}\n1: w\n')).toBe(message)
+    expect(extractYamlValueFromLoadError('1: {~: x}\n"1": w\n')).toBe(message)
+    expect(extractYamlValueFromLoadError('1: w\n1.0: {a: {~: x}}\n')).toBe(message)
+    expect(extractYamlValueFromLoadError('1: {~: x}\n1.0: w\n1: z\n')).toBe('{"1":"z"}')
+    expect(extractYamlValueFromLoadError('1: {~: x}\n1: w\n')).toBe('{"1":"w"}')
+    expect(extractYamlValueFromLoadError('a: {1: {~: x}, 1.0: w}\na: z\n')).toBe('{"a":"z"}')
+    expect(extractYamlValueFromLoadError('1: .inf\n1.0: w\n')).toBe('{"1":"w"}')
   })
 
   test('an infinity, unless another value replaces it', () => {
-    expect(readYamlValueFromLoadError('a: .inf\n')).toBe(
+    expect(extractYamlValueFromLoadError('a: .inf\n')).toBe(
       'error converting YAML to JSON: json: unsupported value: +Inf',
     )
-    expect(readYamlValueFromLoadError('a: .inf\na: 1\n')).toBe('{"a":1}')
+    expect(extractYamlValueFromLoadError('a: .inf\na: 1\n')).toBe('{"a":1}')
   })
 })
