@@ -62,7 +62,7 @@ async function sendFreezeRequest(wanted: ManageFreezesRequest): Promise<ManageFr
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
-      `another process uses the store in ${dataDirectory} but does not respond at ${socket ?? 'a socket'}: comment /freeze or /thaw on a pull request, or try again after the App has started`,
+      `another process uses the store in ${dataDirectory} but does not respond at ${socket ?? 'a socket'}: comment /freeze or /unfreeze on an open pull request, or try again after the App has started`,
       { cause: error },
     )
   }

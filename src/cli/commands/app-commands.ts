@@ -46,7 +46,7 @@ function addMergingCommand(program: Command): void {
     ['merging', "merging freeze --repository acme/catalog --reason 'Release in progress'"],
     `freeze and unfreeze require --repository. The command uses the store in DATABASE_URL or DATA_DIR. If an App is running with the
 store in DATA_DIR, the command contacts it through a socket in that folder. Maintainers can also freeze and unfreeze merging with
-the comment commands /freeze and /thaw.
+the comment commands /freeze and /unfreeze.
 
 The former names still work: \`landings\` for merging, \`stop\` for freeze, and \`resume\` for unfreeze.
 

@@ -1,4 +1,5 @@
 // The commands for writing catalogs (blobs, templates, and bundles) and for reading about rules.
+import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { Argument, Option, type Command } from 'commander'
 import type { BundleCommandOptions } from '../bundle.ts'
 import type { RenderCatalogOptions, ConvertTemplateOptions } from '../render.ts'
@@ -128,8 +129,9 @@ function addBundleCommand(program: Command): void {
   addExamplesToHelp(
     validate,
     ['bundle validate bundle', 'bundle validate quay.io/example/bundle:v1.2.0 --suite operatorhub,multiarch'],
-    `The suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects, and openshift. As in operator-sdk,
-operatorframework selects the first three. To select every suite, use all. To learn about a rule, run "catalog-bot rule ID".
+    `The suites are ${ruleSuiteNames.join(', ')}.
+As in operator-sdk, operatorhub also selects capabilities, categories, and deprecated-apis, and operatorframework also selects
+good-practices. To select every suite, use all. To learn about a rule, run "catalog-bot rule ID".
 
 Exit codes:
   0  the bundle has no errors

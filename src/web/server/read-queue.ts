@@ -139,7 +139,7 @@ function toMergeFreezeView({
     reason,
     ...(pull !== undefined && { pull }),
     ...(tryAgainAt !== undefined && { tryAgainAt }),
-    command: `/thaw${branch === undefined ? ' all' : ''}${kind === 'audit' ? ' audit' : ''}`,
+    command: `/unfreeze${branch === undefined ? ' all' : ''}${kind === 'audit' ? ' audit' : ''}`,
   }
 }
 

@@ -93,7 +93,7 @@ describe('a visitor who is not signed in', () => {
   test('sees who must act, what is being merged, and what is frozen', async () => {
     expect(await fetchPageJson(publicRepositoryPath)).toMatchObject({
       merging: [{ pull: 12, how: 'by catalog-bot' }],
-      stops: [{ branch: 'release-4.20', by: '@harbormaster', command: '/thaw' }],
+      stops: [{ branch: 'release-4.20', by: '@harbormaster', command: '/unfreeze' }],
       pulls: [
         { pull: 12, state: 'merging' },
         { pull: 13, state: 'behind', behind: 12 },
