@@ -296,7 +296,7 @@ async function renderPage(template: string): Promise<string> {
 async function renderReferencePages(): Promise<ReadonlyMap<string, string>> {
   const schema = JSON.stringify({ $id: schemaUrl, ...configJsonSchema })
   const files = new Map([
-    // Only editors read the schema, so long lines are fine.
+    // Only editors read the schema, not people.
     ['docs/catalog-bot.schema.json', await format(schema, { printWidth: 1000, parser: 'json' })],
   ])
   for (const template of readdirSync(join(projectRoot, templateFolder)))

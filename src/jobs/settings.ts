@@ -100,7 +100,7 @@ export const environmentVariables = {
     "percentages of GitHub's rate limit that evaluations, sweeps, and scans leave for more important work",
   SWEEP_SECONDS: "interval between full checks, which don't depend on webhooks",
   SCAN_SECONDS:
-    "interval between image scans, which overrides the repositories' configuration; `0` disables image scans",
+    'interval between image scans, which replaces the configured one; `0` disables all scans, and `off` in a repository disables its own',
   SECOND_LOOK_SECONDS: 'seconds until a second lookup confirms that an image is missing',
   CONCURRENCY: 'maximum number of concurrent jobs',
   MAX_PATHS: 'maximum number of paths in a tree, and in the difference between two trees',

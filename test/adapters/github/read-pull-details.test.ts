@@ -59,9 +59,7 @@ const openPullRequest = (author = 'alice'): Promise<MockPull> =>
 
 const isCombinedPullQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
 
-async function readPullInOneRequest({
-  number,
-}: MockPull): Promise<{
+async function readPullInOneRequest({ number }: MockPull): Promise<{
   snapshot: PullSnapshot | null
   present: BotCommentAndCheckRuns | undefined
   requests: number
