@@ -2,7 +2,7 @@
 // command line and `validate` bundled into one script, and the sandbox bundled into another for the demo. For the
 // package for authors, see scripts/build-author-package.ts. Usage: node scripts/build.ts [DIRECTORY]   (default:
 // dist)
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
@@ -21,6 +21,10 @@ const distFolder = resolve(projectRoot, folder)
 
 rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
+cpSync(
+  join(projectRoot, 'node_modules/@electric-sql/pglite-prepopulatedfs/dist/prepopulatedfs.tgz'),
+  join(distFolder, 'adapters/store/postgres.tar.gz'),
+)
 rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
 const resolveImport = createImportResolver(readWorkspacePackages(projectRoot))

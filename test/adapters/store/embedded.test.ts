@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +23,10 @@ const createStoreDirectory = (...deep: string[]) => {
 }
 beforeAll(() => copyPreparedStore(preparedStoreDirectory), 180_000)
 afterAll(() => rmSync(storeRootDirectory, { recursive: true, force: true }))
+
+const throwError = (error: unknown) => {
+  throw error
+}
 
 testStoreContract('embedded, in a folder', {
   createLocation: async () => ({ dataDirectory: createStoreDirectory() }),
@@ -61,6 +65,24 @@ describe('a data folder', () => {
       if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
     for (const one of got) await one.close()
   }, 180_000)
+
+  test('starts as the database that PGlite ships, also after an interrupted start', async () => {
+    const readNewDatabase = async (isInterrupted: boolean) => {
+      const directory = mkdtempSync(join(storeRootDirectory, 'new-'))
+      if (isInterrupted) {
+        mkdirSync(join(directory, 'postgres.new'))
+        writeFileSync(join(directory, 'postgres.new', 'PG_VERSION'), '')
+      }
+      const database = await openEmbeddedDatabase(directory, { timeoutMs: 1000, problem: throwError })
+      const rows = await database.query('SELECT system_identifier::text AS id FROM pg_control_system()', [])
+      await database.close()
+      return { rows, hasDraft: existsSync(join(directory, 'postgres.new')) }
+    }
+    // Each database that Postgres initializes has another identifier.
+    const database = await readNewDatabase(false)
+    expect(await readNewDatabase(true)).toEqual(database)
+    expect(database.hasDraft).toBe(false)
+  }, 60_000)
 
   test('that cannot be created or written is a StoreError, and leaves no process', async () => {
     const before = listDatabaseProcesses()
