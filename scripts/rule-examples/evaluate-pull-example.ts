@@ -11,7 +11,7 @@ import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
-import type { PullChangeIdentity, PullHistoryStore } from '../../src/ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../../src/ports/pull-memory.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
 import { exampleHeadSha, createOpenPullSummaries } from './example-commits.ts'
@@ -40,7 +40,7 @@ export async function evaluatePullRequestExample(
 
 function evaluateExamplePullSnapshot(
   { directory, settings }: PullRequestExample,
-  shown?: PullChangeIdentity,
+  shown?: PullChangeFingerprint,
 ): Promise<SnapshotEvaluation> {
   return evaluatePullSnapshot(createExamplePullSnapshot(settings), {
     repository: createExampleRepository(directory, settings),
@@ -62,7 +62,7 @@ function evaluateExamplePullSnapshot(
 async function evaluatePreviouslyReportedChange({
   directory,
   settings,
-}: PullRequestExample): Promise<PullChangeIdentity | undefined> {
+}: PullRequestExample): Promise<PullChangeFingerprint | undefined> {
   const then = join(directory, 'shown')
   if (!existsSync(then)) return undefined
   const { described } = await evaluateExamplePullSnapshot({
@@ -162,7 +162,7 @@ function createExamplePullHistoryStore({ renamed = {} }: ExampleCaseSettings): P
 }
 
 /** Also stores the change that was shown before the reviews, and the subject of the reviews. */
-function createReportedChangeHistoryStore(shown: PullChangeIdentity): Partial<PullHistoryStore> {
+function createReportedChangeHistoryStore(shown: PullChangeFingerprint): Partial<PullHistoryStore> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()
   return {

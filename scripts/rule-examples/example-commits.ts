@@ -27,7 +27,7 @@ type ExampleCommitAndPullSettings = Pick<
 >
 
 /** The commits that a merge of the pull request makes reachable, as far as Git inspects them. */
-export function createIncomingCommits({
+export function createPullRequestCommits({
   commits = [{}],
   olderCommits = 0,
 }: ExampleCommitAndPullSettings): IncomingCommits {

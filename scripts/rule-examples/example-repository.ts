@@ -13,7 +13,7 @@ import {
 import type { PathChange, TreeEntry } from '../../src/pull-request/change.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import { listFilesRecursively, type ExampleCaseSettings } from './cases.ts'
-import { createIncomingCommits, exampleHeadSha, createOpenPullSummaries } from './example-commits.ts'
+import { createPullRequestCommits, exampleHeadSha, createOpenPullSummaries } from './example-commits.ts'
 
 /** The tip of the base branch. */
 export const exampleBaseSha = toCommitSha('b'.repeat(40))
@@ -65,7 +65,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
     fetchTestMerge: unsupported,
     parentsOf: unsupported,
     messageOf: unsupported,
-    readIncomingCommits: async () => createIncomingCommits(settings),
+    readIncomingCommits: async () => createPullRequestCommits(settings),
     merge: async (_base, commit) => ({
       kind: 'clean',
       commit: toCommitSha('c'.repeat(40)),

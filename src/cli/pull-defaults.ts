@@ -24,7 +24,7 @@ export async function requireGitRepository(directory: string): Promise<void> {
 }
 
 /**
- * The default branch of `upstream` (the usual name for the origin of a fork), of `origin`, or of the only remote. Without a
+ * The default branch of `upstream` (the usual name for the origin of a fork), of `origin`, or of the first other remote. Without a
  * remote, the local `main` or `master`.
  */
 export async function findDefaultBaseBranch(directory: string): Promise<DefaultBaseBranch> {

@@ -383,7 +383,7 @@ function validateConfig(
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
       return {
         at: locationAt(findConfigValueOffset(document, path)),
-        problem: `${path.join('.') || 'the document'}: ${issue.message}`,
+        problem: path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`,
       }
     }),
   )

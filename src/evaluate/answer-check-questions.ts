@@ -18,7 +18,7 @@ import {
   type ReportedPullHead,
 } from '../policy/commands.ts'
 import { findApprovalsFromCommands, type CommandRecord } from '../policy/command-records.ts'
-import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-memory.ts'
 import {
   gatherCheckAnswers,
   type AnswerToCheckQuestion,
@@ -40,7 +40,7 @@ interface ApprovalCoverageOptions {
   readonly epoch: number
   /** The epoch in which each review was first seen. */
   readonly seen: ReadonlyMap<number, number>
-  readonly now: PullChangeIdentity
+  readonly now: PullChangeFingerprint
   readonly shown: readonly ReportedPullHead[]
   readonly memory: PullHistoryStore
   readonly repository: Pick<GitRepository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
@@ -52,7 +52,7 @@ export interface AnsweredCheckQuestions {
   readonly decisions: readonly CommandDecision[]
   readonly open: CheckOutcome['unanswered']
   readonly records: readonly CommandRecord[]
-  readonly described: PullChangeIdentity
+  readonly described: PullChangeFingerprint
 }
 
 /** Rejects with a StoreError, and with ChangeTooLargeError where the questions exceed the budget. */
@@ -80,7 +80,7 @@ export async function answerCheckQuestions(
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const described = toPullChangeIdentity(getApprovalCoverageOfChange(unapproved))
+  const described = toPullChangeFingerprint(getApprovalCoverageOfChange(unapproved))
   const commandInput = {
     check: unapproved,
     shown,
@@ -133,7 +133,7 @@ function createQuestionCountLimiter(budget: EvaluationLimits): (questions: reado
 }
 
 /** The change that each approving review agreed to. GitHub gives only a review's commit and time, and the same commit can mean another change when the merge base moves, so the first evaluation records it permanently. */
-export function toPullChangeIdentity(covers: ApprovalCoverage): PullChangeIdentity {
+export function toPullChangeFingerprint(covers: ApprovalCoverage): PullChangeFingerprint {
   const id = createHash('sha256')
     .update(JSON.stringify([...covers]))
     .digest('hex')
@@ -190,7 +190,7 @@ async function resolveChangeIdApprovedByReview(
   const saw =
     files !== undefined && doApprovalsCoverSameFiles(now.covers, files)
       ? now
-      : toPullChangeIdentity(files ?? new Map())
+      : toPullChangeFingerprint(files ?? new Map())
   await memory.recordChange?.(repository, pull, saw)
   return saw.id
 }

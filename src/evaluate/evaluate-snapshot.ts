@@ -17,7 +17,7 @@ import {
 import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
-import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from './evaluate.ts'
 import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
@@ -92,7 +92,7 @@ export interface PullEvaluation {
   /** The commits that a merge would bring. If absent, it cannot merge. */
   readonly carried?: SnapshotEvaluation['carried']
   /** Approvals bind to this description of the change. */
-  readonly described?: PullChangeIdentity | undefined
+  readonly described?: PullChangeFingerprint | undefined
   readonly verdict: PullVerdict
   readonly hasPreviews: boolean
   readonly onCluster: 'off' | 'asked' | 'automatic'

@@ -22,7 +22,7 @@ import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '
 import { toRequiredCheckQuestions, type AnsweredCheckRunQuestion } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
-import type { PullChangeIdentity } from '../ports/pull-memory.ts'
+import type { PullChangeFingerprint } from '../ports/pull-memory.ts'
 import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-check-questions.ts'
 import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison } from './compare-trees.ts'
 import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base.ts'
@@ -48,7 +48,7 @@ export interface SnapshotEvaluation {
   readonly commands: readonly CommandDecision[]
   readonly records: readonly CommandRecord[]
   /** Absent where the change could not be determined. */
-  readonly described?: PullChangeIdentity
+  readonly described?: PullChangeFingerprint
   /** Whether the command agreed to exactly the present change. */
   readonly isYesToThis: (record: CommandRecord) => boolean
 }

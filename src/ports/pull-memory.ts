@@ -21,7 +21,7 @@ export interface RecordedHeadPush {
 }
 
 /** The effect of a pull request, as computed by coverage(). Equal changes have equal IDs. */
-export interface PullChangeIdentity {
+export interface PullChangeFingerprint {
   readonly id: string
   readonly covers: ApprovalCoverage
 }
@@ -54,7 +54,7 @@ export interface PullHistoryStore {
     reviews: readonly number[],
   ): Promise<ReadonlyMap<number, number>>
   /** Stores the effect of a change, for comparison with later approvals. Idempotent. */
-  recordChange?(repository: RepositoryName, pull: PullNumber, change: PullChangeIdentity): Promise<void>
+  recordChange?(repository: RepositoryName, pull: PullNumber, change: PullChangeFingerprint): Promise<void>
   /** The changes with these IDs. Omits unknown IDs. */
   readChanges?(
     repository: RepositoryName,

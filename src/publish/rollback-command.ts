@@ -69,7 +69,7 @@ export function findRollbackTarget(
       `the publish history for this branch or tag does not contain image ${wanted}`,
     )
   return others.length > 0
-    ? createUnresolvedRollbackTarget(`${wanted} matches several images; specify the tag first`)
+    ? createUnresolvedRollbackTarget(`${wanted} matches several images; write the tag before the digest`)
     : only
 }
 

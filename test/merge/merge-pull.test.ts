@@ -26,7 +26,7 @@ const otherOpenPullSummary: OpenPullSummary = {
   updatedAt: '2026-01-01T00:00:00Z',
 }
 const unsignedIncomingCommit = { editsWorkflows: false, isSigned: false, closes: [] }
-const createIncomingCommits = (
+const createPullRequestCommits = (
   otherPulls: readonly OpenPullSummary[],
 ): NonNullable<EvaluatedPullSnapshot['carried']> => ({
   commits: {
@@ -103,7 +103,11 @@ async function attemptMerge(
     config: 'default',
   }
   const outcome = await mergePull(
-    { snapshot: pullSnapshot, carried: createIncomingCommits(judged), ...(epochs && { epoch: epochs[0] }) },
+    {
+      snapshot: pullSnapshot,
+      carried: createPullRequestCommits(judged),
+      ...(epochs && { epoch: epochs[0] }),
+    },
     createMergePermit(pendingMerge),
     options,
   )

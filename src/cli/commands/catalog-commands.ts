@@ -77,8 +77,8 @@ function addGraphCommand(program: Command): void {
   addExamplesToHelp(
     graph,
     ['graph', 'graph catalogs/v4.20 --package foo', 'graph catalogs/v4.20 -o svg --out pictures'],
-    `The mermaid format prints every entry and every edge, like \`opm alpha render-graph\`. The short format also prints Mermaid, but only as much as GitHub can
-show in a comment. The svg format draws one package. To draw several packages, use --out.
+    `The mermaid format prints every entry and every edge, like \`opm alpha render-graph\`. The short format also prints Mermaid, but shortens or omits large
+channels to fit a GitHub comment. The svg format draws one package. To draw several packages, use --out.
 
 Exit codes:
   0  success

@@ -4,7 +4,7 @@ import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { CommandDecision } from '../../policy/commands.ts'
 import type { VerdictInput } from '../../policy/decide.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
-import type { PullChangeIdentity, PullHistoryStore } from '../../ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { EvaluationReport } from '../../report/evaluation-report.ts'
@@ -27,7 +27,7 @@ export type EvaluationResponse =
       readonly epoch: number
       readonly commands: readonly CommandDecision[]
       readonly carried?: SnapshotEvaluation['carried']
-      readonly described?: PullChangeIdentity | undefined
+      readonly described?: PullChangeFingerprint | undefined
       readonly report: EvaluationReport
       /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
       readonly gate: VerdictInput

@@ -10,7 +10,7 @@ import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 /** A reference with its location, whether it is new or not. */
 export type LocatedImageReference = AddedImageReference
 
-export interface CompositeListEntry {
+export interface CompositeListFileEntry {
   readonly name: string
   readonly image: string
   readonly mark: TextPosition
@@ -21,7 +21,7 @@ export interface CompositeListEntry {
 
 export interface CompositeListFile {
   /** In file order. Names are unique, even if case is ignored. */
-  readonly references: readonly CompositeListEntry[]
+  readonly references: readonly CompositeListFileEntry[]
   /** The lines before the first entry and after the last entry. */
   readonly frame: string
   /** The strings at the top level of the list: `name`, `repo`, and `tag`. */
@@ -98,7 +98,7 @@ function parseCompositeListEntries(
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
   const head = markOf(key).line
-  const references: CompositeListEntry[] = []
+  const references: CompositeListFileEntry[] = []
   let previous = head
   for (const item of items) {
     if (!isMap(item) || item.flow === true) return undefined

@@ -1,7 +1,7 @@
 // An approval is for the effect that the change had when it was given. From snapshots to verdicts, with real Git and a
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toPullChangeIdentity } from '../../../src/evaluate/answer-check-questions.ts'
+import { toPullChangeFingerprint } from '../../../src/evaluate/answer-check-questions.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
@@ -343,7 +343,7 @@ describe('the effect of a change', () => {
     for (const other of [made('c', 'b'), made('a', 'c'), new Map<string, string>()]) {
       expect(isChangeCoveredByApproval(made('a', 'b'), other)).toBe(false)
       expect(isChangeCoveredByApproval(other, made('a', 'b'))).toBe(false)
-      expect(toPullChangeIdentity(other).id).not.toBe(toPullChangeIdentity(made('a', 'b')).id)
+      expect(toPullChangeFingerprint(other).id).not.toBe(toPullChangeFingerprint(made('a', 'b')).id)
     }
   })
   test('on a package includes all files that concern it, in any directory', () => {

@@ -56,7 +56,7 @@ export const unparsableCsvVersion = defineRule<{ field: string; text: string }, 
   format: ({ field, text }) => ({
     what: `spec.${field} is "${text}", which is not a valid ${field}`,
     why: "OLM can't read the ClusterServiceVersion, so it doesn't install the bundle.",
-    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. A release follows the same rules as a pre-release (the part after the dash).',
+    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. `release` follows the same rules as a pre-release (the part of a version after the hyphen).',
   }),
   *find({ csv }) {
     const version = getJsonFieldAtPath(csv.data, 'spec', 'version')

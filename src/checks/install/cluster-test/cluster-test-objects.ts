@@ -270,13 +270,13 @@ const provisionerClassesByRukPakTarget = {
   'RukPak helm': ['core-rukpak-io-helm', 'core-rukpak-io-helm'],
 } as const
 
-export type RukPakTarget = keyof typeof provisionerClassesByRukPakTarget
+export type RukPakInstallTarget = keyof typeof provisionerClassesByRukPakTarget
 
 /** The two RukPak versions use different fields. */
 export function createRukPakBundleDeployment(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  target: RukPakTarget,
+  target: RukPakInstallTarget,
   { apiVersion, step }: { readonly apiVersion: string; readonly step: ClusterTestStep },
 ): KubeObject {
   const [deploying, unpacking] = provisionerClassesByRukPakTarget[target]

@@ -28,7 +28,7 @@ import {
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   createRukPakImageSource,
-  type RukPakTarget,
+  type RukPakInstallTarget,
 } from './cluster-test-objects.ts'
 import {
   isAuthorCausedFailureCode,
@@ -53,7 +53,7 @@ export const rukPakApiVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1a
 export function createRukPakTestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
-  target: RukPakTarget,
+  target: RukPakInstallTarget,
   apiVersion: (typeof rukPakApiVersions)[number],
 ): ClusterTestStateMachine<RukPakStage> {
   const queries = createRukPakQueries(plan, target, apiVersion)
@@ -354,7 +354,7 @@ const rukPakNamespace = 'rukpak-system'
 
 function createRukPakQueries(
   plan: ClusterTestPlan,
-  target: RukPakTarget,
+  target: RukPakInstallTarget,
   apiVersion: (typeof rukPakApiVersions)[number],
 ) {
   const hasBundles = apiVersion === 'core.rukpak.io/v1alpha1'
