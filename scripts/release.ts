@@ -3,7 +3,7 @@
 // With RELEASE_KEY, the PEM of a private key, the files and the image are also signed with it. A dry run makes a key, and pushes the
 // image and the chart to a registry on this machine.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto'
 import {
   cpSync,
   existsSync,
@@ -67,11 +67,11 @@ async function makeRelease(name: string): Promise<void> {
   makeActionBundle(release)
   packChart(release)
   buildSite(release)
-  makeSbom(release)
   run(join(release.stage, '.ci/build-image'), [outputDirectory, ...architectures], {
     env: { REVISION: release.commit },
   })
   tagImages(release.version)
+  makeSboms(release)
   reportStep('container image')
   const key = options['dry-run'] ? generateReleaseKey() : process.env['RELEASE_KEY']
   await signFiles(release, key)
@@ -194,11 +194,31 @@ function buildSite({ stage, distribution }: Release): void {
   reportStep('site')
 }
 
-/** Lists the npm packages in the App's package and image, but not the image's Debian packages. */
-function makeSbom({ stage, version }: Release): void {
-  const sbom = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
-  if (!sbom.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')
-  writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), sbom)
+/** Lists the npm packages in the App's package and image, and the Debian packages in the image of each architecture. */
+function makeSboms({ stage, version }: Release): void {
+  const text = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
+  if (!text.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')
+  writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), text)
+  const sbom = JSON.parse(text) as { readonly components: readonly object[] }
+  for (const architecture of architectures) {
+    const list = join(outputDirectory, `debian-packages-${architecture}.tsv`)
+    const packages = readFileSync(list, 'utf8').trim().split('\n').map(toDebianComponent)
+    rmSync(list)
+    if (!packages.some(({ name }) => name === 'git'))
+      throw new Error('the SBOM does not list Debian packages')
+    writeJson(join(outputDirectory, 'files', `catalog-bot-image-${version}-${architecture}.cdx.json`), {
+      ...sbom,
+      serialNumber: `urn:uuid:${randomUUID()}`,
+      components: [...sbom.components, ...packages],
+    })
+  }
+}
+
+/** https://github.com/package-url/purl-spec/blob/main/types-doc/deb-definition.md */
+function toDebianComponent(line: string): { readonly type: 'library'; readonly name: string } {
+  const [name = '', version = '', architecture = ''] = line.split('\t')
+  const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=debian-12`
+  return { type: 'library', name, ...{ 'bom-ref': purl, version, purl } }
 }
 
 interface OciDescriptor {

@@ -12,9 +12,9 @@ import type { JobContext } from '../jobs/job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
 const initialMergeRetryDelayMs = 5000
-const maxShortMergeRetryDelayMs = 120_000
+const maxInitialMergeRetryDelayMs = 120_000
 const computeShortMergeRetryDelayMs = (wait: number, times: number): number =>
-  times === 1 ? initialMergeRetryDelayMs : Math.min(wait, maxShortMergeRetryDelayMs)
+  times === 1 ? initialMergeRetryDelayMs : Math.min(wait, maxInitialMergeRetryDelayMs)
 
 /** A commit status or check run that passed, from a delivery. */
 export interface PassingCommitStatus {

@@ -39,8 +39,8 @@ export function findMergePermitChainProblem(permits: readonly MergePermit[]): st
     return 'the batch contains a pull request twice'
   for (const [index, { repository, baseRef, base }] of merges.entries()) {
     if (repository.owner !== first.repository.owner || repository.name !== first.repository.name)
-      return 'the permits cover more than one repository'
-    if (baseRef !== first.baseRef) return 'the permits cover more than one branch'
+      return 'the pull requests belong to more than one repository'
+    if (baseRef !== first.baseRef) return 'the pull requests target more than one branch'
     const before = merges[index - 1]
     if (before !== undefined && base !== before.commit) return 'a permit does not build on the previous one'
   }

@@ -48,7 +48,7 @@ export async function queueRebuild(
   const catalogs = [...new Set([...waiting.flatMap((rebuild) => rebuild.catalogs), ...changed])].sort()
   if (catalogs.length === 0) return { ...state, seen: tip }
   for (const { commit, catalogs: taken } of waiting)
-    await publishRebuildCheck(commit, taken, { kind: 'superseded', by: tip }, ctx)
+    await reportRebuildCheckRun(commit, taken, { kind: 'superseded', by: tip }, ctx)
   return { ...state, seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
 }
 
@@ -122,19 +122,19 @@ async function advanceRebuild(
     const { next, shown } = await advanceWebhookRebuild(webhook, rebuild, branch, ctx)
     const gaveUp =
       dispatchedAt !== undefined && next !== undefined && app.clock.now() - dispatchedAt > rebuildTimeoutMs
-    if (gaveUp) await publishRebuildCheck(commit, catalogs, { kind: 'received' }, ctx)
-    else if (shown !== undefined) await publishRebuildCheck(commit, catalogs, shown, ctx)
+    if (gaveUp) await reportRebuildCheckRun(commit, catalogs, { kind: 'received' }, ctx)
+    else if (shown !== undefined) await reportRebuildCheckRun(commit, catalogs, shown, ctx)
     return gaveUp ? undefined : next
   }
   if (dispatchedAt === undefined) {
-    await publishRebuildCheck(commit, catalogs, { kind: 'announced' }, ctx)
+    await reportRebuildCheckRun(commit, catalogs, { kind: 'announced' }, ctx)
     triggerCrashPoint('rebuild-announced')
     const now = app.clock.now()
     try {
       await forge.perform(createRebuildDispatchAction(config, branch, commit, catalogs))
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
-      await publishRebuildCheck(commit, catalogs, { kind: 'not-dispatched', why: error.message }, ctx)
+      await reportRebuildCheckRun(commit, catalogs, { kind: 'not-dispatched', why: error.message }, ctx)
       return undefined
     }
     triggerCrashPoint('rebuild-dispatched')
@@ -142,7 +142,7 @@ async function advanceRebuild(
   }
   const outcome = await fetchRebuildOutcome(config, rebuild, branch, ctx)
   const gaveUp = outcome.kind === 'running' && app.clock.now() - dispatchedAt > rebuildTimeoutMs
-  await publishRebuildCheck(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, ctx)
+  await reportRebuildCheckRun(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, ctx)
   return outcome.kind === 'running' && !gaveUp ? rebuild : undefined
 }
 
@@ -189,7 +189,7 @@ async function fetchRebuildOutcome(
   }
 }
 
-async function publishRebuildCheck(
+async function reportRebuildCheckRun(
   commit: CommitSha,
   catalogs: readonly string[],
   state: CatalogRebuildState,

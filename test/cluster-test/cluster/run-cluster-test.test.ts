@@ -256,7 +256,7 @@ const createUnpackPods = (container: object) => [
 const catalogUnreachableScript = {
   catalog: () => ({ connectionState: { lastObservedState: 'TRANSIENT_FAILURE' } }),
 }
-const createUnpackFailedScript = (message: string) => ({
+const createUnpackFailureScenario = (message: string) => ({
   resolve: () => [{ type: 'BundleUnpackFailed', status: 'True', reason: 'BundleUnpackFailed', message }],
 })
 const createInstallPlanFailedScript = (message: string, more: object = {}) => ({
@@ -363,17 +363,17 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'a bundle that is too large',
     code: 'unpack-too-large',
-    script: createUnpackFailedScript('exceeds the data limit'),
+    script: createUnpackFailureScenario('exceeds the data limit'),
   },
   {
     says: 'a bundle that is not readable',
     code: 'unpack-invalid',
-    script: createUnpackFailedScript('error unpacking: no csv'),
+    script: createUnpackFailureScenario('error unpacking: no csv'),
   },
   {
     says: 'an unpacking that fails again and again',
     code: 'unpack-failed',
-    script: createUnpackFailedScript('Job failed: BackoffLimitExceeded'),
+    script: createUnpackFailureScenario('Job failed: BackoffLimitExceeded'),
   },
   {
     says: 'an unpacking that takes too long',
@@ -422,7 +422,7 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'an unpacking that fails for an API that does not answer',
     code: 'too-slow',
-    script: createUnpackFailedScript('Job failed: BackoffLimitExceeded'),
+    script: createUnpackFailureScenario('Job failed: BackoffLimitExceeded'),
     pods: createUnpackPods({
       state: { terminated: { exitCode: 1, reason: 'Error', message: 'dial tcp: connection refused' } },
     }),

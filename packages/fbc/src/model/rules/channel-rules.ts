@@ -132,7 +132,7 @@ export const strandedBundle = defineRule<ChannelRuleFindingData & { entry: strin
 export const namelessEntry = defineRule<ChannelRuleFindingData>({
   ...opmRuleDefaults,
   id: 'nameless-entry',
-  title: 'Every channel entry names a bundle',
+  title: 'Every channel entry specifies a bundle',
   format: (data) => ({
     what: `an entry of channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no name`,
     why: 'An entry refers to its bundle by name.',
@@ -143,7 +143,7 @@ export const namelessEntry = defineRule<ChannelRuleFindingData>({
 export const emptySkip = defineRule<ChannelRuleFindingData & { entry: string; index: number }>({
   ...opmRuleDefaults,
   id: 'empty-skip',
-  title: 'Every item in skips names a bundle',
+  title: 'Every `skips` entry specifies a bundle',
   format: (data) => ({
     what: `skips[${data.index}] of entry ${quoteLikeGo(data.entry)} in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} is empty`,
     why: 'An empty name does not skip any bundle.',
