@@ -25,7 +25,7 @@ const budgets: readonly Budget[] = [
   { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
-    limit: 31_140,
+    limit: 31_160,
     target: 22_000,
     measure: countLines(toolPattern),
   },

@@ -297,7 +297,7 @@ async function renderReferencePages(): Promise<ReadonlyMap<string, string>> {
   const schema = JSON.stringify({ $id: schemaUrl, ...configJsonSchema })
   const files = new Map([
     // Only editors read the schema, not people.
-    ['docs/catalog-bot.schema.json', await format(schema, { printWidth: 1000, parser: 'json' })],
+    ['docs/catalog-bot.schema.json', await format(schema, { printWidth: 4000, parser: 'json' })],
   ])
   for (const template of readdirSync(join(projectRoot, templateFolder)))
     files.set(`docs/reference/${template}`, await renderPage(template))
