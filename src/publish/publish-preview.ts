@@ -54,7 +54,7 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
   const failed = views.some(({ state }) => state.kind === 'failed' && state.again)
   const shown = await publishPreviewCheck(
     request,
-    [...views, ...removed.map(toRemovedPreviewView)],
+    [...views, ...removed.map(toPreviewRemovalView)],
     before,
     ctx,
   )
@@ -189,7 +189,7 @@ async function removePreviews(
 
 const formatUtcDate = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
 
-const toRemovedPreviewView = ({ root, image, tag }: PreviewImage): PreviewImageView => ({
+const toPreviewRemovalView = ({ root, image, tag }: PreviewImage): PreviewImageView => ({
   root,
   image,
   tag,

@@ -30,7 +30,7 @@ const emptyPackageBlobs: PackageBlobs = {
   others: [],
 }
 
-export type ComparedTreeName = 'base' | 'result'
+export type ComparedTreeSide = 'base' | 'result'
 
 export interface TreeFileReader {
   /**
@@ -38,7 +38,7 @@ export interface TreeFileReader {
    * it returns undefined, and the content counts as different. Called only for files that differ or that blobs might
    * have left.
    */
-  read(side: ComparedTreeName, path: string): Uint8Array | undefined
+  read(side: ComparedTreeSide, path: string): Uint8Array | undefined
 }
 
 export interface FbcBlobComparer {
@@ -59,7 +59,7 @@ export function createFbcBlobComparer(
 ): FbcBlobComparer {
   // Cached, because a file holds many blobs and reading may decode it each time.
   const files = new Map<string, Uint8Array | undefined>()
-  const bytesOf = (side: ComparedTreeName, location: BlobLocation) => {
+  const bytesOf = (side: ComparedTreeSide, location: BlobLocation) => {
     const key = `${side} ${location.file}`
     if (!files.has(key)) files.set(key, treeFiles.read(side, toRepositoryPath(root, location.file)))
     return files.get(key)?.subarray(location.start, location.end)

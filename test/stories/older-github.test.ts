@@ -54,7 +54,9 @@ describe('an older GitHub', () => {
       isApp: true,
     })
     expect(rules.unread).toEqual([
-      expect.stringMatching(/rulesets cannot be read.*this GitHub server either does not support it/),
+      expect.stringMatching(
+        /rulesets cannot be read.*this GitHub server does not support or expose this information/,
+      ),
     ])
     expect(rules.checks.required.map(({ name }) => name).sort()).toEqual([...botCheckNames].sort())
   })

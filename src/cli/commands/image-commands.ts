@@ -164,7 +164,7 @@ function addVerifyCommand(program: Command): void {
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
     `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, but also requires
-that the signatures are for this repository and that each platform's manifest is signed. Attestations are optional, but if there are any, at
+that the signatures are for this repository and that each platform's manifest is signed. Attestations are optional, but if any are signed, at
 least one must be signed with the key.
 
 Exit codes:

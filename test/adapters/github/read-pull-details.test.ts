@@ -175,7 +175,7 @@ describe('data that one request does not return is read list by list', () => {
   test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
     const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'first')
-    const answer = await fetchCombinedPullFields(pull)
+    const answer = await fetchPullFieldsInOneQuery(pull)
     githubFixture.github.comment(pull, 'bob', '/hold')
     githubFixture.github.fail(isCombinedPullQuery, { status: 200, body: answer })
     const { snapshot } = await readPullInOneRequest(pull)
@@ -185,7 +185,7 @@ describe('data that one request does not return is read list by list', () => {
   test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
     const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'hello')
-    const answer = await fetchCombinedPullFields(pull)
+    const answer = await fetchPullFieldsInOneQuery(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
     githubFixture.github.fail(isCombinedPullQuery, { status: 200, body })
@@ -196,7 +196,7 @@ describe('data that one request does not return is read list by list', () => {
 })
 
 /** GitHub's current response to the combined request. */
-async function fetchCombinedPullFields(pull: MockPull): Promise<{ data: unknown }> {
+async function fetchPullFieldsInOneQuery(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {
       defaultBranchRef { name }

@@ -174,7 +174,8 @@ describe('the setup page', () => {
   testIfBrowserInstalled(
     'leaves the metrics to their own port, so that an ingress does not expose them',
     async () => {
-      const metricsUrl = /metrics are at (?<url>\S+)\.$/m.exec(outputLines.join('\n'))?.groups?.url ?? ''
+      const metricsUrl =
+        /Metrics are available at (?<url>\S+)\.$/m.exec(outputLines.join('\n'))?.groups?.url ?? ''
       expect(await (await fetch(metricsUrl)).text()).toContain('catalog_bot_memory_bytes')
       expect((await fetch(new URL('/readyz', metricsUrl))).status).toBe(404)
       expect((await fetch(new URL('/metrics', setupUrl))).status).toBe(404)

@@ -25,7 +25,7 @@ export const oversizedManifest = defineRule<
   }),
   *find({ objects }) {
     for (const { file, tree } of objects) {
-      if (computeMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
+      if (estimateMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
       const bytes = computeUtf8ByteLength(formatUntypedObjectAsGoJson(tree))
       if (bytes > maxManifestBytes) yield { file, data: { file, bytes, limit: maxManifestBytes } }
     }
@@ -171,7 +171,7 @@ export const riskyPermission = defineRule<{ name: string; what: string }, Bundle
 })
 
 /** An upper bound for the size of the value's JSON; stops counting at `enough`. Much faster than writing it out. */
-function computeMaxJsonBytes(value: ParsedValue, enough: number, depth = 0): number {
+function estimateMaxJsonBytes(value: ParsedValue, enough: number, depth = 0): number {
   if (depth > maxManifestDepth) return Infinity
   switch (value.kind) {
     case 'string':
@@ -181,7 +181,7 @@ function computeMaxJsonBytes(value: ParsedValue, enough: number, depth = 0): num
     case 'list': {
       let bytes = 3
       for (const item of value.items)
-        if (bytes <= enough) bytes += computeMaxJsonBytes(item, enough - bytes, depth + 1)
+        if (bytes <= enough) bytes += estimateMaxJsonBytes(item, enough - bytes, depth + 1)
       return bytes
     }
     case 'map': {
@@ -191,7 +191,7 @@ function computeMaxJsonBytes(value: ParsedValue, enough: number, depth = 0): num
           bytes +=
             maxJsonBytesByScalarType.unit * key.length +
             4 +
-            computeMaxJsonBytes(inner, enough - bytes, depth + 1)
+            estimateMaxJsonBytes(inner, enough - bytes, depth + 1)
       return bytes
     }
     case 'bool':

@@ -98,7 +98,7 @@ test('a field with ten thousand spellings gets one finding', () => {
     [...'defaultchannel'].map((letter, bit) => ((at >> bit) & 1 ? letter.toUpperCase() : letter)).join('')
   const text = `schema: x\n${Array.from({ length: 10_000 }, (_, at) => `${spellVariant(at)}: 1\n`).join('')}`
   const { findings } = parseCatalogFile(new TextEncoder().encode(text))
-  expect(findings.map(({ what }) => what.slice(0, 40))).toEqual(['the same field is spelled in 10000 ways:'])
+  expect(findings.map(({ what }) => what.slice(0, 40))).toEqual(['the same field is spelled in 10000 diffe'])
 })
 
 test.each([

@@ -319,14 +319,20 @@ function isJsonNumberCharacter(value: number): boolean {
 }
 
 /** Lines of a block that is read again are already recorded. */
-const discardedLineStarts = new LineStarts()
+const unusedLineStartBuffer = new LineStarts()
 
 function reparseRecurringJsonBlock(
   bytes: Uint8Array,
   start: number,
   { kind, depth }: RecurringBlock,
 ): ParsedValue {
-  discardedLineStarts.clear()
-  const reader = new FastJsonParser(bytes, start, discardedLineStarts, new RecurringBlockTable(bytes), depth)
+  unusedLineStartBuffer.clear()
+  const reader = new FastJsonParser(
+    bytes,
+    start,
+    unusedLineStartBuffer,
+    new RecurringBlockTable(bytes),
+    depth,
+  )
   return reader.blockHere(kind)
 }

@@ -569,12 +569,12 @@ function createRecurringYamlBlock(
 }
 
 /** Lines of a block that is read again are already recorded. */
-const discardedLineStarts = new LineStarts()
+const unusedLineStartBuffer = new LineStarts()
 
 /** Never reads a literal. */
 const reparseRecurringYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
-  discardedLineStarts.clear()
-  return new FastYamlParser(bytes, start, discardedLineStarts, new RecurringBlockTable(bytes)).blockHere(
+  unusedLineStartBuffer.clear()
+  return new FastYamlParser(bytes, start, unusedLineStartBuffer, new RecurringBlockTable(bytes)).blockHere(
     kind,
     column,
     depth,
