@@ -68,15 +68,15 @@ async function executeDatabaseCommand(order: EmbeddedDatabaseCommand): Promise<r
 }
 
 async function openDatabase(directory: string | undefined, timeoutMs: number): Promise<void> {
-  const template = findInitializedDatabase()
   if (directory === undefined) {
-    embeddedDatabase = await PGlite.create(template ? { loadDataDir: await openAsBlob(template) } : {})
+    const archive = findInitializedDatabase()
+    embeddedDatabase = await PGlite.create(archive ? { loadDataDir: await openAsBlob(archive) } : {})
     return
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
   releaseDatabaseFolderLock = await lockDatabaseFolder(directory, timeoutMs)
   const folder = join(directory, 'postgres')
-  if (template && !existsSync(folder)) await unpackDatabase(template, folder)
+  if (!existsSync(folder)) await unpackInitializedDatabase(folder)
   embeddedDatabase = await PGlite.create(folder)
 }
 
@@ -93,7 +93,9 @@ function findInitializedDatabase(): string | undefined {
 }
 
 /** Renames the folder into place when it is complete, so that an interrupted start leaves no broken database. */
-async function unpackDatabase(archive: string, folder: string): Promise<void> {
+async function unpackInitializedDatabase(folder: string): Promise<void> {
+  const archive = findInitializedDatabase()
+  if (archive === undefined) return
   const draft = `${folder}.new`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })
