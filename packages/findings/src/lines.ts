@@ -22,7 +22,7 @@ export function findShortestEdits(
   now: readonly string[],
   maxEdits: number,
 ): readonly LineEdit[] | undefined {
-  const parts = diffArrays(old, now, { maxEditLength: maxEdits })
+  const parts = diffArrays([...old], [...now], { maxEditLength: maxEdits })
   if (parts === undefined) return undefined
   const edits: LineEdit[] = []
   let line = 0
@@ -47,7 +47,7 @@ export function createLineNumberMapper(from: string, to: string): LineNumberMapp
 }
 
 function matchLinesByShortestEdits(old: readonly string[], now: readonly string[]) {
-  const parts = diffArrays(old, now, { maxEditLength: maxDiffLineEdits })
+  const parts = diffArrays([...old], [...now], { maxEditLength: maxDiffLineEdits })
   if (parts === undefined) return undefined
   const map = new Map<number, number>()
   let [from, to] = [0, 0]
