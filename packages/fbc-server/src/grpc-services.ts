@@ -1,5 +1,5 @@
 // Service definitions for gRPC and descriptors for reflection.
-import type { ServiceDefinition } from '@grpc/grpc-js'
+import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
 import { fromJSON } from '@grpc/proto-loader'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
@@ -139,7 +139,9 @@ protobufRoot.resolveAll()
 // Absent fields have their empty values, like Go.
 const packageDefinition = fromJSON(protobufRoot.toJSON(), { keepCase: true, defaults: true, oneofs: true })
 
-export function getGrpcService(name: string): ServiceDefinition {
+export function getGrpcService(
+  name: string,
+): Readonly<Record<string, MethodDefinition<ProtoMessage, ProtoMessage>>> {
   return packageDefinition[name] as ServiceDefinition
 }
 
