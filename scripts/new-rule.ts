@@ -355,20 +355,19 @@ const createExampleBundleDirectory = (directory: string, csv: string) =>
     [`${directory}/metadata/annotations.yaml`, exampleAnnotationsText],
   ] as const
 
-const exampleConfigText = `catalogs:
-  - path: catalog
-owners:
-  packages:
-    foo: [alice, bob]
-  maintainers: [maria]
-rules:
-  bundle-metadata-edited: off
-`
+/** The files that examples are made from. */
+function readTemplate(name: string): string {
+  return readFileSync(join(import.meta.dirname, 'new-rule', name), 'utf8')
+}
 
-const exampleTemplateConfigText = `templates:
-  - template: operators/{name}/catalog-templates/{version}.yaml
-    catalog: catalogs/{version}/{name}
-`
+/** Marks the line with the violation. */
+function markLine(text: string, line: RegExp, id: string | undefined): string {
+  return id === undefined ? text : text.replace(line, `$& # ${id}`)
+}
+
+const exampleConfigText = readTemplate('config.yml')
+
+const exampleTemplateConfigText = readTemplate('template-config.yml')
 
 const renderExampleChannel = (name: string) => `schema: olm.channel
 package: foo
@@ -393,31 +392,7 @@ ${[
 const exampleImage = `quay.io/example/foo@sha256:${'0123456789abcdef'.repeat(4)}`
 
 function renderExampleCatalog(version: string, id?: string): string {
-  return `schema: olm.package
-name: foo
-defaultChannel: stable
----
-schema: olm.channel
-package: foo
-name: stable
-entries:
-  - name: foo.v${version}
----
-schema: olm.bundle${id === undefined ? '' : ` # ${id}`}
-package: foo
-name: foo.v${version}
-image: ${exampleImage}
-relatedImages:
-  - name: ''
-    image: ${exampleImage}
-properties:
-  - type: olm.package
-    value: { packageName: foo, version: ${version} }
-  - type: olm.csv.metadata
-    value:
-      displayName: Foo
-      installModes: [{ type: AllNamespaces, supported: true }]
-`
+  return markLine(readTemplate('catalog.yaml').replaceAll('1.0.0', version), /^schema: olm.bundle$/m, id)
 }
 
 /** The catalog with another bundle, whose image is new. */
@@ -431,28 +406,10 @@ function renderCatalogWithNewBundle(id?: string): string {
 }
 
 function renderExampleCsv(id?: string): string {
-  return `apiVersion: operators.coreos.com/v1alpha1
-kind: ClusterServiceVersion
-metadata:
-  name: foo.v1.0.0${id === undefined ? '' : ` # ${id}`}
-spec:
-  version: 1.0.0
-  displayName: Foo
-  installModes: [{ type: AllNamespaces, supported: true }]
-  install:
-    strategy: deployment
-    spec:
-      deployments: []
-`
+  return markLine(readTemplate('csv.yaml'), /^ {2}name: .*$/m, id)
 }
 
-const exampleAnnotationsText = `annotations:
-  operators.operatorframework.io.bundle.mediatype.v1: registry+v1
-  operators.operatorframework.io.bundle.manifests.v1: manifests/
-  operators.operatorframework.io.bundle.metadata.v1: metadata/
-  operators.operatorframework.io.bundle.package.v1: foo
-  operators.operatorframework.io.bundle.channels.v1: stable
-`
+const exampleAnnotationsText = readTemplate('annotations.yaml')
 
 /**
  * Writes a new rule below `root`, and returns the written paths. Throws an Error if one of its files exists, or if

@@ -45,6 +45,11 @@ export class LruMap<Key, Value> {
     this.#weight -= this.#weigh(value, key)
   }
 
+  /** The sum of the weights of its values. */
+  get weight(): number {
+    return this.#weight
+  }
+
   get size(): number {
     return this.#values.size
   }

@@ -30,7 +30,14 @@ import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { parseCommaSeparatedKeyValues } from './options.ts'
-import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
+import {
+  setExitCode,
+  printToStdout,
+  printJson,
+  printToStderr,
+  withProgress,
+  type ReportProgress,
+} from './output.ts'
 import { toRepositoryRelativePath, createImageAttester, type ImageAttestationOptions } from './sign.ts'
 
 export interface RebaseImageOptions extends ImageAttestationOptions {
@@ -60,7 +67,7 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
   const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
   const tags = options.tag ?? getCompositeCatalogImageTags(list)
   requireSingleOutputMode(options, tags)
-  await runWithCatalogPublisher(options, async (publisher, registry, reader) => {
+  await runWithCatalogPublisher(options, async (publisher, registry, reader, report) => {
     const attest = await createImageAttester(options, publisher, reader)
     const files = list
       ? await renderCompositeCatalogFiles(registry, list, source)
@@ -74,6 +81,7 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
     }
     const published: [string, ImagePublishResult][] = []
     for (const target of parseImagePushTargets(tags, options)) {
+      report(`Building and pushing the image: ${target.repository}`)
       const one = await publisher.publish(order, target)
       published.push([
         target.repository,
@@ -92,7 +100,7 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
 export async function runImageRebase(image: string, options: RebaseImageOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
   requireSingleOutputMode(options, tags)
-  await runWithCatalogPublisher(options, async (publisher, _registry, reader) => {
+  await runWithCatalogPublisher(options, async (publisher, _registry, reader, report) => {
     const attest = await createImageAttester(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
     const annotations = annotation && parseCommaSeparatedKeyValues(annotation, 'annotation')
@@ -113,6 +121,7 @@ export async function runImageRebase(image: string, options: RebaseImageOptions)
     }
     const published: [string, ImagePublishResult][] = []
     for (const target of parseImagePushTargets(tags, options)) {
+      report(`Pushing the image: ${target.repository}`)
       const one = await publisher.push(rebased, target)
       published.push([
         target.repository,
@@ -201,7 +210,12 @@ function parseImagePushTargets(
 
 async function runWithCatalogPublisher(
   options: RebaseImageOptions,
-  use: (publisher: CatalogPublisher, registry: RegistryClient, reader: RegistryClient) => Promise<void>,
+  use: (
+    publisher: CatalogPublisher,
+    registry: RegistryClient,
+    reader: RegistryClient,
+    report: ReportProgress,
+  ) => Promise<void>,
 ): Promise<void> {
   const access = await readRegistryAccess(process.env, options.insecureRegistry)
   const registry = createRegistryClient({ clock: systemClock, ...access })
@@ -217,7 +231,7 @@ async function runWithCatalogPublisher(
     packsIn: 'here',
   })
   try {
-    await use(publisher, registry, published)
+    await withProgress('Building the image', (report) => use(publisher, registry, published, report))
   } catch (error) {
     if (!(error instanceof ImageError) || !['invalid-catalog', 'no-cache'].includes(error.code)) throw error
     printToStderr(`Error: ${error.message.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)

@@ -187,12 +187,11 @@ async function loadBundleContents(
     else toPull.push(blob)
   }
   if (toPull.length > 0)
-    await withRegistryClient(insecureRegistry, (registry) =>
-      forEachInParallel(
-        toPull,
-        maxConcurrentImagePulls,
-        async (blob) => void contents.set(blob, await pullBundleContent(registry, blob.image)),
-      ),
+    await withRegistryClient(insecureRegistry, (registry, report) =>
+      forEachInParallel(toPull, maxConcurrentImagePulls, async (blob) => {
+        report(`Pulling ${toPull.length} bundles: ${blob.image}`)
+        contents.set(blob, await pullBundleContent(registry, blob.image))
+      }),
     )
   return contents
 }

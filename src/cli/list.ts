@@ -13,13 +13,11 @@ import { escapeNonPrintableCharacters, formatTextTable } from '@catalog-bot/find
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { readCatalogFiles } from './pulled-bundles.ts'
+import { readCatalogFiles, withRegistryClient } from './pulled-bundles.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
-import { createRegistryClient } from '../adapters/registry/open-registry.ts'
-import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import {
   isReusableImageLookupAnswer,
   scanImages,
@@ -152,13 +150,9 @@ function formatTableCell(value: string | readonly string[]): string {
  */
 export async function checkCatalogImages(dir: string, options: ImagesCommandOptions): Promise<void> {
   const references = findCatalogImageReferences(dir)
-  const registry = createRegistryClient({
-    clock: systemClock,
-    ...(await readRegistryAccess(process.env, options.insecureRegistry)),
-  })
   const { concurrency, resume } = options
-  try {
-    const report = await scanImages(registry, references, {
+  const scan = await withRegistryClient(options.insecureRegistry, (registry, report) =>
+    scanImages(registry, references, {
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
@@ -166,27 +160,24 @@ export async function checkCatalogImages(dir: string, options: ImagesCommandOpti
         onAnswer: (reference: string, answer: ImageLookupAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
-      ...(process.stderr.isTTY && { onProgress: printImageScanProgress }),
-    })
-    if (options.output === 'json')
-      for (const [reference, answer] of report.answers)
-        printToStdout(JSON.stringify({ reference, ...answer }))
-    else {
-      for (const [reference, answer] of report.answers)
-        if (answer.kind !== 'ok')
-          printToStdout(escapeNonPrintableCharacters(`${answer.kind}: ${reference}: ${answer.reason}`))
-      for (const { host, total, byKind } of report.registries)
-        printToStdout(
-          `${host === '' ? '(no registry)' : host}: ${total} (${Object.entries(byKind)
-            .map(([kind, count]) => `${count} ${kind}`)
-            .join(', ')})`,
-        )
-    }
-    const absent = [...report.answers.values()].filter(({ kind }) => kind !== 'ok')
-    setExitCode(absent.some(isReusableImageLookupAnswer) ? 1 : absent.length > 0 ? 2 : 0)
-  } finally {
-    await registry.close()
+      onProgress: (progress) => report(formatImageScanProgress(progress)),
+    }),
+  )
+  if (options.output === 'json')
+    for (const [reference, answer] of scan.answers) printToStdout(JSON.stringify({ reference, ...answer }))
+  else {
+    for (const [reference, answer] of scan.answers)
+      if (answer.kind !== 'ok')
+        printToStdout(escapeNonPrintableCharacters(`${answer.kind}: ${reference}: ${answer.reason}`))
+    for (const { host, total, byKind } of scan.registries)
+      printToStdout(
+        `${host === '' ? '(no registry)' : host}: ${total} (${Object.entries(byKind)
+          .map(([kind, count]) => `${count} ${kind}`)
+          .join(', ')})`,
+      )
   }
+  const absent = [...scan.answers.values()].filter(({ kind }) => kind !== 'ok')
+  setExitCode(absent.some(isReusableImageLookupAnswer) ? 1 : absent.length > 0 ? 2 : 0)
 }
 
 function findCatalogImageReferences(dir: string): ReadonlySet<string> {
@@ -218,8 +209,7 @@ function readSavedImageLookups(file: string): ReadonlyMap<string, ImageLookupAns
   return earlier
 }
 
-function printImageScanProgress({ done, total, rate, remaining }: ImageScanProgress): void {
+function formatImageScanProgress({ done, total, rate, remaining }: ImageScanProgress): string {
   const left = remaining === undefined ? '' : `, ${Math.ceil(remaining)} s left`
-  process.stderr.write(`\r${done} of ${total}, ${rate.toFixed(0)}/s${left}   `)
-  if (done === total) printToStderr('')
+  return `Looking up images: ${done} of ${total}, ${rate.toFixed(0)}/s${left}`
 }

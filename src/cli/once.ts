@@ -2,9 +2,10 @@
 // left, or merging is frozen; 2: the command could not run. The token is not an argument and is not passed to child processes.
 import pino from 'pino'
 import { sweepOnce, type SweepOnceResult, type SweepOncePullResult } from '../server/once/sweep-once.ts'
+import type { Job } from '../ports/jobs.ts'
 import { readSettings } from '../jobs/settings.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printJson, printToStderr, withProgress } from './output.ts'
 import { parseRepository } from './options.ts'
 
 export interface OnceCommandOptions {
@@ -32,15 +33,18 @@ export async function runSweepOnceCommand(options: OnceCommandOptions): Promise<
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop)
-  const swept = await sweepOnce({
-    repository,
-    token,
-    settings,
-    folder: options.data,
-    environment,
-    log: pino({ level: settings.logLevel }, pino.destination(2)),
-    signal: stopping.signal,
-  })
+  const swept = await withProgress(`Sweeping ${options.repository}`, (report) =>
+    sweepOnce({
+      repository,
+      token,
+      settings,
+      folder: options.data,
+      environment,
+      log: pino({ level: settings.logLevel }, process.stderr),
+      signal: stopping.signal,
+      onJob: (job) => report(`Sweeping ${options.repository}: ${formatJobName(job)}`),
+    }),
+  )
   if (options.output === 'json') printJson(toSweepResultJson(swept))
   else printSweepResult(swept)
   setExitCode(isSweepFullySuccessful(swept) ? 0 : 1)
@@ -87,11 +91,11 @@ function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void
       `Merging is frozen on ${branch === undefined ? 'every branch' : escapeNonPrintableCharacters(branch)}: ${escapeNonPrintableCharacters(reason)}`,
     )
   for (const { job } of failed)
-    printToStderr(`Failed: ${formatUnfinishedJobName(job)}. For the cause, see the log above.`)
-  for (const job of left) printToStderr(`Left for the next run: ${formatUnfinishedJobName(job)}`)
+    printToStderr(`Failed: ${formatJobName(job)}. For the cause, see the log above.`)
+  for (const job of left) printToStderr(`Left for the next run: ${formatJobName(job)}`)
 }
 
-function formatUnfinishedJobName(job: SweepOnceResult['left'][number]): string {
+function formatJobName(job: Job): string {
   if ('pull' in job) return `pull request ${job.pull}`
   return 'branch' in job ? `${job.kind} ${escapeNonPrintableCharacters(job.branch)}` : job.kind
 }

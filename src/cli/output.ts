@@ -70,6 +70,41 @@ export function printToStderr(text: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
+/** Shows a text in place of the previous one. The text may contain untrusted text. */
+export type ReportProgress = (text: string) => void
+
+const defaultProgressDelayMs = 1000
+
+/**
+ * Shows progress while `work` runs, if it takes longer than `delayMs` (default: a second) and stderr is a terminal.
+ * Shows nothing in a pipe or in CI.
+ */
+export async function withProgress<Result>(
+  text: string,
+  work: (report: ReportProgress) => Promise<Result>,
+  delayMs = defaultProgressDelayMs,
+): Promise<Result> {
+  if (!process.stderr.isTTY || process.env.TERM === 'dumb' || 'CI' in process.env)
+    return await work(() => undefined)
+  const { default: createSpinner } = await import('yocto-spinner')
+  // A command that stops gracefully has its own signal handlers. The spinner's handler would exit.
+  const spinner = createSpinner({ handleSignals: process.listenerCount('SIGINT') === 0 })
+  const showAt = performance.now() + delayMs
+  let latest = text
+  const timer = setTimeout(() => spinner.start(latest), delayMs)
+  try {
+    return await work((next) => {
+      latest = escapeNonPrintableCharacters(next)
+      if (spinner.isSpinning) spinner.text = latest
+      // Work that never yields keeps the timer from firing.
+      else if (performance.now() >= showAt) spinner.start(latest)
+    })
+  } finally {
+    clearTimeout(timer)
+    spinner.stop()
+  }
+}
+
 /** Sets the exit code without exiting, so that pending output is written. */
 export function setExitCode(code: ExitCode): void {
   process.exitCode = code

@@ -14,6 +14,7 @@ import {
 } from '../adapters/registry/pull-bundle.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
+import { withProgress, type ReportProgress } from './output.ts'
 
 interface CatalogInputFile {
   readonly path: string
@@ -24,17 +25,20 @@ interface CatalogInputFile {
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4
 
-/** Passes a registry client to `use` and closes it afterwards. `insecure`: hosts to contact over unencrypted HTTP. */
+/**
+ * Passes a registry client to `use`, shows progress, and closes the client afterwards. `insecure`: hosts to contact over
+ * unencrypted HTTP.
+ */
 export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
-  use: (registry: RegistryClient) => Promise<Result>,
+  use: (registry: RegistryClient, report: ReportProgress) => Promise<Result>,
 ): Promise<Result> {
   const registry = createRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, insecure)),
   })
   try {
-    return await use(registry)
+    return await withProgress('Reading from registries', (report) => use(registry, report))
   } finally {
     await registry.close()
   }
@@ -44,12 +48,15 @@ export async function withRegistryClient<Result>(
 export async function pullBundleOrCatalogImages(
   registry: RegistryClient,
   references: Iterable<string>,
+  report: ReportProgress,
 ): Promise<ReadonlyMap<string, PulledBundle | Error>> {
   const pulled = new Map<string, PulledBundle | Error>()
   const waiting = [...new Set(references)]
+  const total = waiting.length
   const pullRemaining = async () => {
     for (let reference = waiting.shift(); reference !== undefined; reference = waiting.shift())
       try {
+        report(`Pulling image ${total - waiting.length} of ${total}: ${reference}`)
         pulled.set(reference, await pullBundleOrCatalog(registry, reference))
       } catch (error) {
         pulled.set(reference, error instanceof Error ? error : new Error(String(error)))

@@ -74,8 +74,8 @@ export async function runRender(sources: readonly string[], options: RenderCatal
   const pulled =
     images.length === 0
       ? new Map<string, PulledBundle>()
-      : await withRegistryClient(options.insecureRegistry, (registry) =>
-          pullBundleOrCatalogImages(registry, images),
+      : await withRegistryClient(options.insecureRegistry, (registry, report) =>
+          pullBundleOrCatalogImages(registry, images, report),
         )
   const labels = new Map(opened.flatMap(({ imageLabels }) => [...(imageLabels ?? [])]))
   const content = createPulledImageLookup(pulled, labels)

@@ -21,6 +21,7 @@ import {
   supportsColor,
   readCatalogBotVersion,
   getRulesBaseUrl,
+  withProgress,
 } from './output.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { setFlagsFromString } from 'node:v8'
@@ -70,9 +71,7 @@ export async function runValidate(named: readonly string[], options: ValidateCom
   const all: Finding[] = []
   let failed = 0
   let absent = 0
-  for (const [index, directory] of directories.entries()) {
-    if (directories.length > 1 && process.stderr.isTTY)
-      process.stderr.write(`\r${index + 1} of ${directories.length}`)
+  const validate = async (directory: string) => {
     const report = await validateCatalogDirectory(directory, ruleSet, options)
     if (!report.passed) failed++
     if (report.isAbsent === true) absent++
@@ -84,6 +83,12 @@ export async function runValidate(named: readonly string[], options: ValidateCom
     else if (report.leftOut !== undefined)
       printToStderr(`${directory}: ${report.leftOut} less important findings are not shown`)
   }
+  await withProgress('Validating', async (report) => {
+    for (const [index, directory] of directories.entries()) {
+      report(`Validating catalog ${index + 1} of ${directories.length}: ${directory}`)
+      await validate(directory)
+    }
+  })
   if (options.output === 'sarif')
     printToStdout(
       (await import('@catalog-bot/findings/render-sarif')).renderSarif(all, await loadSarifOptions()),

@@ -1,14 +1,5 @@
 import type { MergeStrategy, MergePlan } from '../policy/merge-strategy.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown, capitalizeFirstLetter } from './escape.ts'
-
-export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => formatClauseAsSentence(escapeMarkdown(clause, maxCheckNameListLength))
-  const lists = buildMergePlanSections(plan).map(
-    ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
-  )
-  const first = `**How pull requests are merged into ${toCodeSpan(branch)}:** ${formatMergeMethod(plan.method)}. ${shown(plan.because)}`
-  return [first, ...lists].join('\n\n')
-}
+import { toSingleLineText, capitalizeFirstLetter } from './escape.ts'
 
 export function formatMergePlanAsText(branch: string, plan: MergePlan): string {
   const shown = (clause: string) => formatClauseAsSentence(toSingleLineText(clause, maxCheckNameListLength))

@@ -42,9 +42,6 @@ export const formatCatalogPageUrl = (
 export const formatRulePageUrl = (id?: string): string =>
   id === undefined ? '/rules' : `/rules/${encodePathSegment(id)}`
 
-export const formatBadgeUrl = ({ owner, name }: RepositoryName): string =>
-  `/badge/${encodePathSegment(owner)}/${encodePathSegment(name)}.svg`
-
 export const formatSignInUrl = (to: string): string => `/sign-in?to=${encodePathSegment(to)}`
 
 export type StatusPageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css'

@@ -1,5 +1,5 @@
 // `doctor` against the sandbox: with a user's token, as the App, and with the two rulesets that it writes.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,11 +23,7 @@ import {
 import { readAppManifest } from '../../sandbox/demo/bot-environment.ts'
 import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
+const mergeRulesFixture = await MergeRulesFixture.furnish()
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 const botCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))

@@ -1,5 +1,6 @@
-import { expect, jest, test } from '@jest/globals'
-import { printJson } from '../../src/cli/output.ts'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { setTimeout } from 'node:timers/promises'
+import { printJson, withProgress } from '../../src/cli/output.ts'
 
 /** What it prints, piece by piece. */
 function collectOutputChunks(value: unknown): string[] {
@@ -36,4 +37,53 @@ test('a long value is never one text', () => {
   const pieces = collectOutputChunks({ list: Array.from({ length: 50_000 }, () => 'x'.repeat(100)) })
   expect(pieces.length).toBeGreaterThan(3)
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000)
+})
+
+describe('progress', () => {
+  const { isTTY } = process.stderr
+  const { env } = process
+  let shown = ''
+
+  beforeEach(() => {
+    shown = ''
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((shown += String(text))))
+    for (const name of ['cursorTo', 'moveCursor', 'clearLine'] as const) process.stderr[name] ??= () => true
+    process.stderr.isTTY = true
+    process.env = { TERM: 'xterm' }
+  })
+
+  afterEach(() => {
+    jest.restoreAllMocks()
+    process.stderr.isTTY = isTTY
+    process.env = env
+  })
+
+  test('escapes untrusted text, and disappears at the end', async () => {
+    const result = await withProgress('Reading', (report) => Promise.resolve(report('a\u001b[31mb') ?? 2), 0)
+    expect(result).toBe(2)
+    expect(shown).toContain(String.raw`a\u{1b}[31mb`)
+    expect(shown.endsWith('\u001b[?25h')).toBe(true)
+    expect(process.listenerCount('SIGINT')).toBe(0)
+  })
+
+  test('appears during work that reports nothing', async () => {
+    await withProgress('Reading', async () => await setTimeout(20), 1)
+    expect(shown).toContain('Reading')
+  })
+
+  test('disappears if the work fails', async () => {
+    const failing = withProgress('Reading', (report) => Promise.reject(new Error(String(report('a')))), 0)
+    await expect(failing).rejects.toThrow('undefined')
+    expect(shown.endsWith('\u001b[?25h')).toBe(true)
+  })
+
+  test.each([
+    ['work is short', () => undefined, 60_000],
+    ['stderr is not a terminal', () => (process.stderr.isTTY = false), 0],
+    ['it is in CI', () => (process.env['CI'] = 'true'), 0],
+  ])('shows nothing if %s', async (_, arrange, delayMs) => {
+    arrange()
+    await withProgress('Reading', (report) => Promise.resolve(report('a')), delayMs)
+    expect(shown).toBe('')
+  })
 })

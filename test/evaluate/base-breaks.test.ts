@@ -1,16 +1,17 @@
 // A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
-import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
-import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
+import { noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import { describeBrokenBaseBranchFiles } from '../../src/report/evaluation-report.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import {
+  createOwnershipScenario,
+  catalogLoader,
+  type OwnershipScenario,
+} from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
@@ -38,18 +39,6 @@ const brokenRepositoryFiles: OriginFiles = {
   [otherCatalogPath]: otherCatalogYaml.replace(/^ +replaces: .*\n/m, ''),
 }
 const addedBundleChange = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
-
-const catalogLoader: CatalogLoader = {
-  cache: noopCache,
-  load: async (repository, tree, root) => {
-    const entries = (await repository.list(tree)).filter(({ path }) => path.startsWith(`${root}/`))
-    const files = entries.map(async ({ path, oid }) => ({
-      path: path.slice(root.length + 1),
-      facts: parseCatalogFile(await repository.read(oid)),
-    }))
-    return entries.length === 0 ? undefined : assembleCatalog(await Promise.all(files))
-  },
-}
 
 async function evaluatePull(base: CommitSha, head: CommitSha) {
   ownershipScenario.origin.branch('main', base)

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { PullComment } from '../../src/pull-request/snapshot.ts'
-import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
-import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import {
+  createOwnershipScenario,
+  catalogLoader,
+  type OwnershipScenario,
+} from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -42,18 +42,6 @@ const fastChannelYaml =
 const filesWithFastChannel: OriginFiles = {
   ...baseBranchFiles,
   [getCatalogPath('mine')]: `${createCatalogYaml('mine', ['1.0.0', '1.1.0'])}${fastChannelYaml}`,
-}
-
-const catalogLoader: CatalogLoader = {
-  cache: noopCache,
-  load: async (repository, tree, root) => {
-    const entries = (await repository.list(tree)).filter(({ path }) => path.startsWith(`${root}/`))
-    const files = entries.map(async ({ path, oid }) => ({
-      path: path.slice(root.length + 1),
-      facts: parseCatalogFile(await repository.read(oid)),
-    }))
-    return entries.length === 0 ? undefined : assembleCatalog(await Promise.all(files))
-  },
 }
 
 async function evaluatePull(

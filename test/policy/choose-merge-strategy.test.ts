@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { BranchRules, PullRequestRuleSettings, MergePlanInput } from '../../src/policy/branch-rules.ts'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
 import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.ts'
+import { unrestrictedBranchRules } from './no-rules.ts'
 
 const appId = 42
 const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
@@ -10,27 +11,9 @@ const appPermissions = { contents: 'write', pull_requests: 'write', checks: 'wri
 
 /** A branch with the two recommended rulesets: the plan has no recommendations. */
 const recommendedBranchRules: BranchRules = {
-  branch: 'main',
-  owner: 'organization',
+  ...unrestrictedBranchRules,
   checks: { required: requiredBotChecks, strict: false },
-  closedToUs: false,
-  closedToPushes: false,
   reservedForUs: true,
-  locked: false,
-  linearHistory: false,
-  signatures: false,
-  mergeQueue: false,
-  workflows: false,
-  others: [],
-  mergeMethods: ['merge', 'squash', 'rebase'],
-  temporaryBranch: [],
-  unread: [],
-}
-
-const permissiveBranchRules: BranchRules = {
-  ...recommendedBranchRules,
-  checks: { required: [], strict: false },
-  reservedForUs: false,
 }
 
 const createPullRequestRuleSettings = (
@@ -79,7 +62,7 @@ const strictRequiredChecks = { required: requiredBotChecks, strict: true }
 /** The settings of a branch, as GitHub names them, and the expected plan. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': {
-    rules: permissiveBranchRules,
+    rules: unrestrictedBranchRules,
     method: directPushStrategy,
     expectedText: 'the branch accepts a push of the validated merge',
   },
@@ -116,7 +99,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'a push of the validated merge',
   },
   'no place for a temporary branch, and none needed': {
-    rules: { ...permissiveBranchRules, temporaryBranch: ['creation'] },
+    rules: { ...unrestrictedBranchRules, temporaryBranch: ['creation'] },
     method: directPushStrategy,
     expectedText: 'a push of the validated merge',
   },
@@ -145,7 +128,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: '"ci"',
   },
   'strict without a check has no effect': {
-    rules: { ...permissiveBranchRules, checks: { required: [], strict: true }, linearHistory: true },
+    rules: { ...unrestrictedBranchRules, checks: { required: [], strict: true }, linearHistory: true },
     method: createGitHubMergeStrategy('squash'),
     expectedText: 'linear history',
   },
@@ -225,7 +208,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'GitHub signs the merge',
   },
   'signatures without checks need a temporary branch': {
-    rules: { ...permissiveBranchRules, signatures: true, temporaryBranch: ['required_signatures'] },
+    rules: { ...unrestrictedBranchRules, signatures: true, temporaryBranch: ['required_signatures'] },
     method: createGitHubMergeStrategy('merge'),
     expectedText: 'blocked by the rule "required_signatures"',
   },
@@ -251,7 +234,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'merge queue',
   },
   'merge queue that waits for nothing of ours': {
-    rules: { ...permissiveBranchRules, mergeQueue: true },
+    rules: { ...unrestrictedBranchRules, mergeQueue: true },
     more: { permissions: { ...appPermissions, merge_queues: 'read' } },
     method: undefined,
     expectedText: "the merge queue does not wait for this App's checks: require ",
@@ -289,7 +272,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: '"checks: write" permission, which is required to add checks to a merge before the push',
   },
   'no right to report checks, where none are put first': {
-    rules: permissiveBranchRules,
+    rules: unrestrictedBranchRules,
     more: { permissions: { contents: 'write' } },
     method: directPushStrategy,
     expectedText: 'a push of the validated merge',
@@ -512,7 +495,7 @@ describe('every field of the branch rules changes the plan or its text', () => {
 })
 
 test('a plan for a branch without rules recommends both rulesets', () => {
-  const { faster } = planMergeWithRules(permissiveBranchRules)
+  const { faster } = planMergeWithRules(unrestrictedBranchRules)
   expect(faster.join('\n')).toContain('ruleset A')
   expect(faster.join('\n')).toContain('ruleset B')
 })

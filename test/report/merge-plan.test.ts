@@ -1,10 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { MergePlan } from '../../src/policy/merge-strategy.ts'
-import {
-  formatMergePlanAsMarkdown,
-  formatMergePlanAsText,
-  formatMergeMethod,
-} from '../../src/report/merge-plan.ts'
+import { formatMergePlanAsText, formatMergeMethod } from '../../src/report/merge-plan.ts'
 
 const sampleMergePlan: MergePlan = {
   method: { kind: 'push', checksFirst: true, signed: true },
@@ -28,13 +24,6 @@ describe('a plan in words', () => {
         '  - Something is # unknown.',
       ].join('\n'),
     )
-  })
-
-  test('mentions, links and formats nothing that a check or a branch is called', () => {
-    const text = formatMergePlanAsMarkdown('@team`x', sampleMergePlan)
-    expect(text).toContain('``@team`x``')
-    expect(text).not.toMatch(/<b>|@team<|[^\\]#1/)
-    expect(text.split('\n').filter((line) => line.startsWith('#'))).toEqual([])
   })
 
   test.each([

@@ -1,5 +1,6 @@
 // Service definitions for gRPC and descriptors for reflection.
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
+import { fromJSON } from '@grpc/proto-loader'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
 
@@ -124,9 +125,6 @@ const protoFiles: readonly ProtoFile[] = [
 
 export type ProtoMessage = Readonly<Record<string, unknown>>
 
-export type GrpcService = ServiceDefinition &
-  Readonly<Record<string, MethodDefinition<ProtoMessage, ProtoMessage>>>
-
 export interface ProtoFileDescriptor {
   readonly name: string
   readonly dependencies: readonly string[]
@@ -138,36 +136,13 @@ const protobufRoot = new protobuf.Root()
 for (const { text } of protoFiles) protobuf.parse(text, protobufRoot, { keepCase: true })
 protobufRoot.resolveAll()
 
-export function getGrpcService(name: string): GrpcService {
-  const service = protobufRoot.lookupService(name)
-  return Object.fromEntries(
-    service.methodsArray.map((method): [string, MethodDefinition<ProtoMessage, ProtoMessage>] => {
-      method.resolve()
-      const { resolvedRequestType: request, resolvedResponseType: response } = method
-      if (!request || !response) throw new Error(`a method of ${name} has no types`)
-      return [
-        method.name,
-        {
-          path: `/${name}/${method.name}`,
-          requestStream: method.requestStream === true,
-          responseStream: method.responseStream === true,
-          requestSerialize: createMessageSerializer(request),
-          requestDeserialize: createMessageDeserializer(request),
-          responseSerialize: createMessageSerializer(response),
-          responseDeserialize: createMessageDeserializer(response),
-        },
-      ]
-    }),
-  )
-}
+// Absent fields have their empty values, like Go.
+const packageDefinition = fromJSON(protobufRoot.toJSON(), { keepCase: true, defaults: true, oneofs: true })
 
-function createMessageSerializer(type: protobuf.Type): (message: ProtoMessage) => Buffer {
-  return (message) => Buffer.from(type.encode(message).finish())
-}
-
-/** Sets absent fields to their empty values, like Go. */
-function createMessageDeserializer(type: protobuf.Type): (bytes: Buffer) => ProtoMessage {
-  return (bytes) => type.toObject(type.decode(bytes), { defaults: true, oneofs: true, bytes: Buffer })
+export function getGrpcService(
+  name: string,
+): Readonly<Record<string, MethodDefinition<ProtoMessage, ProtoMessage>>> {
+  return packageDefinition[name] as ServiceDefinition
 }
 
 /** Returns every file, dependencies first. */

@@ -1,4 +1,5 @@
 // The shortest edits between two texts, and the lines that they move.
+import { diffArrays } from 'diff'
 
 /** Texts that differ in more lines are matched by the lines that occur exactly once in each. */
 const maxDiffLineEdits = 600
@@ -9,65 +10,27 @@ const maxDiffLineEdits = 600
  */
 export type LineNumberMapper = (line: number) => number | undefined
 
-// Computes the fewest lines to remove and add to turn one text into another. Treats lines as opaque.
-
-export interface LineEdit {
-  /** Line in the old text (for an added line, the line before which it is added) and in the new text, starting at 0. */
-  readonly old: number
+interface LineEdit {
+  /** Line in the new text, starting at 0. For a removed line, the line before which it was. */
   readonly new: number
   readonly kind: '-' | '+'
 }
 
-/** Myers' greedy algorithm: the fewest removed and added lines, in order. Undefined if there are more than `most`. */
+/** The fewest removed and added lines, in order. Undefined if there are more than `maxEdits`. */
 export function findShortestEdits(
   old: readonly string[],
   now: readonly string[],
   maxEdits: number,
 ): readonly LineEdit[] | undefined {
-  const steps: Map<number, number>[] = []
-  let reach = new Map<number, number>([[1, 0]])
-  for (let count = 0; count <= maxEdits; count++) {
-    steps.push(reach)
-    const next = new Map(reach)
-    for (let diagonal = -count; diagonal <= count; diagonal += 2) {
-      let x = shouldTakeInsertionStep(reach, diagonal, count)
-        ? getFurthestLineOnDiagonal(reach, diagonal + 1)
-        : getFurthestLineOnDiagonal(reach, diagonal - 1) + 1
-      while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
-      next.set(diagonal, x)
-      if (x >= old.length && x - diagonal >= now.length)
-        return backtrackLineEdits(steps, old.length, now.length)
-    }
-    reach = next
-  }
-  return undefined
-}
-
-function getFurthestLineOnDiagonal(reach: ReadonlyMap<number, number>, diagonal: number): number {
-  return reach.get(diagonal) ?? -1
-}
-
-function shouldTakeInsertionStep(reach: ReadonlyMap<number, number>, diagonal: number, count: number) {
-  return (
-    diagonal === -count ||
-    (diagonal !== count &&
-      getFurthestLineOnDiagonal(reach, diagonal - 1) < getFurthestLineOnDiagonal(reach, diagonal + 1))
-  )
-}
-
-function backtrackLineEdits(steps: readonly ReadonlyMap<number, number>[], oldEnd: number, newEnd: number) {
+  const parts = diffArrays([...old], [...now], { maxEditLength: maxEdits })
+  if (parts === undefined) return undefined
   const edits: LineEdit[] = []
-  let [x, y] = [oldEnd, newEnd]
-  for (let count = steps.length - 1; count > 0; count--) {
-    const reach = steps[count] ?? new Map<number, number>()
-    const diagonal = x - y
-    const down = shouldTakeInsertionStep(reach, diagonal, count)
-    const from = down ? diagonal + 1 : diagonal - 1
-    x = getFurthestLineOnDiagonal(reach, from)
-    y = x - from
-    edits.push({ old: x, new: y, kind: down ? '+' : '-' })
-  }
-  return edits.reverse()
+  let line = 0
+  for (const { added, removed, count } of parts)
+    if (added || removed)
+      for (let at = 0; at < count; at++) edits.push({ new: added ? line++ : line, kind: added ? '+' : '-' })
+    else line += count
+  return edits
 }
 
 // Maps the lines of one text to the lines of a related text, to show a location in a merge result at the corresponding line
@@ -84,17 +47,14 @@ export function createLineNumberMapper(from: string, to: string): LineNumberMapp
 }
 
 function matchLinesByShortestEdits(old: readonly string[], now: readonly string[]) {
-  const edits = findShortestEdits(old, now, maxDiffLineEdits)
-  if (edits === undefined) return undefined
-  const gone = new Set(edits.filter(({ kind }) => kind === '-').map((edit) => edit.old))
-  const come = new Set(edits.filter(({ kind }) => kind === '+').map((edit) => edit.new))
+  const parts = diffArrays([...old], [...now], { maxEditLength: maxDiffLineEdits })
+  if (parts === undefined) return undefined
   const map = new Map<number, number>()
-  let at = 0
-  for (let line = 0; line < old.length; line++) {
-    if (gone.has(line)) continue
-    while (come.has(at)) at++
-    map.set(line, at++)
-  }
+  let [from, to] = [0, 0]
+  for (const { added, removed, count } of parts)
+    if (added) to += count
+    else if (removed) from += count
+    else for (let at = 0; at < count; at++) map.set(from++, to++)
   return map
 }
 

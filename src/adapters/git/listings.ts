@@ -3,6 +3,7 @@
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
+import { LruMap } from '../lru-map.ts'
 import { GitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { parseLsTreeOutput, encodePath } from './parse-output.ts'
@@ -61,8 +62,11 @@ class MirrorTreeListingCache implements TreeListingCache {
   readonly #maxPaths: number
   readonly #cachedListings = new Map<TreeSha, TreeListing>()
   readonly #making = new Map<TreeSha, Promise<TreeListing>>()
-  readonly #counts = new Map<TreeSha, Promise<void>>()
-  readonly #differences = new Map<string, Promise<readonly PathChange[] | undefined>>()
+  readonly #counts = new LruMap<TreeSha, Promise<void>>(maxCachedTreePathCounts, () => 1)
+  readonly #differences = new LruMap<string, Promise<readonly PathChange[] | undefined>>(
+    maxCachedTreeDiffs,
+    () => 1,
+  )
 
   constructor(git: LocalGit, objects: GitObjectReader, maxPaths: number) {
     this.#git = git
@@ -144,10 +148,7 @@ class MirrorTreeListingCache implements TreeListingCache {
   ): Promise<T> {
     // Each key is only ever used with one `make`.
     const pending = (this.#differences.get(key) as Promise<T> | undefined) ?? make()
-    this.#differences.delete(key)
     this.#differences.set(key, pending)
-    for (const oldest of this.#differences.keys())
-      if (this.#differences.size > maxCachedTreeDiffs) this.#differences.delete(oldest)
     const dropDiff = () => {
       if (this.#differences.get(key) === pending) this.#differences.delete(key)
     }
@@ -161,8 +162,6 @@ class MirrorTreeListingCache implements TreeListingCache {
     const pending = this.#counts.get(tree) ?? rejectTreeWithTooManyPaths(this.#git, tree, this.#maxPaths)
     pending.catch(() => this.#counts.delete(tree))
     this.#counts.set(tree, pending)
-    for (const oldest of this.#counts.keys())
-      if (this.#counts.size > maxCachedTreePathCounts) this.#counts.delete(oldest)
     return pending
   }
 

@@ -2,6 +2,7 @@
 // ignores the cache.
 import { type PullComment, type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { LruMap } from '../lru-map.ts'
 
 export interface RepositoryCache {
   /** Undefined: not read within the last minute. */
@@ -37,34 +38,19 @@ const maxCachedCommentCharacters = 32 * 1024 * 1024
 const cachedCommentOverheadCharacters = 300
 
 export function createCommentCache(clock: Clock): CommentCache {
-  const entries = new Map<string, CachedComments & { readonly weight: number }>()
-  let weight = 0
-  const dropEntry = (key: string) => {
-    weight -= entries.get(key)?.weight ?? 0
-    entries.delete(key)
-  }
+  const entries = new LruMap<string, CachedComments & { readonly weight: number }>(
+    maxCachedCommentCharacters,
+    ({ weight }) => weight,
+    ({ readAt }) => clock.now() - readAt >= maxCommentCacheAgeMs,
+  )
   return {
-    get(key) {
-      const entry = entries.get(key)
-      if (entry === undefined) return undefined
-      entries.delete(key)
-      entries.set(key, entry)
-      if (clock.now() - entry.readAt < maxCommentCacheAgeMs) return entry
-      dropEntry(key)
-      return undefined
-    },
+    get: (key) => entries.get(key),
     set(key, { comments, own, readAt = clock.now() }) {
-      dropEntry(key)
-      let its = cachedCommentOverheadCharacters
-      for (const { body } of comments.values()) its += body.length + cachedCommentOverheadCharacters
-      entries.set(key, { comments, own, readAt, weight: its })
-      weight += its
-      for (const oldest of entries.keys()) {
-        if (weight <= maxCachedCommentCharacters) break
-        dropEntry(oldest)
-      }
+      let weight = cachedCommentOverheadCharacters
+      for (const { body } of comments.values()) weight += body.length + cachedCommentOverheadCharacters
+      entries.set(key, { comments, own, readAt, weight })
     },
-    drop: dropEntry,
+    drop: (key) => entries.delete(key),
   }
 }
 

@@ -1,6 +1,5 @@
 // Attaches manifests to an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"). For registries
 // without the referrers API, maintains the index tag.
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
@@ -17,14 +16,13 @@ export async function attachManifest(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<ImagePusher, 'push'>,
   { repository: name, manifest, blobs, tags = [] }: ImageAttachment,
-  signal?: AbortSignalLike,
 ): Promise<{ readonly digest: string }> {
   const { host, repository } = parseImageReferenceOrThrow(name)
   const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as OciJsonDocument
   const subject = (document['subject'] as { digest?: unknown } | undefined)?.digest
   if (typeof subject !== 'string') throw new ImageError('order', 'an attachment must have a subject')
   const target = { host, repository }
-  const pushed = await pusher.push({ ...target, blobs, manifests: [manifest], tags }, signal)
+  const pushed = await pusher.push({ ...target, blobs, manifests: [manifest], tags })
   if (pushed.subject === subject) return { digest: pushed.digest }
   const entry = {
     mediaType: manifest.mediaType,
@@ -35,12 +33,12 @@ export async function attachManifest(
   }
   const tag = toReferrersTag(subject)
   for (let attempt = 1; attempt <= maxReferrersIndexWriteAttempts; attempt++) {
-    const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }), signal)
+    const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }))
     if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
     const index = { schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests: [...known, entry] }
     const bytes = new TextEncoder().encode(JSON.stringify(index))
     const manifests = [{ mediaType: manifestMediaTypes.ociIndex, bytes }] as const
-    await pusher.push({ ...target, blobs: [], manifests, tags: [tag] }, signal)
+    await pusher.push({ ...target, blobs: [], manifests, tags: [tag] })
   }
   throw new RegistryError('server', `other clients keep overwriting the index tagged ${tag}`)
 }
@@ -50,16 +48,11 @@ export async function listAttachedManifests(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<ImagePusher, 'listReferrers'>,
   { host, repository, digest }: ImageReference & { readonly digest: string },
-  signal?: AbortSignalLike,
 ): Promise<readonly AttachedManifest[]> {
   const target = { host, repository }
   const listed =
-    (await pusher.listReferrers(target, digest, signal)) ??
-    (await fetchReferrersIndex(
-      registry,
-      formatImageReference({ ...target, tag: toReferrersTag(digest) }),
-      signal,
-    ))
+    (await pusher.listReferrers(target, digest)) ??
+    (await fetchReferrersIndex(registry, formatImageReference({ ...target, tag: toReferrersTag(digest) })))
   return listed.flatMap((entry) => {
     const descriptor = (typeof entry === 'object' && entry !== null ? entry : {}) as OciJsonDocument
     const { digest: found, artifactType } = descriptor
@@ -77,10 +70,9 @@ export function toReferrersTag(digest: string): string {
 async function fetchReferrersIndex(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   text: string,
-  signal: AbortSignalLike | undefined,
 ): Promise<readonly (OciJsonDocument & Descriptor)[]> {
   try {
-    const { bytes, manifest } = await registry.fetchManifest(parseImageReferenceOrThrow(text), signal)
+    const { bytes, manifest } = await registry.fetchManifest(parseImageReferenceOrThrow(text))
     if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
     const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
       manifests: (OciJsonDocument & Descriptor)[]

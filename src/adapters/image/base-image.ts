@@ -4,7 +4,6 @@ import {
   parseImageReference,
   type ImageReference,
 } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from '../registry/manifest.ts'
 import { getCatalogDirectoryFromLabels } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
@@ -43,11 +42,10 @@ export async function fetchMultiPlatformImage(
   text: string,
   code: 'base' | 'not-a-catalog',
   platforms?: readonly string[],
-  signal?: AbortSignalLike,
 ): Promise<FetchedMultiPlatformImage> {
   const reference = parseImageReferenceOrThrow(text)
-  const top = await registry.fetchManifest(reference, signal)
-  return fetchPlatformImagesForManifest(registry, reference, top, code, platforms, signal)
+  const top = await registry.fetchManifest(reference)
+  return fetchPlatformImagesForManifest(registry, reference, top, code, platforms)
 }
 
 export async function fetchPlatformImagesForManifest(
@@ -56,7 +54,6 @@ export async function fetchPlatformImagesForManifest(
   top: FetchedManifest,
   code: 'base' | 'not-a-catalog',
   platforms?: readonly string[],
-  signal?: AbortSignalLike,
 ): Promise<FetchedMultiPlatformImage> {
   const document = parseOciJsonDocument(top.bytes)
   const isIndex = top.manifest.kind === 'index'
@@ -70,7 +67,7 @@ export async function fetchPlatformImagesForManifest(
     isIndex,
   }
   if (!isIndex) {
-    const image = await fetchPlatformImage(registry, reference, top, undefined, code, signal)
+    const image = await fetchPlatformImage(registry, reference, top, undefined, code)
     return {
       ...common,
       images: selectImagesByPlatform([image], platforms, formatBaseImageReference(reference), code),
@@ -86,15 +83,8 @@ export async function fetchPlatformImagesForManifest(
   const images = await Promise.all(
     chosen.map(async ({ entry }) => {
       const digest = entry['digest'] as string
-      const fetched = await registry.fetchManifest({ ...named, digest }, signal)
-      return fetchPlatformImage(
-        registry,
-        reference,
-        fetched,
-        entry['platform'] as OciJsonDocument,
-        code,
-        signal,
-      )
+      const fetched = await registry.fetchManifest({ ...named, digest })
+      return fetchPlatformImage(registry, reference, fetched, entry['platform'] as OciJsonDocument, code)
     }),
   )
   return { ...common, images }
@@ -159,7 +149,6 @@ async function fetchPlatformImage(
   { manifest, bytes, digest }: FetchedManifest,
   indexPlatform: OciJsonDocument | undefined,
   code: 'base' | 'not-a-catalog',
-  signal: AbortSignalLike | undefined,
 ): Promise<FetchedPlatformImage> {
   const rejection = (why: string) =>
     new ImageError(code, `${formatBaseImageReference(reference)} cannot be used: ${why}`)
@@ -167,7 +156,7 @@ async function fetchPlatformImage(
   if (manifest.config.size > maxImageConfigBytes) throw rejection('its config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
     throw rejection('it has layers that are stored outside the registry')
-  const config = await registry.fetchBlob(reference, manifest.config, signal)
+  const config = await registry.fetchBlob(reference, manifest.config)
   const { diffIds, labels, platform } = parseImageConfig(config)
   if (diffIds.length !== manifest.layers.length)
     throw rejection('its config and manifest list different layers')

@@ -2,7 +2,6 @@
 // rows for a catalog's bundles. Tests can substitute a publisher.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import type { BlobPushOutcome, BlobToPush, ManifestToPush, ImagePusher } from './open-pusher.ts'
 
@@ -190,44 +189,32 @@ export interface CatalogImageComparison {
  */
 export interface CatalogPublisher {
   /** Builds without pushing. Fetches the base's manifests and configs. */
-  build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
+  build(order: CatalogImageSpec): Promise<BuiltCatalogImage>
   /** Builds unless known to be published, then pushes what differs, tags last. Safe to repeat, even after a crash. */
-  publish(
-    order: CatalogImageSpec,
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<ImagePublishResult>
-  push(
-    image: BuiltCatalogImage,
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<ImagePublishResult>
+  publish(order: CatalogImageSpec, target: ImagePublishTarget): Promise<ImagePublishResult>
+  push(image: BuiltCatalogImage, target: ImagePublishTarget): Promise<ImagePublishResult>
   /** Produces the same image as a build on that base, without reading the catalog. */
-  rebase(order: ImageRebaseRequest, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
+  rebase(order: ImageRebaseRequest): Promise<BuiltCatalogImage>
   /** Pulls a catalog image and unpacks it in a separate process. Rejects as `not-a-catalog` for any other image. */
-  read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalogImage>
+  read(reference: string): Promise<PublishedCatalogImage>
   /** Compares the image's catalog with these files on all platforms. */
-  verify(
-    reference: string,
-    files: readonly CatalogImageFile[],
-    signal?: AbortSignalLike,
-  ): Promise<CatalogImageComparison>
-  digestOf(reference: string, signal?: AbortSignalLike): Promise<string | undefined>
-  retag(image: string, target: ImagePublishTarget, signal?: AbortSignalLike): Promise<ImagePublishResult>
+  verify(reference: string, files: readonly CatalogImageFile[]): Promise<CatalogImageComparison>
+  digestOf(reference: string): Promise<string | undefined>
+  retag(image: string, target: ImagePublishTarget): Promise<ImagePublishResult>
   /** All tags of a repository in byte order. Empty if the repository does not exist. */
-  listTags(repository: string, signal?: AbortSignalLike): Promise<readonly string[]>
+  listTags(repository: string): Promise<readonly string[]>
   /**
    * Deletes a manifest and all of its tags. False if it does not exist. Rejects with a RegistryError `unsupported` if
    * the registry does not support deletion.
    */
-  deleteManifest(repository: string, digest: string, signal?: AbortSignalLike): Promise<boolean>
+  deleteManifest(repository: string, digest: string): Promise<boolean>
   /**
    * Pushes a manifest with a `subject` and its blobs. For registries without the referrers API, updates the index tag
    * `sha256-<hex>`, as the OCI specification requires.
    */
-  attach(attachment: ImageAttachment, signal?: AbortSignalLike): Promise<{ readonly digest: string }>
+  attach(attachment: ImageAttachment): Promise<{ readonly digest: string }>
   /** The attachments from the registry's referrers list, or from the index tag. */
-  attached(repository: string, digest: string, signal?: AbortSignalLike): Promise<readonly AttachedManifest[]>
+  attached(repository: string, digest: string): Promise<readonly AttachedManifest[]>
   listBundles(files: readonly CatalogImageFile[]): Promise<readonly CatalogBundleSummary[]>
   close(): Promise<void>
 }

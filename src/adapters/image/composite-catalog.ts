@@ -1,5 +1,4 @@
 // Composite catalogs. Renders a list of catalog or bundle images into one catalog with a folder per image.
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseCompositeListFile } from '../../pull-request/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
@@ -49,7 +48,6 @@ export async function renderCompositeCatalogFiles(
   registry: RegistryClient,
   { references }: CompositeCatalogSpec,
   path: string,
-  signal?: AbortSignalLike,
 ): Promise<readonly CatalogImageFile[]> {
   for (const { image } of references) parseImageReferenceOrThrow(image)
   const files: CatalogImageFile[] = []
@@ -57,13 +55,11 @@ export async function renderCompositeCatalogFiles(
   const renderWaiting = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { name, image } = next
-      const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal).catch(
-        (error: unknown) => {
-          throw error instanceof RegistryError
-            ? toImagePullError(formatCompositeCatalogEntry(path, next), error)
-            : error
-        },
-      )
+      const { labels, files: pulled } = await pullBundleOrCatalog(registry, image).catch((error: unknown) => {
+        throw error instanceof RegistryError
+          ? toImagePullError(formatCompositeCatalogEntry(path, next), error)
+          : error
+      })
       const text = await renderImageInWorkerProcess({ labels, files: pulled, reference: image }, name)
       files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
     }

@@ -1,7 +1,6 @@
 // Builds and publishes images. Checks the target first, builds only unknown images, pushes only the differences, and
 // sets a tag only if no other client changed it.
 import { createHash } from 'node:crypto'
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
@@ -75,20 +74,17 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     this.#pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
   }
 
-  readonly build: CatalogPublisher['build'] = async (order, signal) => {
+  readonly build: CatalogPublisher['build'] = async (order) => {
     const settings = toImageBuildSettings(order)
-    const base = await this.#fetchBase(order, signal)
+    const base = await this.#fetchBase(order)
     const packed = await this.#pack(toPackLayerRequest(order, settings, []))
     return this.#assembleImage(order, base, toCatalogLayer(packed, settings), settings)
   }
 
-  readonly publish: CatalogPublisher['publish'] = async (order, target, signal) => {
+  readonly publish: CatalogPublisher['publish'] = async (order, target) => {
     const settings = toImageBuildSettings(order)
-    const [base, before] = await Promise.all([
-      this.#fetchBase(order, signal),
-      this.#fetchTargetTags(target, signal),
-    ])
-    const published = await this.#fetchCommonImage(target, before, signal)
+    const [base, before] = await Promise.all([this.#fetchBase(order), this.#fetchTargetTags(target)])
+    const published = await this.#fetchCommonImage(target, before)
     const key = this.#buildCache && computeImageBuildCacheKey(order, settings, base)
     const isOpen = published !== undefined && target.evenIfUnchanged !== true
     if (
@@ -105,35 +101,33 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     if (key !== undefined) await this.#buildCache?.set(key, image.contentDigest)
     if (isOpen && computeFetchedImageContentDigest(published) === image.contentDigest)
       return { ...toUnchangedPublishResult(published, before), image }
-    return this.#pushChanged(image, target, before, signal)
+    return this.#pushChanged(image, target, before)
   }
 
   readonly push = async (
     image: BuiltCatalogImage,
     target: ImagePublishTarget,
-    signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> => {
-    const before = await this.#fetchTargetTags(target, signal)
-    const published = await this.#fetchCommonImage(target, before, signal)
+    const before = await this.#fetchTargetTags(target)
+    const published = await this.#fetchCommonImage(target, before)
     if (
       published &&
       computeFetchedImageContentDigest(published) === image.contentDigest &&
       target.evenIfUnchanged !== true
     )
       return { ...toUnchangedPublishResult(published, before), image }
-    return this.#pushChanged(image, target, before, signal)
+    return this.#pushChanged(image, target, before)
   }
 
-  readonly rebase: CatalogPublisher['rebase'] = (order, signal) =>
-    rebaseCatalogImage(this.#reader, this.#registry, order, signal)
-  readonly read: CatalogPublisher['read'] = (reference, signal) =>
-    readCatalogImage(this.#reader, reference, signal)
-  readonly verify: CatalogPublisher['verify'] = (reference, files, signal) =>
-    verifyCatalogImage(this.#reader, reference, files, signal)
-  readonly digestOf: CatalogPublisher['digestOf'] = async (reference, signal) =>
-    (await this.#findManifest(reference, signal))?.digest
+  readonly rebase: CatalogPublisher['rebase'] = (order) =>
+    rebaseCatalogImage(this.#reader, this.#registry, order)
+  readonly read: CatalogPublisher['read'] = (reference) => readCatalogImage(this.#reader, reference)
+  readonly verify: CatalogPublisher['verify'] = (reference, files) =>
+    verifyCatalogImage(this.#reader, reference, files)
+  readonly digestOf: CatalogPublisher['digestOf'] = async (reference) =>
+    (await this.#findManifest(reference))?.digest
 
-  readonly retag: CatalogPublisher['retag'] = async (text, target, signal) => {
+  readonly retag: CatalogPublisher['retag'] = async (text, target) => {
     const { host, repository } = parseImageReferenceOrThrow(target.repository)
     const reference = parseImageReferenceOrThrow(text)
     if (reference.host !== host || reference.repository !== repository)
@@ -141,14 +135,13 @@ class RegistryCatalogPublisher implements CatalogPublisher {
         'order',
         `${text} is not in ${target.repository}; a tag can only point to an image in the same repository`,
       )
-    const image = await this.#reader.fetchManifest(reference, signal)
-    const before = await this.#fetchTargetTags(target, signal)
+    const image = await this.#reader.fetchManifest(reference)
+    const before = await this.#fetchTargetTags(target)
     checkExpectedTagDigests(target, before)
-    const tree = await this.#fetchPublishedTree(target, image, signal)
+    const tree = await this.#fetchPublishedTree(target, image)
     const tags = before.map(({ tag, now }) => ({ tag, before: now?.digest, after: image.digest }))
     const isUnchanged = tags.every((tag) => tag.before === tag.after)
-    if (!isUnchanged && target.dryRun !== true)
-      await this.#setTags(image, image.digest, target, before, signal)
+    if (!isUnchanged && target.dryRun !== true) await this.#setTags(image, image.digest, target, before)
     return {
       digest: image.digest,
       mediaType: image.mediaType,
@@ -159,28 +152,23 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     }
   }
 
-  readonly listTags: CatalogPublisher['listTags'] = (repository, signal) =>
-    this.#pusher.listTags(parseImageReferenceOrThrow(repository), signal)
-  readonly deleteManifest: CatalogPublisher['deleteManifest'] = (repository, digest, signal) =>
-    this.#pusher.deleteManifest(parseImageReferenceOrThrow(repository), digest, signal)
-  readonly attach: CatalogPublisher['attach'] = (attachment, signal) =>
-    attachManifest(this.#reader, this.#pusher, attachment, signal)
+  readonly listTags: CatalogPublisher['listTags'] = (repository) =>
+    this.#pusher.listTags(parseImageReferenceOrThrow(repository))
+  readonly deleteManifest: CatalogPublisher['deleteManifest'] = (repository, digest) =>
+    this.#pusher.deleteManifest(parseImageReferenceOrThrow(repository), digest)
+  readonly attach: CatalogPublisher['attach'] = (attachment) =>
+    attachManifest(this.#reader, this.#pusher, attachment)
 
-  readonly attached: CatalogPublisher['attached'] = (repository, digest, signal) =>
-    listAttachedManifests(
-      this.#reader,
-      this.#pusher,
-      { ...parseImageReferenceOrThrow(repository), digest },
-      signal,
-    )
+  readonly attached: CatalogPublisher['attached'] = (repository, digest) =>
+    listAttachedManifests(this.#reader, this.#pusher, { ...parseImageReferenceOrThrow(repository), digest })
 
   readonly listBundles: CatalogPublisher['listBundles'] = async (files) =>
     this.#packsIn === 'here' ? listBundlesInCatalogFiles(files) : listBundlesInWorkerProcess(files)
   readonly close: CatalogPublisher['close'] = () => this.#pusher.close()
 
-  async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<FetchedBaseImage> {
+  async #fetchBase(order: CatalogImageSpec): Promise<FetchedBaseImage> {
     if (order.base === 'scratch') return undefined
-    const base = await fetchMultiPlatformImage(this.#registry, order.base, 'base', order.platforms, signal)
+    const base = await fetchMultiPlatformImage(this.#registry, order.base, 'base', order.platforms)
     rejectBaseImageContainingCatalog(base)
     return base
   }
@@ -197,24 +185,21 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   }
 
   /** The image for a tag or digest, if it exists. */
-  async #findManifest(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
+  async #findManifest(text: string): Promise<FetchedManifest | undefined> {
     try {
-      return await this.#reader.fetchManifest(parseImageReferenceOrThrow(text), signal)
+      return await this.#reader.fetchManifest(parseImageReferenceOrThrow(text))
     } catch (error) {
       if (error instanceof RegistryError && error.code === 'missing') return undefined
       throw error
     }
   }
 
-  async #fetchTargetTags(
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<readonly FetchedImageTag[]> {
+  async #fetchTargetTags(target: ImagePublishTarget): Promise<readonly FetchedImageTag[]> {
     validatePublishTarget(target)
     return Promise.all(
       target.tags.map(async (tag) => ({
         tag,
-        now: await this.#findManifest(`${target.repository}:${tag}`, signal),
+        now: await this.#findManifest(`${target.repository}:${tag}`),
       })),
     )
   }
@@ -223,25 +208,17 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   async #fetchCommonImage(
     target: ImagePublishTarget,
     tags: readonly FetchedImageTag[],
-    signal?: AbortSignalLike,
   ): Promise<FetchedMultiPlatformImage | undefined> {
     const [first] = tags
     if (!first?.now || tags.some(({ now }) => now?.digest !== first.now?.digest)) return undefined
-    return this.#fetchPublishedTree(target, first.now, signal)
+    return this.#fetchPublishedTree(target, first.now)
   }
 
   /** Undefined unless the image has the structure of catalog-bot's images. An undefined image is replaced. */
-  async #fetchPublishedTree(target: ImagePublishTarget, top: FetchedManifest, signal?: AbortSignalLike) {
+  async #fetchPublishedTree(target: ImagePublishTarget, top: FetchedManifest) {
     try {
       const reference = parseImageReferenceOrThrow(`${target.repository}@${top.digest}`)
-      return await fetchPlatformImagesForManifest(
-        this.#reader,
-        reference,
-        top,
-        'not-a-catalog',
-        undefined,
-        signal,
-      )
+      return await fetchPlatformImagesForManifest(this.#reader, reference, top, 'not-a-catalog', undefined)
     } catch (error) {
       if (error instanceof ImageError) return undefined
       // Replaces an unreadable or incomplete image. Retries if the registry could not respond.
@@ -254,7 +231,6 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     image: BuiltCatalogImage,
     target: ImagePublishTarget,
     before: readonly FetchedImageTag[],
-    signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> {
     const { host, repository } = parseImageReferenceOrThrow(target.repository)
     const toPublishResult = (blobs: ImagePublishResult['blobs']): ImagePublishResult => ({
@@ -274,16 +250,12 @@ class RegistryCatalogPublisher implements CatalogPublisher {
         ? { ...blob, mountFrom }
         : blob,
     )
-    const pushed = await this.#pusher.push(
-      { host, repository, blobs, manifests: image.manifests, tags: [] },
-      signal,
-    )
+    const pushed = await this.#pusher.push({ host, repository, blobs, manifests: image.manifests, tags: [] })
     await this.#setTags(
       image.manifests.at(-1) as BuiltCatalogImage['manifests'][0],
       image.digest,
       target,
       before,
-      signal,
     )
     return toPublishResult(pushed.blobs)
   }
@@ -294,14 +266,13 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     digest: string,
     target: ImagePublishTarget,
     before: readonly FetchedImageTag[],
-    signal?: AbortSignalLike,
   ): Promise<void> {
     const { host, repository } = parseImageReferenceOrThrow(target.repository)
     for (const { tag, now } of before) {
-      const current = (await this.#findManifest(`${target.repository}:${tag}`, signal))?.digest
+      const current = (await this.#findManifest(`${target.repository}:${tag}`))?.digest
       if (current === digest) continue
       if (current !== now?.digest) throw createTagMovedError(target, tag, now?.digest, current)
-      await this.#pusher.push({ host, repository, blobs: [], manifests: [top], tags: [tag] }, signal)
+      await this.#pusher.push({ host, repository, blobs: [], manifests: [top], tags: [tag] })
     }
   }
 }

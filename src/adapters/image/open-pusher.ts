@@ -2,7 +2,6 @@
 // never does.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import { createAuthorizedRequestSender } from '../registry/auth/authorized-exchange.ts'
 import {
   defaultRetryPolicy,
@@ -84,20 +83,15 @@ export interface ImagePusher {
    * Rejects with a RegistryError: `credentials` if the registry denies the push, `digest-mismatch` if it has other
    * bytes.
    */
-  push(order: ImagePushRequest, signal?: AbortSignalLike): Promise<ImagePushResult>
-  listTags(repository: RegistryRepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
+  push(order: ImagePushRequest): Promise<ImagePushResult>
+  listTags(repository: RegistryRepositoryLocation): Promise<readonly string[]>
   /** The registry's referrers of a digest. Undefined if the registry does not support the API. */
   listReferrers(
     repository: RegistryRepositoryLocation,
     digest: string,
-    signal?: AbortSignalLike,
   ): Promise<readonly unknown[] | undefined>
   /** Returns false if the manifest does not exist. Rejects as `unsupported` if the registry does not support deletion. */
-  deleteManifest(
-    repository: RegistryRepositoryLocation,
-    digest: string,
-    signal?: AbortSignalLike,
-  ): Promise<boolean>
+  deleteManifest(repository: RegistryRepositoryLocation, digest: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -117,7 +111,6 @@ export function createImagePusher(options: ImagePusherOptions): ImagePusher {
 
 interface RegistryRequestContext {
   readonly endpoint: RegistryEndpoint
-  readonly signal: AbortSignalLike | undefined
 }
 
 class RegistryImagePusher implements ImagePusher {
@@ -153,10 +146,10 @@ class RegistryImagePusher implements ImagePusher {
     this.#deleting = openSender('delete')
   }
 
-  readonly push = async (order: ImagePushRequest, signal?: AbortSignalLike): Promise<ImagePushResult> => {
+  readonly push = async (order: ImagePushRequest): Promise<ImagePushResult> => {
     const { host, repository, blobs, manifests, tags } = order
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-    const errand: RegistryRequestContext = { endpoint, signal }
+    const errand: RegistryRequestContext = { endpoint }
     const outcomes = { present: 0, mounted: 0, uploaded: 0 }
     try {
       const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
@@ -183,7 +176,7 @@ class RegistryImagePusher implements ImagePusher {
     }
   }
 
-  readonly listTags: ImagePusher['listTags'] = async ({ host, repository }, signal) => {
+  readonly listTags: ImagePusher['listTags'] = async ({ host, repository }) => {
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const found = new Set<string>()
     // Amazon's registries reject more than a thousand tags per request.
@@ -191,7 +184,7 @@ class RegistryImagePusher implements ImagePusher {
     try {
       for (let page = 0; page < maxTagListPages; page += 1) {
         const reply: TransportReply = await this.#exchange(
-          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
+          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3 },
           'manifest',
         )
         for (const tag of parseTagList(reply.body)) found.add(tag)
@@ -206,14 +199,14 @@ class RegistryImagePusher implements ImagePusher {
     throw new RegistryError('too-large', `the tag list of ${endpoint.name}/${repository} has too many pages`)
   }
 
-  readonly listReferrers: ImagePusher['listReferrers'] = async ({ host, repository }, digest, signal) => {
+  readonly listReferrers: ImagePusher['listReferrers'] = async ({ host, repository }, digest) => {
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const found: unknown[] = []
     let path: string | URL = `referrers/${digest}`
     try {
       for (let page = 0; page < maxTagListPages; page += 1) {
         const reply: TransportReply = await this.#exchange(
-          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3, signal },
+          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3 },
           'manifest',
         )
         const listed = parseReferrers(reply.body)
@@ -235,10 +228,10 @@ class RegistryImagePusher implements ImagePusher {
     )
   }
 
-  readonly deleteManifest: ImagePusher['deleteManifest'] = async ({ host, repository }, digest, signal) => {
+  readonly deleteManifest: ImagePusher['deleteManifest'] = async ({ host, repository }, digest) => {
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const path = `manifests/${digest}`
-    const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0, signal }
+    const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0 }
     try {
       await this.#deleting({ ...request, method: 'DELETE' }, 'write')
       return true
@@ -259,7 +252,7 @@ class RegistryImagePusher implements ImagePusher {
   }
 
   #sendRequest(
-    { endpoint, signal }: RegistryRequestContext,
+    { endpoint }: RegistryRequestContext,
     method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH',
     path: string | URL,
     kind: 'head' | 'manifest' | 'write' | 'upload',
@@ -270,10 +263,7 @@ class RegistryImagePusher implements ImagePusher {
     } = {},
   ): Promise<TransportReply> {
     const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxRegistryReplyBytes
-    return this.#exchange(
-      { endpoint, method, path, headers: {}, bodyLimit, redirects: 3, signal, ...more },
-      kind,
-    )
+    return this.#exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, ...more }, kind)
   }
 
   async #hasBlob(errand: RegistryRequestContext, { digest }: BlobToPush): Promise<boolean> {
@@ -327,7 +317,7 @@ class RegistryImagePusher implements ImagePusher {
     body: Uint8Array,
     headers: Readonly<Record<string, string>>,
   ): Promise<TransportReply> {
-    const { endpoint, signal } = errand
+    const { endpoint } = errand
     const sent = { 'content-type': 'application/octet-stream', ...headers }
     const scheme = this.#transport.policy.schemeOf(endpoint.host)
     if (url.origin === new URL(`${scheme}//${endpoint.host}`).origin)
@@ -344,7 +334,6 @@ class RegistryImagePusher implements ImagePusher {
       body,
       bodyLimit: maxRegistryReplyBytes,
       redirects: 0,
-      signal,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
     throw toRegistryReplyError(reply, this.#clock.now(), `${endpoint.name}'s upload host ${url.host}`)
@@ -416,8 +405,8 @@ class RegistryImagePusher implements ImagePusher {
         if (!(error instanceof RegistryError) || !error.retryable || attempt >= this.#retryPolicy.attempts)
           throw error
         const wait = error.retryAfter ?? (this.#retryPolicy.backOffMs * 2 ** (attempt - 1)) / 1000
-        if (wait > this.#retryPolicy.maxWaitSeconds || errand.signal?.aborted) throw error
-        await this.#clock.sleep(wait * 1000, errand.signal)
+        if (wait > this.#retryPolicy.maxWaitSeconds) throw error
+        await this.#clock.sleep(wait * 1000)
       }
   }
 

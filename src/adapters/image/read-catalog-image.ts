@@ -1,5 +1,4 @@
 // Reads a published catalog image and compares it with the expected files.
-import type { AbortSignalLike } from '../../ports/registry.ts'
 import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
 import { computeCacheDigest } from '@catalog-bot/fbc/api/build-opm-cache'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
@@ -44,18 +43,16 @@ interface PulledCatalogImage {
 export async function readCatalogImage(
   registry: RegistryClient,
   text: string,
-  signal?: AbortSignalLike,
 ): Promise<PublishedCatalogImage> {
-  return (await pullCatalogImage(registry, text, signal)).published
+  return (await pullCatalogImage(registry, text)).published
 }
 
 export async function verifyCatalogImage(
   registry: RegistryClient,
   text: string,
   files: readonly CatalogImageFile[],
-  signal?: AbortSignalLike,
 ): Promise<CatalogImageComparison> {
-  const { published, tree, cache } = await pullCatalogImage(registry, text, signal)
+  const { published, tree, cache } = await pullCatalogImage(registry, text)
   const problems = [...findPlatformMismatches(tree), ...findCatalogCacheProblems(published.files, cache)]
   const differences = compareCatalogFiles(published.files, files)
   return {
@@ -67,12 +64,8 @@ export async function verifyCatalogImage(
   }
 }
 
-async function pullCatalogImage(
-  registry: RegistryClient,
-  text: string,
-  signal?: AbortSignalLike,
-): Promise<PulledCatalogImage> {
-  const tree = await fetchMultiPlatformImage(registry, text, 'not-a-catalog', undefined, signal)
+async function pullCatalogImage(registry: RegistryClient, text: string): Promise<PulledCatalogImage> {
+  const tree = await fetchMultiPlatformImage(registry, text, 'not-a-catalog', undefined)
   const [first] = tree.images
   const directory = first && getCatalogDirectoryFromLabels(first.labels)
   if (!first || directory === undefined)
@@ -85,7 +78,6 @@ async function pullCatalogImage(
     registry,
     formatImageReference({ host: reference.host, repository: reference.repository, digest: first.digest }),
     [directory, opmCacheDirectoryInImage],
-    signal,
   )
   const filesBelow = (folder: string) =>
     new Map(
@@ -187,11 +179,10 @@ export async function rebaseCatalogImage(
   published: RegistryClient,
   registry: RegistryClient,
   order: ImageRebaseRequest,
-  signal?: AbortSignalLike,
 ): Promise<BuiltCatalogImage> {
   const [image, base] = await Promise.all([
-    fetchMultiPlatformImage(published, order.image, 'not-a-catalog', undefined, signal),
-    fetchMultiPlatformImage(registry, order.base, 'base', order.platforms, signal),
+    fetchMultiPlatformImage(published, order.image, 'not-a-catalog', undefined),
+    fetchMultiPlatformImage(registry, order.base, 'base', order.platforms),
   ])
   rejectBaseImageContainingCatalog(base)
   const [first] = image.images
@@ -205,9 +196,7 @@ export async function rebaseCatalogImage(
   // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)
   const old =
-    order.labels && isOurs
-      ? undefined
-      : await fetchBaseImageFromAnnotations(registry, order, image, first, signal)
+    order.labels && isOurs ? undefined : await fetchBaseImageFromAnnotations(registry, order, image, first)
   const settings = toImageBuildSettings({
     ...detectLayerFormatAndCompression(descriptor, order),
     cache: isImageBuiltWithOpmCache(first),
@@ -271,7 +260,6 @@ async function fetchBaseImageFromAnnotations(
   order: ImageRebaseRequest,
   { top }: FetchedMultiPlatformImage,
   first: FetchedPlatformImage,
-  signal: AbortSignalLike | undefined,
 ): Promise<FetchedPlatformImage> {
   const annotations = (top['annotations'] ?? {}) as Readonly<Record<string, string>>
   const name = annotations[baseImageNameAnnotation]
@@ -280,13 +268,7 @@ async function fetchBaseImageFromAnnotations(
     throw createImageRebaseError(order, 'it does not declare its base image; build the image again instead')
   let old: FetchedMultiPlatformImage
   try {
-    old = await fetchMultiPlatformImage(
-      registry,
-      `${stripImageTag(name)}@${digest}`,
-      'base',
-      undefined,
-      signal,
-    )
+    old = await fetchMultiPlatformImage(registry, `${stripImageTag(name)}@${digest}`, 'base', undefined)
   } catch (cause) {
     if (cause instanceof RegistryError && cause.retryable) throw cause
     throw createImageRebaseError(

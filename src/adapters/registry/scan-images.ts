@@ -12,9 +12,8 @@ export interface ImageScanOptions {
   readonly earlier?: ReadonlyMap<string, ImageLookupAnswer>
   /** Called for each answer as it arrives; record them to resume a killed run. */
   readonly onAnswer?: (reference: string, answer: ImageLookupAnswer) => void
-  /** Called at most every `progressEvery` milliseconds (default 1,000), and once at the end. */
+  /** Called at most once a second, and once at the end. */
   readonly onProgress?: (progress: ImageScanProgress) => void
-  readonly progressEvery?: number
   readonly signal?: AbortSignalLike
 }
 
@@ -81,7 +80,7 @@ export async function scanImages(
       resolvedCount += 1
       answers.set(reference, answer)
       options.onAnswer?.(reference, answer)
-      if (clock.now() - reported >= (options.progressEvery ?? 1000)) reportProgress()
+      if (clock.now() - reported >= 1000) reportProgress()
     }
   }
   await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 64, queue.length) }, worker))

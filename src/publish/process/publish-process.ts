@@ -98,7 +98,7 @@ async function createRegistryContext(
   return {
     publisher,
     registry: published,
-    digestOfBase: (base, signal) => bases.digestOf(base, signal),
+    digestOfBase: (base) => bases.digestOf(base),
     signingKey: async () => key?.(),
     signPlatforms: target?.signPlatforms,
   }

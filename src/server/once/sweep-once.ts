@@ -71,6 +71,8 @@ export interface SweepOnceOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Logger
   readonly signal: AbortSignal
+  /** Called when a job starts. */
+  readonly onJob?: (job: Job) => void
 }
 
 export interface SweepOncePullResult {
@@ -202,13 +204,15 @@ async function sweepOnceInDataFolder(
       clock,
       concurrency: settings.concurrency,
       signal,
-      handler: (job) =>
-        runJob(job, {
+      handler: (job) => {
+        options.onJob?.(job)
+        return runJob(job, {
           app,
           openJobContext: workplaces.open,
           isInstalled: () => Promise.resolve(true),
           onDone: () => undefined,
-        }),
+        })
+      },
     })
     const stops = await store.listFreezes(repository)
     return {

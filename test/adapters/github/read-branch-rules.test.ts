@@ -8,6 +8,7 @@ import {
   createPullRequestRule,
   createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { unrestrictedBranchRules } from '../../policy/no-rules.ts'
 import { startGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
@@ -47,24 +48,6 @@ const readMainBranchRules = (
 const createAppBypassRuleset = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
   bypass_actors: [{ actor_type: 'Integration', actor_id: githubFixture.app.id, bypass_mode } as const],
 })
-
-const unrestrictedBranchRules: BranchRules = {
-  branch: 'main',
-  owner: 'organization',
-  checks: { required: [], strict: false },
-  closedToUs: false,
-  closedToPushes: false,
-  reservedForUs: false,
-  locked: false,
-  linearHistory: false,
-  signatures: false,
-  mergeQueue: false,
-  workflows: false,
-  others: [],
-  mergeMethods: ['merge', 'squash', 'rebase'],
-  temporaryBranch: [],
-  unread: [],
-}
 
 test('a branch without rules requires nothing', async () => {
   expect(await readMainBranchRules(await createRepositoryWithRules())).toEqual(unrestrictedBranchRules)

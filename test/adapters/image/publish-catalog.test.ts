@@ -222,10 +222,10 @@ describeIfRegistryInstalled('a catalog image', () => {
       packsIn: 'here',
       pusher: {
         ...pusher,
-        async push(order, signal) {
+        async push(order) {
           if (order.tags.length === 0)
             await publisher.retag(`${server.host}/org/moved@${first.digest}`, target('org/moved'))
-          return pusher.push(order, signal)
+          return pusher.push(order)
         },
       },
     })
@@ -242,8 +242,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       packsIn: 'here',
       pusher: {
         ...pusher,
-        push: (order, signal) =>
-          order.tags.length > 0 ? Promise.reject(new Error('killed')) : pusher.push(order, signal),
+        push: (order) => (order.tags.length > 0 ? Promise.reject(new Error('killed')) : pusher.push(order)),
       },
     })
     await expect(killed.publish(order, target('org/killed'))).rejects.toThrow('killed')

@@ -2,6 +2,10 @@
 // Evaluates pull requests like the app: the merge result against the base tip, with the owner files of the base, until
 // the check has no new questions, and then the gate with all other checks passed.
 import { join } from 'node:path'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
+import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import { describePullRequestChange } from '../../../src/pull-request/describe-change.ts'
 import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
@@ -38,6 +42,19 @@ export const createUnknownCheckAnswer = (reason = 'GitHub answered 503'): Answer
   reason,
   retryAfter: 30,
 })
+
+/** Loads catalogs without a cache. */
+export const catalogLoader: CatalogLoader = {
+  cache: noopCache,
+  load: async (repository, tree, root) => {
+    const entries = (await repository.list(tree)).filter(({ path }) => path.startsWith(`${root}/`))
+    const files = entries.map(async ({ path, oid }) => ({
+      path: path.slice(root.length + 1),
+      facts: parseCatalogFile(await repository.read(oid)),
+    }))
+    return entries.length === 0 ? undefined : assembleCatalog(await Promise.all(files))
+  },
+}
 
 /** Accounts, teams, and roles. An account that is not in it does not exist. */
 export class FakeGitHubAccounts {

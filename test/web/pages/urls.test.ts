@@ -1,7 +1,6 @@
 // Generated addresses are parsed, and other addresses are rejected.
 import { describe, expect, test } from '@jest/globals'
 import {
-  formatBadgeUrl,
   formatCatalogPageUrl,
   formatPullPageUrl,
   parsePageUrl,
@@ -20,7 +19,7 @@ describe('an address', () => {
       formatCatalogPageUrl(sampleRepository, 'catalogs~v4.20', 'a b/ü'),
       { page: 'package', repository: sampleRepository, catalog: 'catalogs~v4.20', package: 'a b/ü' },
     ],
-    [formatBadgeUrl(sampleRepository), { page: 'badge', repository: sampleRepository }],
+    ['/badge/Coast/operators.x.svg', { page: 'badge', repository: sampleRepository }],
     [formatRulePageUrl('two-heads'), { page: 'rule', id: 'two-heads' }],
     ['/rules/two-heads.md', { page: 'rule', id: 'two-heads' }],
     ['/', { page: 'home' }],

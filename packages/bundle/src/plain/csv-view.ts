@@ -8,7 +8,7 @@ import {
   getObjectAtPath,
   getStringAtPath,
 } from '../fields.ts'
-import type { JsonObject, RenderedObject, CertificateProvider, DeploymentConfig } from './rendering.ts'
+import type { JsonObject, RenderedObject, CertificateProvider } from './rendering.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 
 export interface ManifestGeneratorInput {
@@ -18,7 +18,6 @@ export interface ManifestGeneratorInput {
   /** `['']` means all namespaces. */
   readonly watchNamespaces: readonly string[]
   readonly certificates: CertificateProvider | undefined
-  readonly deploymentConfig: DeploymentConfig | undefined
 }
 
 export type WebhookType = 'ValidatingAdmissionWebhook' | 'MutatingAdmissionWebhook' | 'ConversionWebhook'

@@ -63,7 +63,6 @@ export function renderRegistryV1Objects(
   const generation: ManifestGeneratorInput = {
     ...{ bundle, csv, installNamespace, watchNamespaces: targets },
     certificates: provider === 'none' ? undefined : provider,
-    deploymentConfig: options.deploymentConfig,
   }
   const made = resourceGenerators.flatMap((generate) => generate(generation))
   const rejections = made.filter(isRenderRejection)

@@ -14,20 +14,6 @@ export interface PlainManifestRenderOptions {
   readonly watchNamespaces?: readonly string[]
   /** Defaults to `cert-manager`. `none` is for a cluster without a provider. */
   readonly certificates?: CertificateProvider | 'none'
-  readonly deploymentConfig?: DeploymentConfig
-}
-
-/** OLM v1's `deploymentConfig`; its parts have Kubernetes' format. */
-export interface DeploymentConfig {
-  readonly env?: readonly JsonObject[]
-  readonly envFrom?: readonly JsonObject[]
-  readonly volumes?: readonly JsonObject[]
-  readonly volumeMounts?: readonly JsonObject[]
-  readonly tolerations?: readonly JsonObject[]
-  readonly resources?: JsonObject
-  readonly nodeSelector?: JsonObject
-  readonly affinity?: JsonObject
-  readonly annotations?: Readonly<Record<string, string>>
 }
 
 export interface RenderedObject {

@@ -6,19 +6,10 @@ import type { MapEntry, ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /**
- * `start` and `end` are the document's byte offsets in the file. Matches names exactly first, then case-insensitively.
- * Returns the deepest location that exists on the path, or the first line of an unreadable document.
+ * Reads the document once for many paths. `start` and `end` are its byte offsets in the file. Matches names exactly
+ * first, then case-insensitively. Returns the deepest location that exists on the path, or the first line of an
+ * unreadable document.
  */
-export function locateFieldPath(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  path: readonly (string | number)[],
-): Omit<Location, 'file'> {
-  return createFieldPathLocator(bytes, start, end)(path)
-}
-
-/** Reads the document once for many paths. */
 export function createFieldPathLocator(
   bytes: Uint8Array,
   start: number,

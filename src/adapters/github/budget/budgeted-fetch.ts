@@ -8,6 +8,7 @@ import {
   type ParsedResponse,
 } from '../github-fetch.ts'
 import { parseRateLimitQuota, parseRateLimitRejection, type RateLimitQuota } from '../forge-error.ts'
+import { LruMap } from '../../lru-map.ts'
 import type { RequestBudget } from './request-budget.ts'
 import {
   type RequestWaitReason,
@@ -190,36 +191,18 @@ function createThrottledResponse(why: RequestWaitReason, milliseconds: number): 
  * credential, and only used when GitHub confirms them.
  */
 export function createResponseCache(maxBytes = maxResponseCacheBytes): ResponseCache {
-  const entries = new Map<string, CachedResponse>()
-  let bytes = 0
-  const getWeight = (key: string, { body }: CachedResponse) =>
-    body.length + key.length + cacheEntryOverheadBytes
-  function drop(key: string): void {
-    const answer = entries.get(key)
-    if (answer === undefined) return
-    bytes -= getWeight(key, answer)
-    entries.delete(key)
-  }
+  const entries = new LruMap<string, CachedResponse>(
+    maxBytes,
+    ({ body }, key) => body.length + key.length + cacheEntryOverheadBytes,
+  )
   return {
-    get(key) {
-      const answer = entries.get(key)
-      if (answer === undefined) return undefined
-      entries.delete(key)
-      entries.set(key, answer)
-      return answer
-    },
+    get: (key) => entries.get(key),
     put(key, answer) {
-      drop(key)
-      if (answer === undefined || answer.body.length > maxCachedResponseBytes) return
-      entries.set(key, answer)
-      bytes += getWeight(key, answer)
-      for (const oldest of entries.keys()) {
-        if (bytes <= maxBytes) break
-        drop(oldest)
-      }
+      if (answer === undefined || answer.body.length > maxCachedResponseBytes) entries.delete(key)
+      else entries.set(key, answer)
     },
     get bytes() {
-      return bytes
+      return entries.weight
     },
   }
 }

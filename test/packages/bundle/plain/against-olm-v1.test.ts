@@ -27,26 +27,11 @@ const generatedBundleCount = Number(process.env['FUZZ_BUNDLES'] ?? 300)
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'catalog-bot-render-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
-const deploymentConfig = {
-  env: [{ name: 'A', value: 'set' }, { name: 'NEW' }],
-  envFrom: [{ configMapRef: { name: 'settings' } }],
-  volumes: [{ name: 'data', emptyDir: {} }],
-  volumeMounts: [{ name: 'data', mountPath: '/x' }],
-  tolerations: [{ key: 'a', operator: 'Exists' }, { operator: 'Exists' }],
-  resources: { limits: { cpu: '1' } },
-  nodeSelector: { disk: 'fast' },
-  affinity: {
-    nodeAffinity: {},
-    podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'host' }] },
-  },
-  annotations: { a: 'config', c: 'config' },
-}
-
-/** Every install mode, every provider, and a configuration for all deployments. */
+/** Every install mode and every provider. */
 const plainManifestRenderOptionSets: readonly PlainManifestRenderOptions[] = [
   { installNamespace: 'operators', certificates: 'cert-manager' },
   { installNamespace: 'operators', certificates: 'openshift-service-ca', watchNamespaces: ['operators'] },
-  { installNamespace: 'operators', certificates: 'none', watchNamespaces: ['a'], deploymentConfig },
+  { installNamespace: 'operators', certificates: 'none', watchNamespaces: ['a'] },
   { installNamespace: 'operators', certificates: 'cert-manager', watchNamespaces: ['a', 'b'] },
 ]
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
-import { locateFieldPath } from '../../../../packages/fbc/src/positions/locate-path.ts'
+import { createFieldPathLocator } from '../../../../packages/fbc/src/positions/locate-path.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -10,7 +10,7 @@ describe('the place of a path in a document', () => {
   const bytes = encodeText(text)
   const [, second] = parseCatalogFile(bytes).others
   const at = (...path: (string | number)[]): object =>
-    locateFieldPath(bytes, second?.place.start ?? 0, second?.place.end ?? 0, path)
+    createFieldPathLocator(bytes, second?.place.start ?? 0, second?.place.end ?? 0)(path)
 
   test('spans a field, name and value', () => {
     expect(at('name')).toEqual({ line: 4, column: 1, endLine: 4, endColumn: 10 })
@@ -25,14 +25,14 @@ describe('the place of a path in a document', () => {
   test('is found in JSON in the middle of a line, too', () => {
     const json = encodeText('{"schema":"ü"} {"schema":"b","name":"c"}')
     const location = parseCatalogFile(json).others[1]?.place
-    expect(locateFieldPath(json, location?.start ?? 0, location?.end ?? 0, ['name'])).toMatchObject({
+    expect(createFieldPathLocator(json, location?.start ?? 0, location?.end ?? 0)(['name'])).toMatchObject({
       line: 1,
       column: 30,
     })
   })
 
   test('is the first line where nothing can be read', () => {
-    expect(locateFieldPath(encodeText('a: ['), 0, 4, ['a'])).toEqual({ line: 1, column: 1 })
+    expect(createFieldPathLocator(encodeText('a: ['), 0, 4)(['a'])).toEqual({ line: 1, column: 1 })
   })
 })
 

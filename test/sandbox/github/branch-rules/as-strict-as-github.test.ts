@@ -1,5 +1,5 @@
 // What GitHub rejects beyond the settings table. The code that enforces each rule links to its source.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-queue.ts'
 import {
@@ -11,14 +11,9 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
+const mergeRulesFixture = await MergeRulesFixture.furnish()
 afterEach(() => {
   mergeRulesFixture.githubFixture.github.delayTestMerges(0)
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const createBranchRulesScenario = async (

@@ -1,6 +1,6 @@
 // Required checks for a merge that was created outside GitHub: the commit they are evaluated on, the apps that count,
 // when they become visible, and how missing checks are reported.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { formatUnmetRequiredChecks } from '../../../../sandbox/github/branch-rules/required-checks.ts'
 import {
   MergeRulesFixture,
@@ -11,14 +11,9 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
+const mergeRulesFixture = await MergeRulesFixture.furnish()
 afterEach(() => {
   mergeRulesFixture.githubFixture.github.delayChecks(0)
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const createBranchRulesScenario = async (

@@ -1,5 +1,5 @@
 // How GitHub merges a pull request through its API, which commits a request pins, and how refs can be moved.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { runGit } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
@@ -9,14 +9,7 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
-afterEach(() => {
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
-})
+const mergeRulesFixture = await MergeRulesFixture.furnish()
 
 type GitHubCommitResponse = Awaited<
   ReturnType<typeof mergeRulesFixture.githubFixture.octokit.rest.git.getCommit>

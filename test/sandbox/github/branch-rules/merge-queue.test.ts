@@ -1,6 +1,6 @@
 // GitHub's merge queue: which pull requests enter, which groups are built and checked, what is merged, and what
 // removes an entry.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../../sandbox/github/views/account-view.ts'
 import {
@@ -11,15 +11,8 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
 let currentTimeMs = Date.now()
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
-afterEach(() => {
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
-})
+const mergeRulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
 
 const checkName = 'catalog-bot / validation'
 const createMergeQueueScenario = async (

@@ -1,5 +1,6 @@
 // A fixture for merge rules: one repository per test, with a pull request that is behind its base, and a merge commit
 // created in a clone, as a bot creates it.
+import { afterAll, afterEach, expect } from '@jest/globals'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockGitHubOptions } from '../../../../sandbox/github/github.ts'
@@ -45,8 +46,13 @@ export class MergeRulesFixture {
     this.githubFixture = it
   }
 
+  /** For the tests of one file, at its top level. After each of them, the traffic must have been valid. */
   static async furnish(options: Partial<MockGitHubOptions> = {}): Promise<MergeRulesFixture> {
     const it = await startGitHubFixture({ validateTraffic: true, ...options })
+    afterAll(() => it.stop())
+    afterEach(() => {
+      expect(it.github.violations.splice(0)).toEqual([])
+    })
     for (const login of ['carol', 'dave']) it.github.createUser(login)
     return new MergeRulesFixture(it)
   }

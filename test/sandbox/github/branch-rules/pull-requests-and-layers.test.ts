@@ -1,6 +1,6 @@
 // How "Require a pull request" applies to a push, and how rules combine: several refs in one push, classic protection
 // next to rulesets, and what each requires for creating a branch.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { runGit } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
@@ -12,14 +12,7 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, PushResult } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
-afterEach(() => {
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
-})
+const mergeRulesFixture = await MergeRulesFixture.furnish()
 
 const pullRequestRequiredMessage = 'Changes must be made through a pull request.'
 const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>

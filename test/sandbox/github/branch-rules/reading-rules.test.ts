@@ -1,21 +1,12 @@
 // Who can see which rules of a branch, and what administrators set by the REST interface: the JSON that is imported.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { Octokit } from '@octokit/rest'
 import { MergeRulesFixture, createStatusChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-let adminClient: Octokit
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-  adminClient = mergeRulesFixture.githubFixture.client(
-    mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
-  )
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
-afterEach(() => {
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
-})
+const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { githubFixture } = mergeRulesFixture
+const adminClient = githubFixture.client(githubFixture.github.tokenFor('maintainer'))
 
 const getMainBranchParams = ({
   name,

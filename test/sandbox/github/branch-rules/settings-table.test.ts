@@ -1,6 +1,6 @@
 // What GitHub's documentation and its users report about each branch setting when an app pushes a merge commit that it
 // created, by compare-and-swap and without bypassing checks. Each describe block is a row of that table.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import {
@@ -15,14 +15,7 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
 
-let mergeRulesFixture: MergeRulesFixture
-beforeAll(async () => {
-  mergeRulesFixture = await MergeRulesFixture.furnish()
-})
-afterAll(async () => mergeRulesFixture.githubFixture.stop())
-afterEach(() => {
-  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
-})
+const mergeRulesFixture = await MergeRulesFixture.furnish()
 
 const botCheckName = 'catalog-bot / validation'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/operator-framework/operator-controller/internal/operator-controller/config"
 	"github.com/operator-framework/operator-controller/internal/operator-controller/rukpak/bundle/source"
 	"github.com/operator-framework/operator-controller/internal/operator-controller/rukpak/preflights/crdupgradesafety"
 	"github.com/operator-framework/operator-controller/internal/operator-controller/rukpak/render"
@@ -26,11 +25,10 @@ import (
 )
 
 type request struct {
-	Directory        string                   `json:"directory"`
-	InstallNamespace string                   `json:"installNamespace"`
-	WatchNamespaces  []string                 `json:"watchNamespaces"`
-	Certificates     string                   `json:"certificates"`
-	DeploymentConfig *config.DeploymentConfig `json:"deploymentConfig"`
+	Directory        string   `json:"directory"`
+	InstallNamespace string   `json:"installNamespace"`
+	WatchNamespaces  []string `json:"watchNamespaces"`
+	Certificates     string   `json:"certificates"`
 	// An upgrade instead of a bundle.
 	Old []json.RawMessage `json:"old"`
 	New []json.RawMessage `json:"new"`
@@ -90,8 +88,7 @@ func rendered(asked request) ([]client.Object, error) {
 	}
 	return registryv1.Renderer.Render(bundle, asked.InstallNamespace,
 		render.WithTargetNamespaces(asked.WatchNamespaces...),
-		render.WithCertificateProvider(provider),
-		render.WithDeploymentConfig(asked.DeploymentConfig))
+		render.WithCertificateProvider(provider))
 }
 
 // A cluster that has the old definitions and nothing else.
