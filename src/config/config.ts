@@ -101,13 +101,13 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether an approval remains valid after a push that does not change any of the files that the approval covers. Changing the base branch of the pull request or the configuration still dismisses the approval.',
+          'Whether an `/approve` comment remains valid after a push that does not change any of the files that it covers. Reviews never remain valid. Changing the base branch of the pull request or the configuration still ends the approval.',
         ),
       confirmUnknownPushes: z
         .boolean()
         .default(false)
         .describe(
-          'Whether the author, an owner, or a maintainer must confirm a commit if it is unknown who pushed it. This includes pull requests for which no pusher is known. A commit that another user pushed always requires confirmation.',
+          'Whether the author, an owner, or a maintainer must confirm a commit if it is unknown who pushed it. This includes pull requests for which no pusher is known. A commit that another user pushed requires confirmation in any case, unless that user could approve the entire change.',
         ),
     })
     .prefault({})

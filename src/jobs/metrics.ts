@@ -33,7 +33,7 @@ function createJobAndDeliveryMetrics(registers: Registry[]) {
   return {
     deliveries: new Histogram({
       name: 'catalog_bot_delivery_seconds',
-      help: 'Time from the first byte of a webhook delivery to the response',
+      help: 'Time from receiving the headers of a webhook delivery to the response',
       labelNames: ['event', 'outcome'],
       buckets: durationBucketSeconds,
       registers,
@@ -59,7 +59,7 @@ function createJobAndDeliveryMetrics(registers: Registry[]) {
     }),
     openedToMerged: new Histogram({
       name: 'catalog_bot_opened_to_merged_seconds',
-      help: 'Time from when a pull request is opened until catalog-bot merges it',
+      help: 'Time from when a pull request is opened until it is merged',
       buckets: longDurationBucketSeconds,
       registers,
     }),
@@ -140,7 +140,7 @@ function createScanMetrics(registers: Registry[]) {
     }),
     missing: new Gauge({
       name: 'catalog_bot_scan_missing_references',
-      help: 'Image references in published catalogs whose images are missing or changed',
+      help: 'Image references in catalogs on served branches whose images are missing or changed',
       labelNames: ['repository'],
       registers,
     }),

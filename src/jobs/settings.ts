@@ -92,13 +92,14 @@ export const environmentVariables = {
   PRIVATE_KEY_PATH: "file with the App's private key, instead of `PRIVATE_KEY`",
   WEBHOOK_SECRET: "secret of the App's webhook, at least 16 characters",
   WEBHOOK_SECRET_PREVIOUS: 'previous webhook secret, still accepted during a rotation',
-  GITHUB_API_URL: 'REST API root and Git address of a GitHub Enterprise Server; either one implies the other',
-  GITHUB_URL: 'REST API root and Git address of a GitHub Enterprise Server; either one implies the other',
+  GITHUB_API_URL: 'root of the REST API of a GitHub Enterprise Server; if unset, derived from `GITHUB_URL`',
+  GITHUB_URL:
+    'address of a GitHub Enterprise Server, without a path; if unset, derived from a `GITHUB_API_URL` that ends in `/api/v3`',
   GITHUB_THROTTLE: '`off`: for a GitHub Enterprise Server without rate limits',
   GITHUB_WRITE_PAUSE: 'milliseconds between two writes to GitHub by the same installation',
   GITHUB_RESERVES:
     "percentages of GitHub's rate limit that evaluations, sweeps, and scans leave for more important work",
-  SWEEP_SECONDS: "interval between full checks, which don't depend on webhooks",
+  SWEEP_SECONDS: 'interval between sweeps, which find changes without webhooks',
   SCAN_SECONDS:
     'interval between image scans, which replaces the configured one; `0` disables all scans, and `off` in a repository disables its own',
   SECOND_LOOK_SECONDS: 'seconds until a second lookup confirms that an image is missing',

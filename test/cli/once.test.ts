@@ -16,6 +16,7 @@ import {
 } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { sweepOnce } from '../../src/server/once/sweep-once.ts'
+import { treeMismatchMarkerPrefix } from '../../src/report/base-branch-issues.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -232,6 +233,32 @@ describe('once', () => {
     const again = await openStore({ dataDirectory: store, clock: systemClock, lockTimeoutMs: 0 })
     await again.close()
   }, 90_000)
+
+  test('freezes merging for an open issue about a failed verification if its store is new, not after an unfreeze', async () => {
+    const repository = { owner: 'coast', name: 'operators' }
+    const token = demoEnvironment.github.installationTokenFor(
+      demoRepositoryName,
+      documentedWorkflowPermissions,
+    )
+    const reported = await fetch(`${demoEnvironment.github.url}/repos/${demoRepositoryName}/issues`, {
+      method: 'POST',
+      headers: { authorization: `token ${token}` },
+      body: JSON.stringify({ title: 'frozen', body: `${treeMismatchMarkerPrefix}${'c'.repeat(40)} -->` }),
+    })
+    expect(reported.status).toBe(201)
+    const folder = join(temporaryDirectory, 'evicted')
+    const dataDirectory = join(folder, 'store')
+    await copyPreparedStore(dataDirectory)
+    const sweep = async () => {
+      const { out } = await runOnceCommand(token, '-o', 'json', '--data', folder)
+      return (JSON.parse(out) as { stops: { reason: string }[] }).stops.map(({ reason }) => reason)
+    }
+    expect(await sweep()).toEqual([expect.stringMatching(/failed merge verification and is still open/)])
+    const store = await openStore({ dataDirectory, clock: systemClock, lockTimeoutMs: 0 })
+    await store.unfreezeMerges({ repository, kinds: ['audit'], by: { kind: 'bot' }, reason: '' })
+    await store.close()
+    expect(await sweep()).toEqual([])
+  }, 180_000)
 })
 
 function throwErrorWithMessage(why: string): never {

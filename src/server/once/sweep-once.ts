@@ -198,7 +198,8 @@ async function sweepOnceInDataFolder(
       () => scheduler.close(),
       () => workplaces.close(),
     )
-    if (options.folder === undefined) await restoreFreezeFromOpenIssue(repository, client, store)
+    if ((await store.listFreezeEvents(repository, 1)).length === 0)
+      await restoreFreezeFromOpenIssue(repository, client, store)
     await queue.enqueue({ kind: 'sweep', installation: 0, repository })
     const { left, failed } = await queue.drain({
       clock,
@@ -227,7 +228,10 @@ async function sweepOnceInDataFolder(
   }
 }
 
-/** An open mismatch issue keeps a branch frozen even if the state was lost. */
+/**
+ * An open mismatch issue keeps branches frozen if the state was lost: there is none, or a workflow's cache has expired. If
+ * the store has events of freezes, it is not new, and its freezes count.
+ */
 async function restoreFreezeFromOpenIssue(
   repository: RepositoryName,
   client: TokenAuthGitHubClient,
