@@ -49,6 +49,8 @@ const computeShutdownTimeoutsMs = (whole: number) => ({
   last: Math.min(3_000, whole / 4),
 })
 
+const backgroundReaderNiceness = 10
+
 export interface RunningBotServer {
   /** Such as `http://127.0.0.1:3000`. */
   readonly address: string
@@ -197,7 +199,8 @@ async function startAppServices(
   const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
   const store = await openStoreWithLogging(settings, { clock, log }, opening)
   const closeLauncher = startProcessLauncher()
-  const pool = createCatalogFileReaderPool()
+  // Evaluations, which somebody waits for, have their own readers.
+  const pool = createCatalogFileReaderPool(undefined, undefined, backgroundReaderNiceness)
   const registries = await createRegistryLookupService({
     clock,
     store,
@@ -342,7 +345,7 @@ function startJobWorker(
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
       }),
     settings.concurrency,
-    () => scheduler.waiting,
+    scheduler,
   )
 }
 

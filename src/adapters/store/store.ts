@@ -128,9 +128,9 @@ async function createStoreFromDatabase(
       worker?.wake()
     },
 
-    work: async (handler, concurrency, waiting) => {
+    work: async (handler, concurrency, idle) => {
       if (worker) throw new StoreError('failed', 'a job worker is already running')
-      const started = startJobWorker({ jobs, clock, handler, concurrency, waiting, problem, silence })
+      const started = startJobWorker({ jobs, clock, handler, concurrency, idle, problem, silence })
       worker = started
       return {
         stop: async () => {

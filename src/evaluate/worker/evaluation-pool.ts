@@ -22,6 +22,8 @@ export interface EvaluationPool {
     answer: WorkerCallbackHandler,
     hints?: EvaluationSchedulingHints,
   ): Promise<EvaluationResponse>
+  /** Starts a process for the repository if it has none, while the evaluation's input is read. */
+  prepare?(repository: PullSnapshot['repository']): void
   /** Whether an evaluation should be cheap, by GitHub's numbers and earlier evaluations. */
   isSmall(pull: PullRequestAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
@@ -97,6 +99,7 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
   }
 
   return {
+    prepare: (repository) => pools.small.prepare(toRepositoryKey(repository)),
     isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
     async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
