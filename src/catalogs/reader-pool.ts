@@ -76,11 +76,14 @@ const maxBytesReadInMainProcess = 32 * 1024
 export function createCatalogFileReaderPool(
   processes = Math.max(1, availableParallelism() - 1),
   limits = defaultCatalogFileReaderLimits,
+  /** As in `nice`. Default: that of this process. */
+  niceness?: number,
 ): CatalogFileReaderPool {
   const readers = createWorkerPool<Uint8Array, CatalogFileFacts>({
     script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
     heap: limits.memory,
     processes,
+    ...(niceness !== undefined && { niceness }),
     // Each loading catalog queues eight files.
     maxWaiting: 1000,
     // Pull requests come in bursts, and an idle reader keeps the memory of a large catalog.

@@ -155,10 +155,9 @@ async function loadTouchedCatalogs(
   const touched = layout.catalogs.filter(({ root }) => folders.has(root))
   return Promise.all(
     touched.map(async (catalog): Promise<CatalogComparisonInput> => {
-      const [base, result] = await Promise.all([
-        loader.load(repository, baseTree, catalog.root),
-        loader.load(repository, resultTree, catalog.root),
-      ])
+      // Not in parallel: the result then reads only the files that differ.
+      const base = await loader.load(repository, baseTree, catalog.root)
+      const result = await loader.load(repository, resultTree, catalog.root)
       return { ...catalog, ...(base && { base }), ...(result && { result }) }
     }),
   )

@@ -66,7 +66,8 @@ export async function scanRepositoryImages(
   job: ImageScanJob,
   ctx: JobContext<JobQueue & LeaseStore & StateStore & StatusPageStore>,
 ): Promise<void> {
-  const { store, settings } = ctx.app
+  const { store, settings, scheduler } = ctx.app
+  await scheduler.yieldToPulls()
   const lease = await store.acquireLease(imageScanLeaseName, settings.leaseSeconds)
   if (lease === undefined) return store.enqueue(job, busyScanRetrySeconds)
   try {

@@ -1,5 +1,6 @@
 // Orders jobs of pull requests. Large ones (by GitHub's numbers) pause at some points until no small or unknown one is
-// running, so that expensive pull requests do not slow down small ones. Decides nothing but the order.
+// running, so that expensive pull requests do not slow down small ones. Background work pauses while any evaluation or
+// merge batch is running. Decides nothing but the order.
 import type { Clock } from '../ports/clock.ts'
 
 export type JobCost = 'light' | 'heavy'
@@ -15,7 +16,12 @@ export interface JobSlot {
 
 export interface JobScheduler {
   startJob(): JobSlot
+  /** Registers a merge batch, to which background work yields. Call the result when it has ended. */
+  startBatch(): () => void
+  /** For work that nobody waits for: resolves when no evaluation or batch is running, or after the maximum wait. */
+  yieldToPulls(): Promise<void>
   readonly waiting: number
+  readonly yielding: number
   /** Releases all waiting jobs. */
   close(): void
 }
@@ -23,7 +29,10 @@ export interface JobScheduler {
 export interface JobSchedulerLimits {
   /** Heavy jobs at once: one for each process. */
   readonly maxHeavyJobs: number
-  /** Maximum milliseconds that a heavy job waits in total, so that endless light ones cannot block it. */
+  /**
+   * Maximum milliseconds that a heavy job waits in total, and that background work waits each time, so that endless
+   * light jobs cannot block them.
+   */
   readonly maxWaitMs: number
   /** Light jobs at once for one account. More of them wait like heavy ones, because a small diff can be expensive. */
   readonly maxLightJobsPerAccount: number
@@ -35,6 +44,8 @@ const defaultJobSchedulerLimits: JobSchedulerLimits = {
   maxWaitMs: 10_000,
   maxLightJobsPerAccount: 2,
 }
+
+const backgroundPollIntervalMs = 250
 
 interface ScheduledJob {
   account: string
@@ -62,7 +73,9 @@ class FairJobScheduler implements JobScheduler {
   readonly #light = new Set<ScheduledJob>()
   readonly #heavy = new Set<ScheduledJob>()
   readonly #queue = new Set<WaitingJob>()
-  #closed = false
+  readonly #closing = new AbortController()
+  #batches = 0
+  #yielding = 0
 
   constructor(clock: Clock, limits: JobSchedulerLimits) {
     this.#clock = clock
@@ -79,7 +92,9 @@ class FairJobScheduler implements JobScheduler {
     return {
       setCost: (weight, account) => this.#setCost(self, weight, account),
       yieldToLightJobs: () =>
-        this.#heavy.has(self) && !this.#closed ? this.#waitForAdmission(self) : Promise.resolve(),
+        this.#heavy.has(self) && !this.#closing.signal.aborted
+          ? this.#waitForAdmission(self)
+          : Promise.resolve(),
       end: () => {
         this.#light.delete(self)
         this.#heavy.delete(self)
@@ -88,12 +103,31 @@ class FairJobScheduler implements JobScheduler {
     }
   }
 
+  startBatch(): () => void {
+    this.#batches += 1
+    return () => void (this.#batches -= 1)
+  }
+
+  async yieldToPulls(): Promise<void> {
+    this.#yielding += 1
+    // Polls, because a batch starts a moment after the evaluation that requested it has ended.
+    for (let waitedMs = 0; waitedMs < this.#limits.maxWaitMs; waitedMs += backgroundPollIntervalMs) {
+      if (this.#closing.signal.aborted || this.#light.size + this.#heavy.size + this.#batches === 0) break
+      await this.#clock.sleep(backgroundPollIntervalMs, this.#closing.signal)
+    }
+    this.#yielding -= 1
+  }
+
   get waiting(): number {
     return this.#queue.size
   }
 
+  get yielding(): number {
+    return this.#yielding
+  }
+
   close(): void {
-    this.#closed = true
+    this.#closing.abort()
     this.#admitJobs()
   }
 
@@ -132,9 +166,9 @@ class FairJobScheduler implements JobScheduler {
 
   #admitJobs(): void {
     for (
-      let one = this.#closed ? [...this.#queue][0] : this.#findNextJob();
+      let one = this.#closing.signal.aborted ? [...this.#queue][0] : this.#findNextJob();
       one;
-      one = this.#closed ? [...this.#queue][0] : this.#findNextJob()
+      one = this.#closing.signal.aborted ? [...this.#queue][0] : this.#findNextJob()
     ) {
       this.#queue.delete(one)
       one.heavy.isAdmitted = true

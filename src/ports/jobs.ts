@@ -51,17 +51,24 @@ export interface JobQueueStatistics {
   waitingJobs(): Promise<readonly JobKindStatistics[]>
 }
 
+export interface IdleJobCounts {
+  /** Large pull requests that wait for small ones. */
+  readonly waiting: number
+  /** Background jobs that wait for pull requests. */
+  readonly yielding: number
+}
+
 export interface JobRunner {
   /**
    * Runs jobs until `stop()`: one at a time per key (repository and pull, or repository and branch), at most
    * `concurrency` in total. Retries a rejected job with back-off, and takes over the jobs of a dead process. If an equal job
-   * arrives while one is running, it runs once more afterwards. `waiting`: running jobs that only wait for other jobs and
-   * therefore don't count.
+   * arrives while one is running, it runs once more afterwards. `idle`: the numbers of running jobs that
+   * only wait for other jobs and therefore don't count.
    */
   work(
     handler: (job: Job) => Promise<void>,
     concurrency: number,
-    waiting?: () => number,
+    idle?: IdleJobCounts,
   ): Promise<{ stop(): Promise<void> }>
 }
 

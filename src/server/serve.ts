@@ -9,7 +9,7 @@ import { createGitHubApp, type GitHubApp } from '../adapters/github/github-app.t
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { traceMethodCalls } from '../ports/tracing.ts'
-import { StoreError } from '../adapters/store/database.ts'
+import { type Database, StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
 import { startControlSocketServer } from './control-socket.ts'
@@ -49,6 +49,8 @@ const computeShutdownTimeoutsMs = (whole: number) => ({
   last: Math.min(3_000, whole / 4),
 })
 
+const backgroundReaderNiceness = 10
+
 export interface RunningBotServer {
   /** Such as `http://127.0.0.1:3000`. */
   readonly address: string
@@ -62,6 +64,8 @@ type StatusPageHandler = (request: IncomingMessage, response: ServerResponse) =>
 
 export interface ServeOptions {
   readonly clock?: Clock
+  /** The embedded database, if the caller began to open it. catalog-bot closes it, also if the start fails. */
+  readonly opening?: Promise<Database>
   /** An extra page that uses the App's GitHub access. */
   readonly page?: (github: GitHubApp) => StatusPageHandler
 }
@@ -74,12 +78,17 @@ export async function startBotServer(
   settings: BotSettings,
   credentials: AppCredentials,
   log: Logger,
-  { clock = systemClock, page }: ServeOptions = {},
+  { clock = systemClock, page, opening }: ServeOptions = {},
 ): Promise<RunningBotServer> {
   const metrics = createMetrics()
   const github = createMeteredGitHubApp(settings, credentials, { metrics, clock, log })
-  await verifyAppCredentials(github, log)
-  const services = await startAppServices(settings, { metrics, clock, log })
+  try {
+    await verifyAppCredentials(github, log)
+  } catch (error) {
+    await (await opening?.catch(() => undefined))?.close()
+    throw error
+  }
+  const services = await startAppServices(settings, { metrics, clock, log }, opening)
   const { app } = services
   const { store } = app
   const workplaces = createRepositoryContextFactory(app, github)
@@ -128,7 +137,8 @@ export async function startBotServer(
     `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${(listening.address() as AddressInfo).port}`
   const address = formatAddress(server)
   log.info({ address }, 'listening')
-  saveCompileCache()
+  // After the caller reports the address: the first save takes half a second.
+  setImmediate(saveCompileCache)
   return {
     address,
     ...(metricsServer !== undefined && { metricsUrl: `${formatAddress(metricsServer)}/metrics` }),
@@ -182,13 +192,15 @@ interface StartedAppServices {
 async function startAppServices(
   settings: BotSettings,
   { metrics, clock, log }: ServerInstrumentation,
+  opening: Promise<Database> | undefined,
 ): Promise<StartedAppServices> {
   // Before any child process starts, so that none inherits the credentials.
   const publishEnvironment = extractPublishEnvironment(process.env)
   const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
-  const store = await openStoreWithLogging(settings, clock, log)
+  const store = await openStoreWithLogging(settings, { clock, log }, opening)
   const closeLauncher = startProcessLauncher()
-  const pool = createCatalogFileReaderPool()
+  // Evaluations, which somebody waits for, have their own readers.
+  const pool = createCatalogFileReaderPool(undefined, undefined, backgroundReaderNiceness)
   const registries = await createRegistryLookupService({
     clock,
     store,
@@ -237,11 +249,16 @@ async function startAppServices(
 }
 
 /** Opening a remote or large database can take time, so the log shows what startup waits for. */
-async function openStoreWithLogging(settings: BotSettings, clock: Clock, log: Logger): Promise<Store> {
-  const opening = performance.now()
+async function openStoreWithLogging(
+  settings: BotSettings,
+  { clock, log }: Pick<ServerInstrumentation, 'clock' | 'log'>,
+  opening: Promise<Database> | undefined,
+): Promise<Store> {
+  const started = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
+    ...(opening !== undefined && { opening }),
     dataDirectory: getStoreFolder(settings.dataDirectory),
     clock,
     silence: Math.min(settings.leaseSeconds, 15),
@@ -250,7 +267,7 @@ async function openStoreWithLogging(settings: BotSettings, clock: Clock, log: Lo
       if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
     },
   })
-  log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
+  log.info({ milliseconds: Math.round(performance.now() - started) }, 'the store is open')
   return store
 }
 
@@ -328,7 +345,7 @@ function startJobWorker(
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
       }),
     settings.concurrency,
-    () => scheduler.waiting,
+    scheduler,
   )
 }
 

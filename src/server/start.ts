@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import pino from 'pino'
-import { startBotServer, type RunningBotServer } from './serve.ts'
+import type { RunningBotServer } from './serve.ts'
+import { openEmbeddedDatabase } from '../adapters/store/embedded-database.ts'
 import { readSavedAppCredentials } from '../jobs/saved-credentials.ts'
-import { readSettings } from '../jobs/settings.ts'
-import { startSetup } from './setup/set-up.ts'
+import { getStoreFolder, readSettings } from '../jobs/settings.ts'
 import { readPackageVersion } from '../adapters/package-metadata.ts'
 
 const npmPackageFolder = join(import.meta.dirname, '..', '..')
@@ -57,8 +57,20 @@ export async function startBotFromEnvironment({
     )
     if (metricsUrl !== undefined) say(`Metrics are available at ${metricsUrl}.`)
   }
-  if (settings.credentials === undefined) return startSetup({ settings, log, say, onServing: reportServing })
-  const app = await startBotServer(settings, settings.credentials, log)
+  if (settings.credentials === undefined) {
+    const { startSetup } = await import('./setup/set-up.ts')
+    return startSetup({ settings, log, say, onServing: reportServing })
+  }
+  // The database opens while the modules of the server load, which takes as long.
+  const opening =
+    settings.databaseUrl === undefined
+      ? openEmbeddedDatabase(getStoreFolder(settings.dataDirectory), {
+          problem: (error) => log.error({ err: error }, 'the store failed'),
+        })
+      : undefined
+  opening?.catch(() => undefined)
+  const { startBotServer } = await import('./serve.ts')
+  const app = await startBotServer(settings, settings.credentials, log, { ...(opening && { opening }) })
   reportServing(app)
   return app
 }

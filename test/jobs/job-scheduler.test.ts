@@ -152,3 +152,33 @@ test('closing the scheduler lets all waiting jobs continue', async () => {
   await flushEventLoop()
   expect([one.is, other.is]).toEqual([true, true])
 })
+
+test('background work waits for evaluations and merge batches, but not forever', async () => {
+  const { turns, heavy, pass } = setUpJobScheduler()
+  const startBackgroundWork = () => {
+    const work = { isDone: false }
+    void turns.yieldToPulls().then(() => (work.isDone = true))
+    return work
+  }
+  const idle = startBackgroundWork()
+  await flushEventLoop()
+  expect([idle.isDone, turns.yielding]).toEqual([true, 0])
+  const slot = heavy('alice')
+  const work = startBackgroundWork()
+  await pass(250)
+  const endBatch = turns.startBatch()
+  slot.end()
+  await pass(250)
+  expect([work.isDone, turns.yielding]).toEqual([false, 1])
+  endBatch()
+  await pass(250)
+  expect([work.isDone, turns.yielding]).toEqual([true, 0])
+  turns.startJob()
+  const patient = startBackgroundWork()
+  for (let waitedMs = 0; waitedMs < 1000; waitedMs += 250) await pass(250)
+  expect(patient.isDone).toBe(true)
+  const last = startBackgroundWork()
+  turns.close()
+  await flushEventLoop()
+  expect(last.isDone).toBe(true)
+})

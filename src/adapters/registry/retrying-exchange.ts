@@ -102,7 +102,7 @@ export function createRetryingRequestSender(
       const { error } = failure
       // A HEAD that fails at the server falls back to GET immediately.
       const isOnce = kind === 'upload' || (kind === 'head' && error.code === 'server')
-      const repeats = error.retryable && !isOnce && !failure.final
+      const repeats = error.retryable && !isOnce && !failure.final && !isUnknownHost(error)
       const wait = error.retryAfter === undefined ? computePauseMs(error, attempt) : error.retryAfter * 1000
       if (!repeats || attempt >= retryPolicy.attempts || wait > retryPolicy.maxWaitSeconds * 1000) {
         // One broken upload says nothing about the host, because proxies cut off large bodies.
@@ -120,6 +120,11 @@ export function createRetryingRequestSender(
     const base = retryPolicy.backOffMs * 2 ** (attempt - 1)
     return Math.min(base * (1 + random() / 2), retryPolicy.maxWaitSeconds * 1000)
   }
+}
+
+/** The name server answered that the name does not exist. A later evaluation asks again, so this one does not wait. */
+function isUnknownHost({ code, cause }: RegistryError): boolean {
+  return code === 'dns' && cause instanceof Error && 'code' in cause && cause.code === 'ENOTFOUND'
 }
 
 /** Adaptive concurrency per host and request kind. A success adds one slot; a rate limit halves the slots once per wave. */

@@ -66,8 +66,9 @@ function startDatabaseProcess(): ChildProcess {
   const entry = new URL(`./embedded-process${extname(import.meta.url)}`, import.meta.url)
   return fork(fileURLToPath(entry), [], {
     execPath: process.execPath,
-    // Does not pass this process's options: --inspect would claim the same port again.
-    execArgv: ['--no-warnings'],
+    // Does not pass this process's options: --inspect would claim the same port again. V8's optimizing compiler would
+    // take 0.7 s and 500 MB for Postgres, whose statements it speeds up by less than a fifth.
+    execArgv: ['--no-warnings', '--liftoff-only'],
     // Passes only what Node needs, because the App's environment holds credentials.
     env: Object.fromEntries(inheritedEnvVariableNames.map((name) => [name, process.env[name]])),
     serialization: 'advanced',

@@ -13,6 +13,9 @@ const maxRestartDelayMs = 30_000
 /** Milliseconds after which a process counts as started successfully. */
 const minStableUptimeMs = 60_000
 
+/** A stopping App finishes its jobs first, while its successor may already start. */
+const defaultDatabaseLockTimeoutMs = 10_000
+
 interface SupervisedDatabaseConnection {
   /** Waits for a start in progress. Rejects with a StoreError if it fails. */
   current(): Promise<EmbeddedConnection>
@@ -20,8 +23,8 @@ interface SupervisedDatabaseConnection {
 }
 
 export interface EmbeddedDatabaseOptions {
-  /** Milliseconds to wait for another process to release the folder. */
-  readonly timeoutMs: number
+  /** Milliseconds to wait for another process to release the folder; default 10,000. */
+  readonly timeoutMs?: number | undefined
   /** Receives the process's standard error and its unexpected end. */
   readonly problem: (error: unknown) => void
 }
@@ -33,7 +36,7 @@ export interface EmbeddedDatabaseOptions {
  */
 export async function openEmbeddedDatabase(
   directory: string | undefined,
-  { timeoutMs, problem }: EmbeddedDatabaseOptions,
+  { timeoutMs = defaultDatabaseLockTimeoutMs, problem }: EmbeddedDatabaseOptions,
 ): Promise<Database> {
   const reportOutput = (line: string) =>
     problem(new StoreError('failed', `output of the database process: ${line}`))

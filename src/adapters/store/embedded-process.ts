@@ -15,6 +15,9 @@ import { StoreError, type StoreErrorCode } from './database.ts'
 /** SQLITE_BUSY: another process has the lock. */
 const sqliteBusyErrorCode = 5
 
+/** PGlite zeroes all of it at startup, and the default is 128 MB. The system caches the files, too. */
+const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
+
 /** Milliseconds between two attempts. */
 const lockRetryDelayMs = 50
 
@@ -70,14 +73,17 @@ async function executeDatabaseCommand(order: EmbeddedDatabaseCommand): Promise<r
 async function openDatabase(directory: string | undefined, timeoutMs: number): Promise<void> {
   if (directory === undefined) {
     const archive = findInitializedDatabase()
-    embeddedDatabase = await PGlite.create(archive ? { loadDataDir: await openAsBlob(archive) } : {})
+    embeddedDatabase = await PGlite.create({
+      startParams,
+      ...(archive && { loadDataDir: await openAsBlob(archive) }),
+    })
     return
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
   releaseDatabaseFolderLock = await lockDatabaseFolder(directory, timeoutMs)
   const folder = join(directory, 'postgres')
   if (!existsSync(folder)) await unpackInitializedDatabase(folder)
-  embeddedDatabase = await PGlite.create(folder)
+  embeddedDatabase = await PGlite.create(folder, { startParams })
 }
 
 /** The archive of a new database by PGlite's authors, which saves three seconds. Undefined where only dependencies of production are installed. */

@@ -34,6 +34,8 @@ export interface StoreOptions {
   readonly databaseUrl?: string
   /** The embedded database's folder. If neither is set, data is in memory only. */
   readonly dataDirectory?: string
+  /** An embedded database that the caller began to open, which replaces `dataDirectory`. The store closes it. */
+  readonly opening?: Promise<Database>
   /** Milliseconds to wait for another process to release the folder; default 10,000. */
   readonly lockTimeoutMs?: number
   /** For polling pauses. Leases and expiry use the database's time. */
@@ -46,9 +48,6 @@ export interface StoreOptions {
 
 const defaultJobTakeoverSeconds = 15
 
-/** A stopping App finishes its jobs first, while its successor may already start. */
-const defaultDatabaseLockTimeoutMs = 10_000
-
 const pruneIntervalMs = 3600_000
 
 /**
@@ -59,10 +58,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, problem = () => undefined } = options
   const database = options.databaseUrl
     ? openServerDatabase(options.databaseUrl, problem)
-    : await openEmbeddedDatabase(options.dataDirectory, {
-        timeoutMs: options.lockTimeoutMs ?? defaultDatabaseLockTimeoutMs,
-        problem,
-      })
+    : await (options.opening ??
+        openEmbeddedDatabase(options.dataDirectory, { timeoutMs: options.lockTimeoutMs, problem }))
   try {
     return await createStoreFromDatabase(
       database,
@@ -131,9 +128,9 @@ async function createStoreFromDatabase(
       worker?.wake()
     },
 
-    work: async (handler, concurrency, waiting) => {
+    work: async (handler, concurrency, idle) => {
       if (worker) throw new StoreError('failed', 'a job worker is already running')
-      const started = startJobWorker({ jobs, clock, handler, concurrency, waiting, problem, silence })
+      const started = startJobWorker({ jobs, clock, handler, concurrency, idle, problem, silence })
       worker = started
       return {
         stop: async () => {

@@ -1,6 +1,6 @@
 // Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
 import type { Clock } from '../../ports/clock.ts'
-import type { Job } from '../../ports/jobs.ts'
+import type { IdleJobCounts, Job } from '../../ports/jobs.ts'
 import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'
 
 /** Milliseconds between polls without a wake-up. */
@@ -28,8 +28,7 @@ export interface JobWorkerOptions {
   readonly clock: Clock
   readonly handler: (job: Job) => Promise<void>
   readonly concurrency: number
-  /** The number of running jobs that only wait for other running jobs. */
-  readonly waiting?: (() => number) | undefined
+  readonly idle?: IdleJobCounts | undefined
   /** Receives rejecting handlers and database failures. The job waits again in either case. */
   readonly problem: (error: unknown, job?: Job) => void
   /** Seconds without a heartbeat after which another process takes over a job. */
@@ -45,7 +44,7 @@ class PollingJobWorker implements JobWorker {
   readonly #clock
   readonly #handler
   readonly #concurrency
-  readonly #waiting
+  readonly #idle
   readonly #problem
   readonly #silence
   readonly #running = new Map<string, { taken: ClaimedJob; since: number; done: Promise<void> }>()
@@ -58,12 +57,20 @@ class PollingJobWorker implements JobWorker {
   readonly #living
 
   constructor(options: JobWorkerOptions) {
-    const { jobs, clock, handler, concurrency, waiting = () => 0, problem, silence } = options
+    const {
+      jobs,
+      clock,
+      handler,
+      concurrency,
+      idle = { waiting: 0, yielding: 0 },
+      problem,
+      silence,
+    } = options
     this.#jobs = jobs
     this.#clock = clock
     this.#handler = handler
     this.#concurrency = concurrency
-    this.#waiting = waiting
+    this.#idle = idle
     this.#problem = problem
     this.#silence = silence
     this.#looping = this.#loop()
@@ -107,9 +114,10 @@ class PollingJobWorker implements JobWorker {
     const jobsInSlots = [...this.#running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
-    const atWork = this.#running.size - this.#waiting()
+    const { waiting, yielding } = this.#idle
+    const atWork = this.#running.size - waiting - yielding
     return Math.min(
-      this.#concurrency - jobsInSlots,
+      this.#concurrency - jobsInSlots + yielding,
       this.#concurrency * maxConcurrentJobsPerSlot - atWork,
       maxConcurrentJobs - this.#running.size,
     )

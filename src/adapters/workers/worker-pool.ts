@@ -20,6 +20,8 @@ export interface WorkerPool<Order, Answer> {
     callBack?: ParentProcessRequestSender,
     key?: string,
   ): Promise<Answer>
+  /** Starts a process for this key if none exists and there is capacity, so that its next order need not wait. */
+  prepare(key: string): void
   /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
   close(): Promise<void>
 }
@@ -129,6 +131,11 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     } finally {
       this.#releaseSlot(key)
     }
+  }
+
+  readonly prepare: WorkerPool<Order, Answer>['prepare'] = (key) => {
+    if (this.#closed || this.#working + this.#resting.length >= this.#processes) return
+    if ([...this.#workers].every((pooled) => pooled.key !== key)) this.#keepIdle(this.#acquireWorker(key))
   }
 
   readonly close: WorkerPool<Order, Answer>['close'] = async () => {

@@ -22,6 +22,8 @@ export interface EvaluationPool {
     answer: WorkerCallbackHandler,
     hints?: EvaluationSchedulingHints,
   ): Promise<EvaluationResponse>
+  /** Starts a process for the repository if it has none, while the evaluation's input is read. */
+  prepare?(repository: PullSnapshot['repository']): void
   /** Whether an evaluation should be cheap, by GitHub's numbers and earlier evaluations. */
   isSmall(pull: PullRequestAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
@@ -47,8 +49,8 @@ const maxLargeLaneProcesses = 2
 const maxSlowLaneProcesses = 2
 /** Lower priority than the process that answers deliveries. */
 const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
-/** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
-const warmWorkerWaitMsByLane = { small: 500, large: 0, slow: 0 } as const
+/** Milliseconds to wait for a process that knows the repository: a new one takes seconds of CPU time on a large one. */
+const warmWorkerWaitMsByLane = { small: 2000, large: 0, slow: 0 } as const
 /** Each waiting evaluation holds a snapshot. */
 const maxWaitingEvaluations = 1000
 /** Milliseconds that an idle process waits for another evaluation of its repository. */
@@ -97,6 +99,7 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
   }
 
   return {
+    prepare: (repository) => pools.small.prepare(toRepositoryKey(repository)),
     isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
     async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order

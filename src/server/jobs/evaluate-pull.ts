@@ -126,6 +126,7 @@ async function readSnapshotAndEvaluatePull(
   answers: Map<string, AnswerToCheckQuestion>,
 ): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
+  app.evaluationPool.prepare?.(forge.repository)
   let size: PullSize | undefined
   let present: BotCommentAndCheckRuns | undefined
   const snapshot = await forge.readSnapshot(pull, {

@@ -133,6 +133,8 @@ async function recordCatalogsAtCommit(
   const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
   const keys = createCatalogUrlSegments(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
+  // The first time, every catalog is read and written.
+  if (before.size === 0) await app.scheduler.yieldToPulls()
   const owners = await buildPackageOwnerLookup(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {

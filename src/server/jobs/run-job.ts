@@ -63,6 +63,7 @@ export async function runJob(
     return
   }
   let sent = 0
+  const endBatch = job.kind === 'train' ? app.scheduler.startBatch() : undefined
   try {
     await (app.tracing ?? noopTracing).span(`job ${job.kind}`, toJobSpanAttributes(job, id), async () => {
       const work = allowance?.isBusy === true ? 'sweep' : getWorkPriorityClass(job.kind)
@@ -80,6 +81,7 @@ export async function runJob(
       onEnded: (outcome) => onDone(job, outcome, performance.now() - started),
     })
   } finally {
+    endBatch?.()
     if (sent > 0)
       await allowance
         ?.charge(sent)

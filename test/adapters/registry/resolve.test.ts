@@ -503,6 +503,21 @@ describe('limits and outages', () => {
       retryAfter: 60,
     })
   })
+  test.each([
+    ['does not exist is not retried', 'ENOTFOUND', 1],
+    ['cannot be resolved at the moment is retried', 'EAI_AGAIN', 2],
+  ])('a host name that %s', async (_, code, attempts) => {
+    let lookups = 0
+    const client = createTestRegistryClient({
+      resolve: () => {
+        lookups += 1
+        return Promise.reject(Object.assign(new Error(code), { code }))
+      },
+      limits: { attempts: 2, backOffMs: 1 },
+    })
+    expect(await client.resolve('no.such.example/a/b:1')).toMatchObject({ kind: 'unknown' })
+    expect(lookups).toBe(attempts)
+  })
   test('an untrusted certificate is inconclusive, not missing', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const client = createTestRegistryClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })

@@ -221,6 +221,31 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         expect(maxConcurrent).toBe(3)
       })
 
+      test('a background job that waits for pull requests takes none of their slots', async () => {
+        const of = createRepositoryName()
+        const counts = { waiting: 0, yielding: 0 }
+        const seen: Job['kind'][] = []
+        const evaluated = Promise.withResolvers<void>()
+        working.push(
+          await store.work(
+            async ({ kind }) => {
+              seen.push(kind)
+              if (kind === 'pull') return evaluated.resolve()
+              counts.yielding += 1
+              await evaluated.promise
+              counts.yielding -= 1
+            },
+            1,
+            counts,
+          ),
+        )
+        await store.enqueue({ ...createPullJob(1, of), kind: 'scan' })
+        await waitUntil(() => seen.length === 1)
+        await store.enqueue(createPullJob(1, of))
+        await waitUntil(() => seen.length === 2)
+        expect(seen).toEqual(['scan', 'pull'])
+      })
+
       test('an enqueued job begins immediately', async () => {
         const began: number[] = []
         await work(async () => void began.push(performance.now()))

@@ -323,3 +323,19 @@ describe('other waiting jobs', () => {
     expect(await long).toMatchObject({ code: 'displaced' })
   })
 })
+
+test('a prepared process runs the next job of its key, and is prepared once', async () => {
+  createTestWorkerPool({ processes: 2, isForOneKey: true })
+  const countChildren = () =>
+    readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).length
+  const before = countChildren()
+  workerPool.prepare('one')
+  workerPool.prepare('one')
+  expect(countChildren()).toBe(before + 1)
+  const readPid = (key: string) => workerPool.run({ kind: 'pid' }, generousTimeoutMs, undefined, key)
+  expect(await readPid('one')).toBe(await readPid('one'))
+  expect(countChildren()).toBe(before + 1)
+  await readPid('other')
+  workerPool.prepare('third')
+  expect(countChildren()).toBe(before + 2)
+})

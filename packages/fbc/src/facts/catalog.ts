@@ -179,12 +179,13 @@ export function assembleCatalog(
   const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
   const all = <Part>(part: (facts: CatalogFileFacts, path: string) => readonly Part[]) =>
     walked.flatMap(({ path, facts }) => part(facts, path))
+  const located = walked.map(({ path, facts }) => locateCatalogBlobs(facts, path))
   return {
-    packages: all((facts, path) => facts.packages.map((blob) => setCatalogBlobFilePath(blob, path))),
-    channels: all((facts, path) => facts.channels.map((blob) => setCatalogBlobFilePath(blob, path))),
-    bundles: all((facts, path) => facts.bundles.map((blob) => setCatalogBlobFilePath(blob, path))),
-    deprecations: all((facts, path) => facts.deprecations.map((blob) => setCatalogBlobFilePath(blob, path))),
-    others: all((facts, path) => facts.others.map((blob) => setCatalogBlobFilePath(blob, path))),
+    packages: located.flatMap(({ packages }) => packages),
+    channels: located.flatMap(({ channels }) => channels),
+    bundles: located.flatMap(({ bundles }) => bundles),
+    deprecations: located.flatMap(({ deprecations }) => deprecations),
+    others: located.flatMap(({ others }) => others),
     findings: all((facts, path) => facts.findings.map((finding) => addFilePathToFinding(finding, path))),
     oddities: all((facts, path) => (facts.oddities ?? []).map((leniency) => ({ ...leniency, file: path }))),
     loadErrors: walked.flatMap(({ path, facts }) =>
@@ -192,6 +193,29 @@ export function assembleCatalog(
     ),
     files: walked.map(({ path, facts }) => ({ path, bytes: facts.bytes })),
   }
+}
+
+type LocatedBlobs = Pick<Catalog, 'packages' | 'channels' | 'bundles' | 'deprecations' | 'others'>
+const lastLocatedBlobs = new WeakMap<
+  CatalogFileFacts,
+  { readonly path: string; readonly blobs: LocatedBlobs }
+>()
+
+/** Both sides of a change then share the blobs of the files that do not differ, and what is computed from each blob. */
+function locateCatalogBlobs(facts: CatalogFileFacts, path: string): LocatedBlobs {
+  const known = lastLocatedBlobs.get(facts)
+  if (known?.path === path) return known.blobs
+  const locate = <Blob extends { readonly place: BlobLocation }>(blobs: readonly Blob[]) =>
+    blobs.map((blob) => setCatalogBlobFilePath(blob, path))
+  const blobs = {
+    packages: locate(facts.packages),
+    channels: locate(facts.channels),
+    bundles: locate(facts.bundles),
+    deprecations: locate(facts.deprecations),
+    others: locate(facts.others),
+  }
+  lastLocatedBlobs.set(facts, { path, blobs })
+  return blobs
 }
 
 function setCatalogBlobFilePath<Blob extends { readonly place: BlobLocation }>(

@@ -10,15 +10,18 @@ const workerScriptUrl = new URL(`./unpack-process${extname(import.meta.url)}`, i
 
 // Files are outside the heap and have a budget. Parsed content is inside the heap and many times as large. Callers
 // limit concurrency, because each waiting order holds its layers in memory.
-const sharedWorkerPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
+const sharedWorkerPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100 }
 const unpackWorkerPool = createWorkerPool<UnpackRequest, UnpackResult>({
   ...sharedWorkerPoolOptions,
   heap: 128,
+  maxIdleMs: 0,
   maxOrders: 1,
 })
 const bundleReaderWorkerPool = createWorkerPool<UnpackRequest, UnpackResult>({
   ...sharedWorkerPoolOptions,
   heap: 512,
+  // Most pull requests add a bundle, and reading one takes a tenth of the time that a process takes to start.
+  maxIdleMs: 5 * 60_000,
   maxOrders: 50,
 })
 

@@ -1,5 +1,5 @@
 // Unpacks untrusted archives in a separate process, so that they cannot exhaust the main process.
-import { serveWorkerRequests } from '../../workers/answer-orders.ts'
+import { saveCompileCache, serveWorkerRequests } from '../../workers/answer-orders.ts'
 import type { BundleReadResultWithInstallFacts } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { unpackLayers, type CompressedLayer, type UnpackLimits } from './unpack-layers.ts'
@@ -17,6 +17,8 @@ export type UnpackResult =
   | { readonly reading: BundleReadResultWithInstallFacts }
   | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
+let areReadersCompiled = false
+
 async function handleUnpackRequest({
   layers,
   directories,
@@ -25,9 +27,11 @@ async function handleUnpackRequest({
 }: UnpackRequest): Promise<UnpackResult> {
   try {
     if (labels === undefined) return { files: await unpackLayers(layers, directories, limits) }
-    // Loads the bundle readers only if needed.
+    // Loads the bundle readers only if needed. The first order saves their compiled code before it reads the archive.
     const { findHelmChartDirectories: chartDirectories, readBundleFiles } =
       await import('./read-bundle-files.ts')
+    if (!areReadersCompiled) saveCompileCache()
+    areReadersCompiled = true
     const files = await unpackLayers(layers, directories, limits, chartDirectories)
     return { reading: readBundleFiles(files, labels) }
   } catch (error) {

@@ -14,6 +14,7 @@ import type {
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph, type UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { parseVersion, type Version, compareVersions } from '@catalog-bot/fbc/versions/version'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Location } from '@catalog-bot/findings/finding'
 import { parseVersionRange, type VersionRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
@@ -123,13 +124,13 @@ function collectDeprecationEntryKeys(deprecations: readonly DeprecationBlob[]): 
   )
 }
 
-function createChannelView(blob: ChannelBlob): ChannelView {
+const createChannelView = memoizePerObject((blob: ChannelBlob): ChannelView => {
   const graph = analyzeUpgradeGraph(blob.entries)
   const head = graph.heads.length === 1 ? blob.entries.find(({ name }) => name === graph.heads[0]) : undefined
   return { blob, graph, ...(head && { head }) }
-}
+})
 
-function createBundleView(blob: BundleBlob): BundleView {
+const createBundleView = memoizePerObject((blob: BundleBlob): BundleView => {
   let byType: ReadonlyMap<string, readonly Property[]> | undefined
   const properties = (type: string): readonly Property[] => {
     if (blob.properties.length === 0) return emptyPropertyList
@@ -141,7 +142,7 @@ function createBundleView(blob: BundleBlob): BundleView {
   const versionText = own ? getStringField(own.value, 'version') : ''
   const version = parseVersion(versionText)
   return { blob, versionText, ...(version.ok && { version: version.value }), properties }
-}
+})
 
 const emptyPropertyList: readonly Property[] = []
 
