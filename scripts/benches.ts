@@ -99,7 +99,8 @@ async function measureCommands(): Promise<ReadonlyMap<string, BestRun>> {
   }
   const best = new Map<string, BestRun>()
   const selected = measuredCommands.filter(
-    ({ name, program }) => name.includes(options.only) && (program === undefined || (!isShort && isOnPath(program))),
+    ({ name, program }) =>
+      name.includes(options.only) && (program === undefined || (!isShort && isOnPath(program))),
   )
   for (let round = 0; round <= Number(options.rounds ?? (isShort ? 3 : 5)); round++) {
     const reader = [process.execPath, '--input-type=module', '-e', readerSource, paths['@file'] ?? '']
