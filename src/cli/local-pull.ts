@@ -10,8 +10,9 @@ import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
-import { createRegistryLookupService, type RegistryCheckQuestionResolver } from '../catalogs/registries.ts'
-import { createInMemoryCache, noopCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
+import type { RegistryCheckQuestionResolver } from '../catalogs/registries.ts'
+import { createContentAddressedCache, getCacheDirectory } from '../catalogs/facts-cache.ts'
+import { createInMemoryCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
@@ -64,7 +65,9 @@ export async function runWithLocalPullRequestEvaluation<T>(
   const registries =
     options.offline === true
       ? undefined
-      : await createRegistryLookupService({
+      : await (
+          await import('../catalogs/registries.ts')
+        ).createRegistryLookupService({
           clock: systemClock,
           // Questions are asked in two rounds. The cache keeps the second round from contacting registries again.
           store: createInMemoryCache(systemClock),
@@ -78,7 +81,7 @@ export async function runWithLocalPullRequestEvaluation<T>(
   try {
     const { approvedBy } = options
     const { repository } = borrowed
-    const loader = createCatalogLoader(pool, noopCache)
+    const loader = createCatalogLoader(pool, createContentAddressedCache(join(getCacheDirectory(), 'blobs')))
     const examination = await evaluatePullSnapshot(
       createLocalPullRequestSnapshot(author, base, head, { base: branch.name, approvedBy }),
       {
