@@ -58,8 +58,10 @@ export async function runWithLocalPullRequestEvaluation<T>(
       ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
   const author = parseGitHubAccount(options.author ?? (await resolveAuthorLogin(directory)))
-  const base = await resolveCommitSha(directory, branch.revision)
-  const head = await resolveCommitSha(directory, options.head)
+  const [base, head] = await Promise.all([
+    resolveCommitSha(directory, branch.revision),
+    resolveCommitSha(directory, options.head),
+  ])
   const borrowed = await createTemporaryRepository(directory)
   const pool = createCatalogFileReaderPool()
   const registries =
@@ -220,13 +222,14 @@ async function resolveCommitSha(directory: string, revision: string): Promise<Co
 }
 
 async function addGitAlternates(from: string, into: string): Promise<void> {
-  const { stdout } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'objects'])
+  const paths = ['rev-parse', '--git-path', 'objects', '--git-path', 'shallow']
+  const { stdout } = await execFileAsync('git', ['-C', from, ...paths])
+  const [objects = '', shallow = ''] = stdout.split('\n')
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })
-  await writeFile(join(directory, 'alternates'), `${resolve(from, stdout.trim())}\n`)
+  await writeFile(join(directory, 'alternates'), `${resolve(from, objects)}\n`)
   // A shallow clone records where its history ends. Without that record, Git looks for commits that were never fetched.
-  const { stdout: shallow } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'shallow'])
-  const ends = resolve(from, shallow.trim())
+  const ends = resolve(from, shallow)
   if (existsSync(ends)) await copyFile(ends, join(into, 'shallow'))
 }
 
