@@ -105,8 +105,10 @@ async function measureCommands(): Promise<ReadonlyMap<string, BestRun>> {
   for (let round = 0; round <= Number(options.rounds ?? (isShort ? 3 : 5)); round++) {
     const reader = [process.execPath, '--input-type=module', '-e', readerSource, paths['@file'] ?? '']
     const runs = new Map<string, BestRun>([[readerName, measureProcess(reader, environment)]])
-    for (const command of selected) runs.set(command.name, await measureOnce(command))
-    // The first round fills the caches.
+    // The first round fills the caches of the command line.
+    for (const command of selected)
+      if (round > 0 || !command.command.startsWith('serve'))
+        runs.set(command.name, await measureOnce(command))
     if (round > 0)
       for (const [name, run] of runs) {
         const other = best.get(name) ?? run
@@ -187,7 +189,7 @@ function printFigures(best: ReadonlyMap<string, BestRun>): void {
     const value = figure.value((name) => best.get(name) ?? none)
     if (!Number.isNaN(value)) print(figure, value)
   }
-  for (const { script, figures } of scriptFigures) {
+  for (const [script, figures] of Object.entries(scriptFigures)) {
     if (!figures.some(({ name }) => name.includes(options.only))) continue
     const started = performance.now()
     const { stdout } = spawnSync('npm', ['run', '--silent', ...script.split(' ')], {
@@ -197,7 +199,7 @@ function printFigures(best: ReadonlyMap<string, BestRun>): void {
     })
     const elapsedMs = performance.now() - started
     for (const figure of figures) {
-      const found = figure.pattern === 'elapsed' ? elapsedMs : Number(figure.pattern.exec(stdout)?.[1] ?? NaN)
+      const found = figure.pattern ? Number(figure.pattern.exec(stdout)?.[1] ?? NaN) : elapsedMs
       if (Number.isNaN(found)) printRow(figure.name, 'not measured')
       else print(figure, found)
     }
