@@ -24,6 +24,7 @@ import { startBotEnvironment } from '../sandbox/demo/bot-environment.ts'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import {
+  burstArguments,
   commandFigures,
   measuredCommands,
   scriptFigures,
@@ -84,7 +85,7 @@ else {
 
 /** The rounds of all commands are interleaved, so that other load affects all of them. */
 async function measureCommands(): Promise<ReadonlyMap<string, BestRun>> {
-  const paths = prepareRepository(isShort ? 6 : 21)
+  const paths = prepareRepository()
   const environment = { ...process.env, CATALOG_BOT_CACHE: join(scratchFolder, 'cache') }
   const environmentOfBot = await startBotEnvironment({ directory: scratchFolder })
   environmentOfBot.github.createOrganization('coast', [])
@@ -134,10 +135,10 @@ async function measureStart(environment: Readonly<Record<string, string>>, isNew
 }
 
 /** Creates the branches `main` and `change`, which changes one package. Returns the paths in commands. */
-function prepareRepository(megabytes: number): Readonly<Record<string, string>> {
+function prepareRepository(): Readonly<Record<string, string>> {
   const repository = join(scratchFolder, 'repository')
   const [source] = positionals
-  if (source === undefined) generateRepository(repository, { catalogs: ['v4.20'], megabytes })
+  if (source === undefined) generateRepository(repository, { catalogs: ['v4.20'], megabytes: 21 })
   else cpSync(source, repository, { recursive: true })
   const [catalog = ''] = readdirSync(join(repository, 'catalogs')).map((name) =>
     join(repository, 'catalogs', name),
@@ -192,11 +193,15 @@ function printFigures(best: ReadonlyMap<string, BestRun>): void {
   for (const [script, figures] of Object.entries(scriptFigures)) {
     if (!figures.some(({ name }) => name.includes(options.only))) continue
     const started = performance.now()
-    const { stdout } = spawnSync('npm', ['run', '--silent', ...script.split(' ')], {
-      cwd: projectRoot,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    })
+    const { stdout } = spawnSync(
+      'npm',
+      ['run', '--silent', script, '--', ...(script === 'bench:landing' ? burstArguments : [])],
+      {
+        cwd: projectRoot,
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    )
     const elapsedMs = performance.now() - started
     for (const figure of figures) {
       const found = figure.pattern ? Number(figure.pattern.exec(stdout)?.[1] ?? NaN) : elapsedMs
