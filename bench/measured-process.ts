@@ -16,6 +16,11 @@ export interface ProcessMeasurement {
 
 const gnuTimeCommandPath = '/usr/bin/time'
 
+/** Bash reports milliseconds of processor time, but GNU time only hundredths of a second. */
+const timedCommandScript = `TIMEFORMAT='%3U %3S'
+{ time ${gnuTimeCommandPath} -q -o "$0" -f %M "$@" 2>&3; } 3>&2 2>"$0.times"
+status=$?; cat "$0.times" >>"$0"; exit $status`
+
 /** A process that prints more is stopped. */
 const maxProcessOutputBytes = 256 * 1024 * 1024
 
@@ -30,14 +35,17 @@ export function measureProcess(
   try {
     const report = join(folder, 'report')
     const started = process.hrtime.bigint()
-    const run = spawnSync(gnuTimeCommandPath, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
+    const run = spawnSync('bash', ['-c', timedCommandScript, report, ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environment,
       maxBuffer: maxProcessOutputBytes,
       encoding: 'utf8',
     })
     const wallMs = Number(process.hrtime.bigint() - started) / 1e6
-    const [user = NaN, system = NaN, peak = NaN] = readFileSync(report, 'utf8').trim().split(' ').map(Number)
+    const [peak = NaN, user = NaN, system = NaN] = readFileSync(report, 'utf8')
+      .trim()
+      .split(/\s+/)
+      .map(Number)
     if (run.error) throw run.error
     return {
       wallMs,
@@ -49,25 +57,4 @@ export function measureProcess(
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }
-}
-
-/** The median of each number over several runs. */
-export function measureProcessMedian(
-  runs: number,
-  run: (index: number) => ProcessMeasurement,
-): ProcessMeasurement {
-  const all = Array.from({ length: runs }, (_, index) => run(index))
-  const status = all.find((one) => one.status !== 0)?.status ?? 0
-  return {
-    wallMs: computeMedian(all.map((one) => one.wallMs)),
-    cpuMs: computeMedian(all.map((one) => one.cpuMs)),
-    peakMB: computeMedian(all.map((one) => one.peakMB)),
-    status,
-    output: all[0]?.output ?? '',
-  }
-}
-
-export function computeMedian(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

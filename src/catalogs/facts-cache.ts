@@ -1,11 +1,19 @@
 // Caches facts of catalog files on disk, by content and reader version. Cache errors never fail a command.
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// Uses `fs.promises`, because `validate` needs none of it, and Node would load its module at once.
+import fs, {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, isAbsolute } from 'node:path'
 import { type CatalogFileFacts, catalogFileFactsVersion } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { homedir } from 'node:os'
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 
 const toCacheFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
@@ -142,7 +150,7 @@ export function createContentAddressedCache(directory: string): Cache {
 
 async function readCachedFile(path: string): Promise<unknown> {
   try {
-    return decodeCacheEntry(await readFile(path, 'utf8'))
+    return decodeCacheEntry(await fs.promises.readFile(path, 'utf8'))
   } catch {
     return undefined
   }
@@ -151,10 +159,10 @@ async function readCachedFile(path: string): Promise<unknown> {
 async function writeCachedFile(path: string, value: unknown): Promise<void> {
   const draft = `${path}.${randomUUID()}`
   try {
-    await writeFile(draft, encodeCacheEntry(value), { mode: 0o600, flag: 'wx' })
-    await rename(draft, path)
+    await fs.promises.writeFile(draft, encodeCacheEntry(value), { mode: 0o600, flag: 'wx' })
+    await fs.promises.rename(draft, path)
   } catch {
-    await rm(draft, { force: true }).catch(() => undefined)
+    await fs.promises.rm(draft, { force: true }).catch(() => undefined)
   }
 }
 
@@ -163,15 +171,16 @@ async function removeCacheEntriesOfOtherVersions(directory: string, name: string
   const folder = join(directory, toCacheFolderName(name))
   const kind = `${toCacheFolderName(name.slice(0, name.lastIndexOf(' ')))}-`
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    for (const other of await readdir(directory)) {
+    await fs.promises.mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const other of await fs.promises.readdir(directory)) {
       const path = join(directory, other)
-      if (other.startsWith(kind) && path !== folder) await rm(path, { recursive: true, force: true })
+      if (other.startsWith(kind) && path !== folder)
+        await fs.promises.rm(path, { recursive: true, force: true })
     }
-    for (const file of await readdir(folder)) {
+    for (const file of await fs.promises.readdir(folder)) {
       const path = join(folder, file)
-      if (Date.now() - (await stat(path)).mtimeMs > maxCacheEntryAgeDays * msPerDay)
-        await rm(path, { force: true })
+      if (Date.now() - (await fs.promises.stat(path)).mtimeMs > maxCacheEntryAgeDays * msPerDay)
+        await fs.promises.rm(path, { force: true })
     }
   } catch {
     // Another process may be sweeping too; the next sweep removes the rest.

@@ -10,16 +10,15 @@ import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-f
 import {
   buildServedCatalog,
   type ServedCatalog,
+  type ServedCatalogResult,
   parseServedCatalogFile,
 } from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
+import { getPackageFilePaths, simulateCatalogServerResponse } from '../checks/install/served-bundles.ts'
 import { createCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
-import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectoryFromLabels, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
-import { queryOpmServer, queryCatalogServer } from '@catalog-bot/fbc-server/opm-server'
-import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface LoadedCatalogToInstall {
@@ -35,7 +34,6 @@ export interface LoadedCatalogToInstall {
 
 /** Long, because opm builds its cache of the catalog first. */
 const opmServerTimeoutMs = 300_000
-const serverCloseTimeoutMs = 1000
 
 /** Rejects when the source isn't a catalog. */
 export async function readCatalogToInstall(
@@ -73,7 +71,7 @@ function loadCatalogFromDirectory(directory: string): LoadedCatalogToInstall {
     files,
     directory,
     images: [],
-    served: memoizeOnce(() => buildServedCatalogFromFiles(files)),
+    served: () => buildServedCatalogFromFiles(files),
   }
 }
 
@@ -91,14 +89,30 @@ function parseFilesOfCatalogToInstall(
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
-  return { catalog, files, served: memoizeOnce(() => buildServedCatalogFromFiles(files)) }
+  return { catalog, files, served: () => buildServedCatalogFromFiles(files) }
 }
 
 function buildServedCatalogFromFiles(files: LoadedCatalogToInstall['files']): ServedCatalog | undefined {
-  const read = buildServedCatalog(
+  const read = parseAndServeFiles(files)
+  return read.ok ? read.value : undefined
+}
+
+function parseAndServeFiles(files: Iterable<readonly [string, () => Uint8Array]>): ServedCatalogResult {
+  return buildServedCatalog(
     [...files].map(([path, bytes]) => ({ path, file: parseServedCatalogFile(bytes()) })),
   )
-  return read.ok ? read.value : undefined
+}
+
+const servedPackagesCache = new WeakMap<Catalog, Map<string, ServedCatalogResult>>()
+
+/** Reads only the files of the package, because reading the whole catalog takes longer than the rest of the command. */
+function servePackage({ catalog, files }: LoadedCatalogToInstall, name: string): ServedCatalogResult {
+  const cached = servedPackagesCache.get(catalog) ?? new Map<string, ServedCatalogResult>()
+  servedPackagesCache.set(catalog, cached)
+  const paths = getPackageFilePaths(catalog, name)
+  const served = cached.get(name) ?? parseAndServeFiles([...files].filter(([path]) => paths.has(path)))
+  cached.set(name, served)
+  return served
 }
 
 /** Ignores values that aren't strings, as other readers do. */
@@ -118,44 +132,33 @@ function parseImageEntrypointAndUser(
 }
 
 /** The objects that the catalog's server returns for a bundle, as JSON. */
-export function listServedBundleObjects(
-  { served, catalog }: LoadedCatalogToInstall,
-  blob: BundleBlob,
-): readonly string[] {
+export function listServedBundleObjects(one: LoadedCatalogToInstall, blob: BundleBlob): readonly string[] {
+  const { catalog } = one
   const channel = catalog.channels.find(
     ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
   )
   if (!channel) return []
-  return served()?.bundle({ package: blob.package, channel: channel.name, name: blob.name })?.object ?? []
+  const served = servePackage(one, blob.package)
+  const key = { package: blob.package, channel: channel.name, name: blob.name }
+  return (served.ok && served.value.bundle(key)?.object) || []
 }
 
-/** Serves and queries the catalog, with catalog-bot's gRPC server and with opm if the environment specifies its path. */
+/**
+ * Serves and queries the package, with the code of catalog-bot's server, and with opm if the environment specifies its
+ * path. A catalog that opm rejects is not served, because the previous step reports the reason.
+ */
 export async function queryCatalogServers(
   one: LoadedCatalogToInstall,
   packageName: string,
-  opm: string | undefined,
+  { isRejected, opm }: { readonly isRejected: boolean; readonly opm: string | undefined },
 ): Promise<CatalogServerObservation> {
+  const served = isRejected ? undefined : servePackage(one, packageName)
   return {
     responses: [
-      ...(await queryInProcessCatalogServer(one, packageName)),
+      ...(served?.ok ? [simulateCatalogServerResponse(served, packageName)] : []),
       ...(await queryOpmCatalogServer(one, packageName, opm)),
     ],
     images: one.images,
-  }
-}
-
-async function queryInProcessCatalogServer(
-  { served }: LoadedCatalogToInstall,
-  packageName: string,
-): Promise<readonly CatalogServerResponse[]> {
-  const catalog = served()
-  // The previous step reports the reason.
-  if (!catalog) return []
-  const server = await startGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
-  try {
-    return await queryCatalogServer('catalog-bot', server.port, [packageName])
-  } finally {
-    await server.close(serverCloseTimeoutMs)
   }
 }
 
@@ -165,6 +168,7 @@ async function queryOpmCatalogServer(
   opm: string | undefined,
 ): Promise<readonly CatalogServerResponse[]> {
   if (opm === undefined || opm === '') return []
+  const { queryOpmServer } = await import('@catalog-bot/fbc-server/opm-server')
   if (directory !== undefined) return queryOpmServer(opm, directory, [packageName], opmServerTimeoutMs)
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {

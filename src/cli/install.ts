@@ -36,12 +36,7 @@ import {
   queryCatalogServers,
   type LoadedCatalogToInstall,
 } from './install-catalog.ts'
-import {
-  installOnCluster,
-  type ClusterInstallResult,
-  type ClusterInstallOptions,
-  type ClusterTestCatalog,
-} from './install-on-cluster.ts'
+import type { ClusterInstallResult, ClusterInstallOptions, ClusterTestCatalog } from './install-on-cluster.ts'
 import { setExitCode, printToStdout, printJson } from './output.ts'
 import { readBundleDirectory, withRegistryClient } from './pulled-bundles.ts'
 
@@ -78,7 +73,10 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
   const plan = planInstallSimulation({ catalog, base, package: options.package, channels }, test)
   const sources = [main, ...others]
   const contents = await loadBundleContents(plan, local, sources, options)
-  const running = await queryCatalogServers(main, options.package, process.env['OPM_PATH'])
+  const running = await queryCatalogServers(main, options.package, {
+    isRejected: plan.rejection !== undefined,
+    opm: process.env['OPM_PATH'],
+  })
   const report = evaluateInstall(
     plan,
     (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'the content of the bundle was not read' },
@@ -91,7 +89,9 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
   const clusterResult =
     options.kubeconfig === undefined || report.installs === 'no'
       ? undefined
-      : await installOnCluster(
+      : await (
+          await import('./install-on-cluster.ts')
+        ).installOnCluster(
           {
             plan,
             test,

@@ -10,8 +10,9 @@ import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
-import { createRegistryLookupService, type RegistryCheckQuestionResolver } from '../catalogs/registries.ts'
-import { createInMemoryCache, noopCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
+import type { RegistryCheckQuestionResolver } from '../catalogs/registries.ts'
+import { createContentAddressedCache, getCacheDirectory } from '../catalogs/facts-cache.ts'
+import { createInMemoryCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
@@ -57,14 +58,18 @@ export async function runWithLocalPullRequestEvaluation<T>(
       ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
   const author = parseGitHubAccount(options.author ?? (await resolveAuthorLogin(directory)))
-  const base = await resolveCommitSha(directory, branch.revision)
-  const head = await resolveCommitSha(directory, options.head)
+  const [base, head] = await Promise.all([
+    resolveCommitSha(directory, branch.revision),
+    resolveCommitSha(directory, options.head),
+  ])
   const borrowed = await createTemporaryRepository(directory)
   const pool = createCatalogFileReaderPool()
   const registries =
     options.offline === true
       ? undefined
-      : await createRegistryLookupService({
+      : await (
+          await import('../catalogs/registries.ts')
+        ).createRegistryLookupService({
           clock: systemClock,
           // Questions are asked in two rounds. The cache keeps the second round from contacting registries again.
           store: createInMemoryCache(systemClock),
@@ -78,7 +83,7 @@ export async function runWithLocalPullRequestEvaluation<T>(
   try {
     const { approvedBy } = options
     const { repository } = borrowed
-    const loader = createCatalogLoader(pool, noopCache)
+    const loader = createCatalogLoader(pool, createContentAddressedCache(join(getCacheDirectory(), 'blobs')))
     const examination = await evaluatePullSnapshot(
       createLocalPullRequestSnapshot(author, base, head, { base: branch.name, approvedBy }),
       {
@@ -217,13 +222,14 @@ async function resolveCommitSha(directory: string, revision: string): Promise<Co
 }
 
 async function addGitAlternates(from: string, into: string): Promise<void> {
-  const { stdout } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'objects'])
+  const paths = ['rev-parse', '--git-path', 'objects', '--git-path', 'shallow']
+  const { stdout } = await execFileAsync('git', ['-C', from, ...paths])
+  const [objects = '', shallow = ''] = stdout.split('\n')
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })
-  await writeFile(join(directory, 'alternates'), `${resolve(from, stdout.trim())}\n`)
+  await writeFile(join(directory, 'alternates'), `${resolve(from, objects)}\n`)
   // A shallow clone records where its history ends. Without that record, Git looks for commits that were never fetched.
-  const { stdout: shallow } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'shallow'])
-  const ends = resolve(from, shallow.trim())
+  const ends = resolve(from, shallow)
   if (existsSync(ends)) await copyFile(ends, join(into, 'shallow'))
 }
 

@@ -5,14 +5,12 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import { systemClock } from '../adapters/system-clock.ts'
-import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import {
   pullBundleOrCatalog,
   type PulledBundle,
   getCatalogDirectoryFromLabels,
 } from '../adapters/registry/pull-bundle.ts'
-import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 import { withProgress, type ReportProgress } from './output.ts'
 
@@ -33,6 +31,9 @@ export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient, report: ReportProgress) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded only if needed, because loading it takes longer than a simulated installation.
+  const { createRegistryClient } = await import('../adapters/registry/open-registry.ts')
+  const { readRegistryAccess } = await import('../adapters/registry/registry-access.ts')
   const registry = createRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, insecure)),

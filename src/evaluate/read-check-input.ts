@@ -5,7 +5,6 @@ import {
   parseServedCatalogFile,
   type ServedCatalogFile,
 } from '@catalog-bot/fbc/api/served-catalog'
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -37,7 +36,11 @@ import {
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
-import { simulateCatalogServerResponse, hasBundleObjectProperties } from '../checks/install/served-bundles.ts'
+import {
+  getPackageFilePaths,
+  hasBundleObjectProperties,
+  simulateCatalogServerResponse,
+} from '../checks/install/served-bundles.ts'
 
 interface OpmQueryOptions {
   readonly opm: string
@@ -258,18 +261,6 @@ async function readServedPackage(
     left.bytes -= bytes.length
     return left.bytes < 0 ? undefined : parseServedCatalogFile(bytes)
   }
-}
-
-function getPackageFilePaths(
-  { packages, channels, bundles, deprecations, others }: Catalog,
-  name: string,
-): ReadonlySet<string> {
-  return new Set([
-    ...packages.filter((blob) => blob.name === name).map(({ place }) => place.file),
-    ...[channels, bundles, deprecations, others].flatMap((blobs) =>
-      blobs.filter((blob) => blob.package === name).map(({ place }) => place.file),
-    ),
-  ])
 }
 
 /** One answer for each package, in the given order. Rejects with a GitError. */

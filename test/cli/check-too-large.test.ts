@@ -1,9 +1,10 @@
 // `check` on a pull request that exceeds its budget reports a verdict with the number instead of failing.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { runCatalogBot } from './command.ts'
 
 let repositoryDirectory: string
@@ -25,6 +26,8 @@ beforeAll(() => {
   git('checkout', '-q', '-b', 'update')
   const reviewers = Array.from({ length: 600 }, (_, at) => `  - somebody-${at}\n`).join('')
   write('operators/cat/ci.yaml', `reviewers:\n${reviewers}`)
+  git('checkout', '-q', '-b', 'channel', 'main')
+  write('catalogs/v4.20/cat/catalog.yaml', 'schema: olm.package\nname: cat\ndefaultChannel: fast\n')
 })
 afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
@@ -58,4 +61,16 @@ test('the JSON output has the same verdict and the reason code', async () => {
     reasons: [{ code: 'too-large' }],
     findings: [],
   })
+})
+
+test('a later check uses the cached facts of each version of a catalog file, and reaches the same verdict', async () => {
+  const cacheDirectory = join(repositoryDirectory, '.git', 'cache')
+  process.env['CATALOG_BOT_CACHE'] = cacheDirectory
+  const pull = { repo: repositoryDirectory, base: 'main', head: 'channel', author: 'cat', offline: true }
+  const first = await evaluateLocalPullRequest(pull)
+  const listed = readdirSync(cacheDirectory, { recursive: true, encoding: 'utf8' })
+  expect(listed.filter((path) => path.endsWith('.json'))).toHaveLength(2)
+  const { verdict } = await evaluateLocalPullRequest(pull)
+  expect(verdict.reasons).toEqual(first.verdict.reasons)
+  expect(verdict.outcomes).toEqual(first.verdict.outcomes)
 })

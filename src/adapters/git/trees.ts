@@ -77,7 +77,7 @@ export async function diffTrees(
   const { stdout } = await replaceTooLargeErrorMessage(
     // Each path has two records: the change and the name.
     () => git(args, getGitTreeOutputLimits(2 * maxPaths)),
-    `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
+    () => `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
   )
   return parseRawDiff(stdout)
 }
@@ -90,11 +90,16 @@ export function getGitTreeOutputLimits(records: number) {
 }
 
 /** Nine tree objects can describe a billion paths, so stop reading early. */
-async function replaceTooLargeErrorMessage<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
+async function replaceTooLargeErrorMessage<T>(
+  work: () => Promise<T>,
+  formatMessage: () => string,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isGitError(error, 'too-large') ? new GitError('too-large', tooMany, { cause: error }) : error
+    throw isGitError(error, 'too-large')
+      ? new GitError('too-large', formatMessage(), { cause: error })
+      : error
   }
 }
 
@@ -118,7 +123,7 @@ export async function rejectTreeWithTooManyPaths(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
         getGitTreeOutputLimits(maxPaths),
       ),
-    formatTooManyPathsMessage(maxPaths),
+    () => formatTooManyPathsMessage(maxPaths),
   )
 }
 
@@ -139,7 +144,7 @@ export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: nu
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
   const { stdout } = await replaceTooLargeErrorMessage(
     () => git(args, getGitTreeOutputLimits(maxPaths)),
-    formatTooManyPathsMessage(maxPaths),
+    () => formatTooManyPathsMessage(maxPaths),
   )
   return stdout
 }

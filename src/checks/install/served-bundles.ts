@@ -84,3 +84,16 @@ export function simulateCatalogServerResponse(
     errors,
   }
 }
+
+/** The files that a server needs to serve the package. */
+export function getPackageFilePaths(
+  { packages, channels, bundles, deprecations, others }: Catalog,
+  name: string,
+): ReadonlySet<string> {
+  return new Set([
+    ...packages.filter((blob) => blob.name === name).map(({ place }) => place.file),
+    ...[channels, bundles, deprecations, others].flatMap((blobs) =>
+      blobs.filter((blob) => blob.package === name).map(({ place }) => place.file),
+    ),
+  ])
+}

@@ -1,6 +1,7 @@
 import type { VersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { type Version, compareVersions, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { Environment } from '@marcbachmann/cel-js'
 import { findCelExpressionProblem } from '../../validation/view/constraint.ts'
 
@@ -9,13 +10,13 @@ import { findCelExpressionProblem } from '../../validation/view/constraint.ts'
 /** The rule cannot be evaluated. The message contains the reason. */
 export class CelEvaluationError extends Error {}
 
-const celEnvironment = new Environment({
-  limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000 },
-})
-  .registerVariable('properties', 'list<map<string, dyn>>')
-  .registerFunction('semver_compare(dyn, dyn): int', (one: unknown, other: unknown) =>
-    BigInt(Math.sign(compareVersions(parseCelVersion(one), parseCelVersion(other)))),
-  )
+const createCelEnvironment = memoizeOnce(() =>
+  new Environment({ limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000 } })
+    .registerVariable('properties', 'list<map<string, dyn>>')
+    .registerFunction('semver_compare(dyn, dyn): int', (one: unknown, other: unknown) =>
+      BigInt(Math.sign(compareVersions(parseCelVersion(one), parseCelVersion(other)))),
+    ),
+)
 
 /** Limit on the steps of one rule for one bundle, estimated from its nested loops. */
 const maxCelEvaluationSteps = 1_000_000
@@ -83,7 +84,7 @@ export function compileCelRule(rule: string): (properties: readonly OperatorProp
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
   let evaluate: (context: { readonly properties: readonly OperatorProperty[] }) => unknown
   try {
-    evaluate = celEnvironment.parse(rule)
+    evaluate = createCelEnvironment().parse(rule)
   } catch (error) {
     return () => {
       throw new CelEvaluationError(

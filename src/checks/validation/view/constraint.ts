@@ -1,13 +1,16 @@
 // Parses an `olm.constraint` as OLM's resolver does: exactly one kind, known fields only, valid CEL, limited size.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { Environment } from '@marcbachmann/cel-js'
 import { asJsonObject } from './catalog-view.ts'
 
 // Whether a CEL rule compiles in OLM's resolver, which has the variable `properties` and the function
 // `semver_compare`. Does not evaluate the rule.
-const celEnvironment = new Environment()
-  .registerVariable('properties', 'list<map<string, dyn>>')
-  .registerFunction('semver_compare(string, string): int', () => 0n)
+const createCelEnvironment = memoizeOnce(() =>
+  new Environment()
+    .registerVariable('properties', 'list<map<string, dyn>>')
+    .registerFunction('semver_compare(string, string): int', () => 0n),
+)
 
 /**
  * Errors that OLM's compiler also reports. The library is stricter about macro arguments (OLM accepts
@@ -146,7 +149,7 @@ function findFieldIgnoringCase(map: Readonly<Record<string, Json>>, field: strin
 
 /** The problem as a verb phrase; undefined for a valid rule. */
 export function findCelExpressionProblem(rule: string): string | undefined {
-  const { valid, type, error } = celEnvironment.check(rule)
+  const { valid, type, error } = createCelEnvironment().check(rule)
   if (valid) {
     const result = String(type)
     return result === 'bool' || result === 'dyn'
