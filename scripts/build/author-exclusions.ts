@@ -10,6 +10,11 @@ const doctorCommandUnsupportedMessage =
 const kubeconfigUnsupportedMessage =
   '--kubeconfig is not available in this package. Run catalog-bot from a checkout or its container image instead.'
 
+/** Typed, because the stub of a function that has another name would be `undefined` to its callers. */
+const appClientExport: keyof typeof import('../../src/adapters/github/github-app.ts') = 'createGitHubApp'
+const clusterClientExport: keyof typeof import('../../src/cluster-test/cluster/open-cluster.ts') =
+  'createKubeClusterClient'
+
 export function createModuleExclusionPlugin(sources: string): Plugin {
   const client = join(sources, 'adapters', 'github', 'github-app.js')
   const cluster = join(sources, 'cluster-test', 'cluster', 'open-cluster.js')
@@ -19,14 +24,14 @@ export function createModuleExclusionPlugin(sources: string): Plugin {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
           ? {
-              contents: `export function createGitHubApp() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) }`,
+              contents: `export function ${appClientExport}() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) }`,
             }
           : undefined,
       )
       building.onLoad({ filter: /open-cluster\.js$/ }, ({ path }) =>
         path === cluster
           ? {
-              contents: `export async function openCluster() { throw new Error(${JSON.stringify(kubeconfigUnsupportedMessage)}) }`,
+              contents: `export async function ${clusterClientExport}() { throw new Error(${JSON.stringify(kubeconfigUnsupportedMessage)}) }`,
             }
           : undefined,
       )

@@ -78,7 +78,7 @@ export const bundleReleaseSchema = z
       .regex(/^[1-9][0-9]{0,2}[hd]$/, 'must be a number of hours or days, such as 12h or 2d')
       .default('24h')
       .describe(
-        'How long catalog-bot waits for the image before it reports the delay on the pull request that added the directory. catalog-bot continues to check for the image afterward.',
+        'How long catalog-bot waits for the image before it reports the delay on the pull request that added the directory. catalog-bot continues to check for the image until two weeks after the merge.',
       ),
   })
   .prefault({})

@@ -78,7 +78,7 @@ export const configSchema = z.strictObject({
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
         .describe(
-          'Owners by package name: logins, logins with an account ID (`login:id`), or teams (`organization/team`).',
+          'Owners by the name of the package or its directory: logins, logins with an account ID (`login:id`), or teams (`organization/team`).',
         ),
       maintainers: z
         .array(z.string().min(1))
@@ -217,7 +217,9 @@ export const configSchema = z.strictObject({
       enabled: z
         .boolean()
         .default(true)
-        .describe('Whether catalog-bot merges pull requests that pass all checks.'),
+        .describe(
+          'Whether catalog-bot merges pull requests that pass all checks without a `/merge` comment.',
+        ),
       blockingLabels: z
         .array(z.string().min(1))
         .default(['do-not-merge', 'hold'])
@@ -243,7 +245,7 @@ export const configSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. The comment always shows the fixes.',
+      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. A comment shows the fixes in any case, unless they are long.',
     ),
   rebuild: z
     .strictObject({

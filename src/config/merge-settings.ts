@@ -71,7 +71,7 @@ export const requiredChecksSchema = z
   .max(50)
   .default([])
   .describe(
-    'Checks from other Apps that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
+    'Checks from other Apps, or the check `catalog-bot / cluster` from this App, that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
   )
 
 export type RequiredExternalCheck = z.output<typeof requiredChecksSchema>[number]
@@ -126,14 +126,14 @@ export const automationSchema = z
         .array(z.enum(automatableChangeKinds))
         .min(1)
         .describe(
-          'Kinds of changes that the account can make without approval. The possible values are the same as in `permissions`.',
+          'Kinds of changes that the account can make without approval. The possible values are those of `permissions`, except `add-package`, `remove-package`, `add-catalog`, and `edit-owners`.',
         ),
     }),
   )
   .max(100)
   .default([])
   .describe(
-    'Apps and machine accounts, and the changes that each can make without approval. Applies only to commits that the account pushed itself. For an App, applies only to branches in this repository.',
+    'Apps and machine accounts, and the changes that each can make without approval. Does not apply to commits that another account pushed. For an App, applies only to branches in this repository.',
   )
 
 export type AutomationConfig = z.output<typeof automationSchema>[number]

@@ -52,7 +52,7 @@ const publishEntrySchema = z.strictObject({
     .min(1)
     .max(20)
     .describe(
-      'Tags that always refer to the latest image of the catalog, such as `latest` or `v{version}`. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
+      'Tags that refer to the latest image of the catalog, or after a rollback to the restored one, such as `latest` or `v{version}`. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
     ),
   base: z
     .string()
@@ -97,7 +97,9 @@ const publishEntrySchema = z.strictObject({
       tag: createPublishTagSchema(['name', 'version', 'commit'])
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
-        .describe('Additional tag for every published image, so that registries keep the image.'),
+        .describe(
+          'Additional tag for every published image, so that registries keep the image. Not used if `keep` is 0.',
+        ),
     })
     .prefault({})
     .describe('Retention of earlier images.'),
@@ -107,7 +109,7 @@ const publishEntrySchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether catalog-bot publishes a preview as soon as all checks of a pull request pass. Otherwise, it does so when an owner or a maintainer comments `/preview`.',
+          'Whether catalog-bot publishes a preview as soon as all checks of a pull request pass and all required people have approved. Otherwise, it does so when an owner or a maintainer comments `/preview`.',
         ),
       tag: createTagTemplateSchema(['number', 'name', 'version'])
         .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number} or start with pr-{number}-')

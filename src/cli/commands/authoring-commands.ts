@@ -48,7 +48,7 @@ function addInitCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
-    `Without a name, the command lists the catalogs that it finds, the configuration that they require, and the rulesets to import.
+    `Without a name, the command lists the catalogs that it finds, the configuration that they require, and with --app, the rulesets to import.
 Without --write, it does not change anything.
 
 Exit codes:

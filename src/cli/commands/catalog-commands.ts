@@ -252,8 +252,8 @@ function addInstallExamples(command: Command): void {
       'install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20',
       'install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0,olm-v1',
     ],
-    `Without --with, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles. With --kubeconfig, the result on
-the cluster determines the exit code.
+    `Without --with, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles. With --kubeconfig, the
+result on the cluster determines the exit code if the simulation passes.
 
 Exit codes:
   0  the package can be installed

@@ -37,8 +37,9 @@ export function addMaintainerCommands(program: Command): void {
   addExamplesToHelp(
     doctor,
     ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],
-    `The command checks permissions, branch rules, webhook deliveries, registries, the proxy, and the clock. It does not change anything.
-If APP_ID, the private key, and the webhook secret are in the environment, the command authenticates as the App. Otherwise, it uses
+    `The command checks permissions, branch rules, webhook deliveries, registries, the proxy, and the clock. It changes nothing on GitHub, and
+writes files only with --rulesets.
+If APP_ID, the private key, and the webhook secret are in the environment or in DATA_DIR, the command authenticates as the App. Otherwise, it uses
 the token, which cannot read the App's permissions and deliveries.
 
 Exit codes:

@@ -85,7 +85,7 @@ The command requires no token or secret. It rejects events that combine secrets 
 workflow to copy.
 
 Exit codes:
-  0  nothing is wrong, or only approvals are missing
+  0  nothing is wrong, only approvals are missing, or the result is inconclusive
   1  the author must change something
   2  the command could not run`,
   )

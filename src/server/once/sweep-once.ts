@@ -229,7 +229,7 @@ async function sweepOnceInDataFolder(
 }
 
 /**
- * An open mismatch issue keeps branches frozen if the state was lost: there is none, or a workflow's cache has expired. If
+ * An open mismatch issue keeps branches frozen if the state was lost, for example because a workflow's cache expired. If
  * the store has events of freezes, it is not new, and its freezes count.
  */
 async function restoreFreezeFromOpenIssue(
