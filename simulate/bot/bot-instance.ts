@@ -31,7 +31,7 @@ import {
 } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
-import { GitError } from '../../src/adapters/git/git-error.ts'
+import { GitError, toGitErrorResponse } from '../../src/adapters/git/git-error.ts'
 import type { PullHistoryStore } from '../../src/ports/pull-memory.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
@@ -159,8 +159,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
         })
       } catch (error) {
         if (error instanceof ChangeTooLargeError) return { kind: 'too-large', why: error.message }
-        if (error instanceof GitError)
-          return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
+        if (error instanceof GitError) return toGitErrorResponse(error)
         throw error
       }
     },

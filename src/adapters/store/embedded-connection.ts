@@ -1,7 +1,7 @@
 // The App's end of the channel to the embedded database's process. It does not restart the process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
-import { extname, resolve as absolute } from 'node:path'
+import { resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type {
@@ -10,6 +10,7 @@ import type {
   EmbeddedDatabaseReply,
   EmbeddedDatabaseRequest,
 } from './embedded-process.ts'
+import { findWorkerScript } from '../workers/start-worker.ts'
 import { toStoreError, StoreError } from './database.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
@@ -61,10 +62,8 @@ function refChildProcess(child: ChildProcess): void {
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
 
-/** Uses this file's extension, so that sources and compiled copies both find theirs. */
 function startDatabaseProcess(): ChildProcess {
-  const entry = new URL(`./embedded-process${extname(import.meta.url)}`, import.meta.url)
-  return fork(fileURLToPath(entry), [], {
+  return fork(fileURLToPath(findWorkerScript('embedded-process', import.meta.url)), [], {
     execPath: process.execPath,
     // Does not pass this process's options: --inspect would claim the same port again.
     execArgv: ['--no-warnings'],

@@ -2,7 +2,7 @@
 import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import type { TreeSha } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
-import type { GitErrorCode } from '../../adapters/git/git-error.ts'
+import type { GitErrorResponse } from '../../adapters/git/git-error.ts'
 import type { DescriptionLine } from '../../report/describe-change.ts'
 import type { CommitFile } from '../../ports/forge.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
@@ -54,11 +54,4 @@ export interface ReadyBundleRelease {
   readonly graph?: string
 }
 
-export type ReleaseResponse =
-  | ReleaseResult
-  | {
-      readonly kind: 'git-error'
-      readonly code: GitErrorCode
-      readonly message: string
-      readonly retryable: boolean
-    }
+export type ReleaseResponse = ReleaseResult | GitErrorResponse

@@ -1,7 +1,6 @@
 // Runs release work in a process, one at a time: releases aren't urgent, and each may need several large catalogs.
-import { extname } from 'node:path'
-import { WorkerFault } from '../../adapters/workers/start-worker.ts'
-import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { findWorkerScript } from '../../adapters/workers/start-worker.ts'
+import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 
@@ -18,8 +17,8 @@ const maxQueuedReleaseRequests = 100
 const maxRequestsPerReleaseWorker = 50
 
 export function createReleaseWorkerPool({ memory, time }: EvaluationLimits): ReleaseWorkerPool {
-  const pool = createWorkerPool<ReleaseRequest, ReleaseResponse>({
-    script: new URL(`./release-process${extname(import.meta.url)}`, import.meta.url),
+  const pool = new WorkerPool<ReleaseRequest, ReleaseResponse>({
+    script: findWorkerScript('release-process', import.meta.url),
     hasChildren: true,
     processes: 1,
     isForOneKey: true,
@@ -28,19 +27,15 @@ export function createReleaseWorkerPool({ memory, time }: EvaluationLimits): Rel
     maxIdleMs: maxReleaseWorkerIdleMs,
     heap: memory,
     niceness: 10,
+    onFault(fault) {
+      if (fault.code === 'too-slow') return { kind: 'refused', why: 'computing the release takes too long' }
+      if (fault.code === 'too-much-memory')
+        return { kind: 'refused', why: 'computing the release takes too much memory' }
+      throw fault
+    },
   })
   return {
-    async computeRelease(order) {
-      try {
-        return await pool.run(order, time, undefined, order.mirror)
-      } catch (error) {
-        if (!(error instanceof WorkerFault)) throw error
-        if (error.code === 'too-slow') return { kind: 'refused', why: 'computing the release takes too long' }
-        if (error.code === 'too-much-memory')
-          return { kind: 'refused', why: 'computing the release takes too much memory' }
-        throw error
-      }
-    },
+    computeRelease: (order) => pool.run(order, time, undefined, order.mirror),
     close: () => pool.close(),
   }
 }
