@@ -217,7 +217,17 @@ async function reportTreeMismatch(
     { repository, branch, pull, commit, found, differs },
     'a branch does not match the merge result that catalog-bot checked',
   )
-  const mismatch: TreeMismatchView = { pull, branch, base, head, commit, tree, found, differs }
+  const mismatch: TreeMismatchView = {
+    repository: `${repository.owner}/${repository.name}`,
+    pull,
+    branch,
+    base,
+    head,
+    commit,
+    tree,
+    found,
+    differs,
+  }
   try {
     const revert = await openRevertPullRequest(mismatch, ctx)
     const wanted = renderTreeMismatchIssue(mismatch, revert)

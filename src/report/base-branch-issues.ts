@@ -4,6 +4,8 @@ import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 export interface TreeMismatchView {
+  /** owner/name */
+  readonly repository: string
   readonly pull: PullNumber
   readonly branch: string
   readonly base: CommitSha
@@ -121,7 +123,7 @@ export function renderTreeMismatchIssue(
         revert.kind === 'offered'
           ? `2. If the difference is not intended, merge #${revert.pull}, which restores the branch to its state before the merge.`
           : `2. If the difference is not intended, revert it manually. catalog-bot could not open a pull request for the revert: ${escapeMarkdown(revert.why)}.`,
-        `3. To unfreeze the branch, comment ${toCodeSpan(`/unfreeze ${branch} audit`)} on any open pull request, or run ${toCodeSpan(`catalog-bot merging unfreeze --branch ${branch} --audit`)}.`,
+        `3. To unfreeze the branch, comment ${toCodeSpan(`/unfreeze ${branch} audit`)} on any open pull request, or run ${toCodeSpan(`catalog-bot merging unfreeze --repository ${mismatch.repository} --branch ${branch} --audit`)}.`,
       ].join('\n'),
     ].join('\n\n'),
   }

@@ -36,10 +36,16 @@ const clusterTestStatePath = 'src/checks/install/cluster-test/cluster-test-state
 
 /** `#` in the sentence is the number, in units of the last column. */
 test.each([
-  ['how-to/owners', 'within the first # lines', 'src/pull-request/command.ts', 'maxScannedCommentLines', 1],
   [
-    'how-to/owners',
-    'more than # commands per account and hour',
+    'reference/comment-commands',
+    'within the first # lines',
+    'src/pull-request/command.ts',
+    'maxScannedCommentLines',
+    1,
+  ],
+  [
+    'reference/comment-commands',
+    'Each account can use # commands per hour',
     'src/policy/commands.ts',
     'maxCommandsPerHour',
     1,
