@@ -19,7 +19,7 @@ export function createModuleExclusionPlugin(sources: string): Plugin {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
           ? {
-              contents: `export function createGitHubApp() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) }`,
+              contents: `export function new GitHubApp() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) }`,
             }
           : undefined,
       )

@@ -7,7 +7,7 @@ import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-t
 import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/jobs-of-delivery.ts'
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
-import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
@@ -99,7 +99,7 @@ export function startBotInstance(
     loader: sharedCatalogLoader,
     evaluationPool: createInProcessEvaluator(repository, sharedCatalogLoader),
     releases: disabledReleaseWorkerPool,
-    scheduler: createJobScheduler(clock),
+    scheduler: new JobScheduler(clock),
     metrics: simulatorMetrics,
     clock,
     log: silentLogger,

@@ -13,13 +13,6 @@ export interface JobSlot {
   end(): void
 }
 
-export interface JobScheduler {
-  startJob(): JobSlot
-  readonly waiting: number
-  /** Releases all waiting jobs. */
-  close(): void
-}
-
 export interface JobSchedulerLimits {
   /** Heavy jobs at once: one for each process. */
   readonly maxHeavyJobs: number
@@ -49,14 +42,7 @@ interface WaitingJob {
   readonly resume: () => void
 }
 
-export function createJobScheduler(
-  clock: Clock,
-  limits: JobSchedulerLimits = defaultJobSchedulerLimits,
-): JobScheduler {
-  return new FairJobScheduler(clock, limits)
-}
-
-class FairJobScheduler implements JobScheduler {
+export class JobScheduler {
   readonly #clock: Clock
   readonly #limits: JobSchedulerLimits
   readonly #light = new Set<ScheduledJob>()
@@ -64,7 +50,7 @@ class FairJobScheduler implements JobScheduler {
   readonly #queue = new Set<WaitingJob>()
   #closed = false
 
-  constructor(clock: Clock, limits: JobSchedulerLimits) {
+  constructor(clock: Clock, limits: JobSchedulerLimits = defaultJobSchedulerLimits) {
     this.#clock = clock
     this.#limits = limits
   }
@@ -92,6 +78,7 @@ class FairJobScheduler implements JobScheduler {
     return this.#queue.size
   }
 
+  /** Releases all waiting jobs. */
   close(): void {
     this.#closed = true
     this.#admitJobs()

@@ -20,15 +20,6 @@ const maxQuotedProcessOutputLength = 2000
 
 const inheritedEnvVariableNames = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
-export interface EmbeddedConnection {
-  /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
-  send(order: EmbeddedDatabaseCommand): Promise<readonly object[]>
-  /** Resolves with a description when the process has ended. Never rejects. */
-  readonly ended: Promise<string>
-  /** Resolves when the process has ended. */
-  close(): Promise<void>
-}
-
 /**
  * Starts the process and opens the database. Rejects with StoreError `in-use` if another process still has the folder
  * after `patience` milliseconds. `said` receives each line of its standard error.
@@ -39,7 +30,7 @@ export async function connectEmbeddedDatabase(
   onOutput: (line: string) => void,
 ): Promise<EmbeddedConnection> {
   const child = startDatabaseProcess()
-  const connection = openEmbeddedConnection(child, onOutput)
+  const connection = new EmbeddedConnection(child, onOutput)
   try {
     await connection.send({
       kind: 'open',
@@ -74,11 +65,7 @@ function startDatabaseProcess(): ChildProcess {
   })
 }
 
-function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) => void): EmbeddedConnection {
-  return new ChildDatabaseConnection(child, onOutput)
-}
-
-class ChildDatabaseConnection implements EmbeddedConnection {
+export class EmbeddedConnection {
   readonly #child: ChildProcess
   readonly #pending = new Map<
     number,
@@ -87,6 +74,7 @@ class ChildDatabaseConnection implements EmbeddedConnection {
   #ids = 0
   #ending: string | undefined
   #output = ''
+  /** Resolves with a description when the process has ended. Never rejects. */
   readonly ended: Promise<string>
 
   constructor(child: ChildProcess, onOutput: (line: string) => void) {
@@ -126,7 +114,8 @@ class ChildDatabaseConnection implements EmbeddedConnection {
     })
   }
 
-  readonly send: EmbeddedConnection['send'] = (order) =>
+  /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
+  readonly send = (order: EmbeddedDatabaseCommand): Promise<readonly object[]> =>
     new Promise<readonly object[]>((resolve, reject) => {
       if (this.#ending !== undefined || !this.#child.connected) {
         reject(new StoreError('unreachable', this.#ending ?? 'the database process is shutting down'))
@@ -159,7 +148,8 @@ class ChildDatabaseConnection implements EmbeddedConnection {
       }
     })
 
-  readonly close: EmbeddedConnection['close'] = async () => {
+  /** Resolves when the process has ended. */
+  readonly close = async (): Promise<void> => {
     refChildProcess(this.#child)
     const late = setTimeout(() => this.#child.kill('SIGKILL'), databaseCloseTimeoutMs)
     await this.send({ kind: 'close' }).catch(() => this.#child.kill('SIGKILL'))

@@ -17,12 +17,6 @@ const maxConcurrentJobs = 2000
 /** Heartbeats per silence period: a busy process may miss some. */
 const heartbeatsPerTakeoverPeriod = 5
 
-export interface JobWorker {
-  wake(): void
-  /** Takes no more jobs and resolves when running ones have ended. */
-  stop(): Promise<void>
-}
-
 export interface JobWorkerOptions {
   readonly jobs: PersistentJobQueue
   readonly clock: Clock
@@ -36,11 +30,7 @@ export interface JobWorkerOptions {
   readonly silence: number
 }
 
-export function startJobWorker(options: JobWorkerOptions): JobWorker {
-  return new PollingJobWorker(options)
-}
-
-class PollingJobWorker implements JobWorker {
+export class JobWorker {
   readonly #jobs
   readonly #clock
   readonly #handler
@@ -70,12 +60,13 @@ class PollingJobWorker implements JobWorker {
     this.#living = this.#sendHeartbeats()
   }
 
-  readonly wake: JobWorker['wake'] = () => {
+  readonly wake = (): void => {
     this.#calls += 1
     this.#answer?.()
   }
 
-  readonly stop: JobWorker['stop'] = async () => {
+  /** Takes no more jobs and resolves when running ones have ended. */
+  readonly stop = async (): Promise<void> => {
     this.#stopping.abort()
     this.wake()
     await this.#looping
