@@ -50,7 +50,11 @@ function throwUnpackError(cause: WorkerFault): never {
     case 'failed':
       throw new Error(`unpacking failed: ${cause.message}`, { cause })
     // A process that was killed externally says nothing about the archive.
-    default:
+    case 'ended':
+    case 'not-started':
+    case 'displaced':
+    case 'crowded':
+    case 'closed':
       throw new RegistryError('timeout', `unpacking the image was interrupted: ${cause.message}`, { cause })
   }
 }
