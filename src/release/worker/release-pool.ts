@@ -2,7 +2,61 @@
 import { findWorkerScript } from '../../adapters/workers/start-worker.ts'
 import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
-import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
+import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
+import type { TreeSha } from '../../pull-request/ids.ts'
+import type { Config } from '../../config/config.ts'
+import type { GitErrorResponse } from '../../adapters/git/git-error.ts'
+import type { DescriptionLine } from '../../report/describe-change.ts'
+import type { CommitFile } from '../../ports/forge.ts'
+
+export interface ReleaseRequest {
+  /** The folder of the repository's mirror, which has the tree. */
+  readonly mirror: string
+  /** The tree of the base branch's tip. */
+  readonly tree: TreeSha
+  /** The package's directory below `operators/`. */
+  readonly directory: string
+  /** The name of the bundle's directory. */
+  readonly version: string
+  /** Absent: not known yet. */
+  readonly image?: BundleImage
+  /** The base branch's configuration, which the resulting catalogs must satisfy. */
+  readonly config: Pick<Config, 'rules' | 'opm'>
+  readonly budget: EvaluationLimits
+}
+
+export interface BundleImage {
+  /** By digest. */
+  readonly reference: string
+  /** Absent where opm cannot read the image as a bundle. */
+  readonly content?: ComparableBundle | undefined
+}
+
+/** Reasons are clauses for people, without a full stop. */
+export type ReleaseResult =
+  /** The catalogs already have it. */
+  | { readonly kind: 'done' }
+  /** The bundle asks for no release. */
+  | { readonly kind: 'unwanted'; readonly why: string }
+  /** A person must fix something first. `isImage`: the image, which may be pushed again. */
+  | { readonly kind: 'refused'; readonly why: string; readonly isImage?: true }
+  /** Waits for its image. */
+  | { readonly kind: 'awaited' }
+  | ({ readonly kind: 'ready' } & ReadyBundleRelease)
+
+export interface ReadyBundleRelease {
+  readonly name: string
+  readonly package: string
+  /** Whether the bundle's settings allow merging its release automatically. */
+  readonly isMergedByItself: boolean
+  /** At least one. */
+  readonly files: readonly CommitFile[]
+  /** The changes in catalog terms. */
+  readonly lines: readonly DescriptionLine[]
+  readonly graph?: string
+}
+
+export type ReleaseResponse = ReleaseResult | GitErrorResponse
 
 export interface ReleaseWorkerPool {
   /** Rejects when the process failed, or when the queue is full. */

@@ -4,7 +4,7 @@ import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { serveWorkerRequests, preventPrototypePollution } from '../../adapters/workers/answer-orders.ts'
 import { ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
-import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
+import type { ReleaseResponse, ReleaseRequest } from './release-pool.ts'
 import { computeRelease, UnsafeOverwriteError } from './compute-release.ts'
 
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
