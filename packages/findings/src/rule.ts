@@ -88,7 +88,8 @@ export function defineRule<Data extends object>(rule: FindingRule<Data>): Findin
 type RuleWithDefaults<Rule, Defaults> = Omit<Rule, keyof Defaults> &
   Partial<Pick<Rule, Extract<keyof Rule, keyof Defaults>>>
 
-interface RuleDefiner<Defaults> {
+/** A `defineRule` that adds `Defaults`. */
+export interface RuleDefiner<Defaults> {
   <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
   <Data extends object, Kind extends FindingRuleSignature>(
     rule: RuleWithDefaults<FindingRuleWithFinder<Data, Kind>, Defaults>,
