@@ -121,9 +121,4 @@ export const persistedTextExceptions: readonly {
     reason: 'names of recorded states and caches',
   },
   { file: /^deploy\/monitoring\//, text: /^(?:refused|landing)$/, reason: 'values of metric labels' },
-  {
-    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/audit-push\.ts$/,
-    text: /^mended$/,
-    reason: 'a marker in comments on GitHub',
-  },
 ]

@@ -120,7 +120,7 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
 
 /** A rule is named like its id, which is persisted. */
 const isRuleDeclaration = (node: ts.Node) =>
-  ts.isVariableDeclaration(node) && /^define(?:Rule|OpmRule)\b/.test(node.initializer?.getText() ?? '')
+  ts.isVariableDeclaration(node) && /^define\w*Rule\b/.test(node.initializer?.getText() ?? '')
 
 const isModuleLevel = (node: ts.Node) =>
   ts.isSourceFile(node.parent) || ts.isSourceFile(node.parent.parent?.parent ?? node)

@@ -28,7 +28,7 @@ interface RuleKind {
   readonly addsDirectory?: true
   /** Its examples have a template next to the catalog. */
   readonly hasTemplate?: true
-  /** The constant in its table with the fields that all rules there share. */
+  /** The function of its table that defines rules and adds the fields they share. */
   readonly shared?: string
 }
 
@@ -38,6 +38,7 @@ const createOpmRuleKind = (source: string, foundIn: string): RuleKind => ({
   source,
   foundIn,
   isFixed: true,
+  shared: 'defineOpmRule',
 })
 
 /** The subjects of rules, for developers who start one. */
@@ -95,7 +96,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     check: 'validation',
     judges: 'pull request',
     source: 'src/checks/bundles/rules.ts',
-    shared: 'bundleDirectoryRuleDefaults',
+    shared: 'defineBundleDirectoryRule',
     foundIn: 'src/checks/bundles/validate-bundle-directories.ts',
     addsDirectory: true,
   },
@@ -103,14 +104,14 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     check: 'install',
     judges: 'pull request',
     source: 'src/checks/install/rules.ts',
-    shared: 'installRuleDefaults',
+    shared: 'defineInstallRule',
     foundIn: 'src/checks/install/install.ts',
   },
   image: {
     check: 'images',
     judges: 'pull request',
     source: 'src/checks/images/rules.ts',
-    shared: 'imageRuleDefaults',
+    shared: 'defineImageRule',
     foundIn: 'src/checks/images/images.ts',
     namesImage: true,
   },
@@ -118,14 +119,14 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     check: 'ownership',
     judges: 'pull request',
     source: 'src/checks/ownership/rules.ts',
-    shared: 'ownershipRuleDefaults',
+    shared: 'defineOwnershipRule',
     foundIn: 'src/checks/ownership/ownership.ts',
   },
   commits: {
     check: 'ownership',
     judges: 'pull request',
     source: 'src/checks/commits/rules.ts',
-    shared: 'commitRuleDefaults',
+    shared: 'defineCommitRule',
     foundIn: 'src/checks/commits/validate-incoming-commits.ts',
   },
   'opm-load': createOpmRuleKind(
@@ -212,9 +213,9 @@ function renderRuleBody(
   suite?: string,
 ): string {
   if (shared !== undefined)
-    return renderRuleBody(id, { check, judges, source: '' }, suite)
-      .replace('({\n', `({\n  ...${shared},\n`)
-      .replace(/^ {2}(?:check|judges|since): .*\n/gm, '')
+    return renderRuleBody(id, { check, judges, source: '', ...(isFixed && { isFixed }) }, suite)
+      .replace('defineRule', shared)
+      .replace(/^ {2}(?:check|judges|since|fixed|severity: 'error').*\n/gm, '')
   return `export const ${toExportName(id)} = defineRule<{ name: string }${search ? `, ${search.type}` : ''}>({
   id: '${id}',
   check: '${check}',

@@ -1,5 +1,5 @@
 // Maintains the lists of rules. A list is a file with a marker that it is generated, and with the folder or the file
-// whose rules it contains. Rules are found by `export const … = defineRule`, so no list is edited manually. The
+// whose rules it contains. Rules are found by `export const … = define…Rule(`, so no list is edited manually. The
 // command line is one script that must start quickly, so it loads rules from lists instead of searching for them at
 // run time.
 import { readFileSync, readdirSync, statSync } from 'node:fs'
@@ -101,9 +101,9 @@ function renderWrappedNameList(before: string, names: readonly string[], after: 
 /** The rules that a file defines, in their order. */
 function findExportedRules(root: string, file: string): ExportedRule[] {
   const text = readFileSync(join(root, file), 'utf8')
-  return [...text.matchAll(/^export const (?<name>\w+) = defineRule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm)].map(
-    ({ groups: { name = '', id = '' } = {} }) => ({ id, name, file }),
-  )
+  return [
+    ...text.matchAll(/^export const (?<name>\w+) = define\w*Rule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm),
+  ].map(({ groups: { name = '', id = '' } = {} }) => ({ id, name, file }))
 }
 
 function listSourceFiles(root: string): string[] {

@@ -50,7 +50,9 @@ function describeRule(rule: FindingRuleWithoutFormatter): string {
   return [
     `Check: ${rule.check}; severity: ${rule.severity}; since: ${rule.since}; network: ${rule.network ? 'yes' : 'no'}`,
     ...(rule.fixed ? ['cannot be disabled, because opm rejects the catalog'] : []),
-    ...(rule.overridable && !rule.fixed ? ['[`/override`](../how-to/owners.md#override-a-rule) allowed'] : []),
+    ...(rule.overridable && !rule.fixed
+      ? ['[`/override`](../how-to/owners.md#override-a-rule) allowed']
+      : []),
     ...(rule.suite ? [`only with \`--suite ${rule.suite}\` or a severity under \`rules\``] : []),
   ].join('; ')
 }

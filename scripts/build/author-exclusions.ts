@@ -10,8 +10,8 @@ const doctorCommandUnsupportedMessage =
 const kubeconfigUnsupportedMessage =
   '--kubeconfig is not available in this package. Run catalog-bot from a checkout or its container image instead.'
 
-/** Typed, because the stub of a function that has another name would be `undefined` to its callers. */
-const appClientExport: keyof typeof import('../../src/adapters/github/github-app.ts') = 'createGitHubApp'
+/** Typed, because the stub with another name would be `undefined` to its callers. */
+const appClientExport: keyof typeof import('../../src/adapters/github/github-app.ts') = 'GitHubApp'
 const clusterClientExport: keyof typeof import('../../src/cluster-test/cluster/open-cluster.ts') =
   'createKubeClusterClient'
 
@@ -24,7 +24,7 @@ export function createModuleExclusionPlugin(sources: string): Plugin {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
           ? {
-              contents: `export function ${appClientExport}() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) }`,
+              contents: `export class ${appClientExport} { constructor() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) } }`,
             }
           : undefined,
       )

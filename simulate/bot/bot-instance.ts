@@ -7,7 +7,7 @@ import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-t
 import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/jobs-of-delivery.ts'
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
-import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
@@ -31,7 +31,7 @@ import {
 } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
-import { GitError } from '../../src/adapters/git/git-error.ts'
+import { GitError, toGitErrorResponse } from '../../src/adapters/git/git-error.ts'
 import type { PullHistoryStore } from '../../src/ports/pull-memory.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
@@ -99,7 +99,7 @@ export function startBotInstance(
     loader: sharedCatalogLoader,
     evaluationPool: createInProcessEvaluator(repository, sharedCatalogLoader),
     releases: disabledReleaseWorkerPool,
-    scheduler: createJobScheduler(clock),
+    scheduler: new JobScheduler(clock),
     metrics: simulatorMetrics,
     clock,
     log: silentLogger,
@@ -159,8 +159,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
         })
       } catch (error) {
         if (error instanceof ChangeTooLargeError) return { kind: 'too-large', why: error.message }
-        if (error instanceof GitError)
-          return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
+        if (error instanceof GitError) return toGitErrorResponse(error)
         throw error
       }
     },

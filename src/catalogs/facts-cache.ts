@@ -1,22 +1,11 @@
-// Caches facts of catalog files on disk, by content and reader version. Cache errors never fail a command.
+// Caches facts about files on disk, by content and version. Cache errors never fail a command.
 import { createHash, randomUUID } from 'node:crypto'
-// Uses `fs.promises`, because `validate` needs none of it, and Node would load its module at once.
-import fs, {
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, isAbsolute } from 'node:path'
 import { type CatalogFileFacts, catalogFileFactsVersion } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { homedir } from 'node:os'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
-
-const toCacheFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
 
 /** Bytes. Reading a smaller file is as fast as opening its cached facts. */
 const minCachedFileBytes = 16 * 1024
@@ -32,55 +21,110 @@ export function createCatalogFileFactsCache(
   directory = join(getCacheDirectory(), 'facts'),
   now = Date.now(),
 ): CatalogFileFactsCache {
-  const folder = join(directory, `v${catalogFileFactsVersion}`)
-  let isSwept = false
+  const folder = new CacheFolder(directory, `v${catalogFileFactsVersion}`, /^v\d+$/, now)
   return {
     factsOf(bytes) {
       if (bytes.length < minCachedFileBytes) return parseCatalogFile(bytes)
-      const digest = createHash('sha256').update(bytes).digest('hex')
-      const path = join(folder, `${digest}.json`)
-      const known = readCacheEntry(path, bytes.length)
-      if (known !== undefined) return known
+      const digest = computeSha256Hex(bytes)
+      const known = folder.read(digest) as CatalogFileFacts | undefined
+      if (known?.bytes === bytes.length) return known
       const facts = parseCatalogFile(bytes)
-      if (!isSwept) {
-        isSwept = true
-        removeExpiredCacheEntries(directory, folder, now)
-      }
-      writeCacheEntry(path, facts)
+      folder.write(digest, facts)
       return facts
     },
   }
 }
 
-/** An entry is a line with a digest, then the facts, so that a damaged entry is detected. */
-function encodeCacheEntry(value: unknown): string {
-  const json = JSON.stringify(value)
-  return `${computeSha256Hex(json)}\n${json}`
-}
-
-function decodeCacheEntry(entry: string): unknown {
-  const lineEnd = entry.indexOf('\n')
-  const json = entry.slice(lineEnd + 1)
-  return computeSha256Hex(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
-}
-
-function readCacheEntry(path: string, bytes: number): CatalogFileFacts | undefined {
-  try {
-    const facts = decodeCacheEntry(readFileSync(path, 'utf8')) as CatalogFileFacts | undefined
-    return facts?.bytes === bytes ? facts : undefined
-  } catch {
-    return undefined
+/**
+ * Caches facts of files on disk by blob id, for processes without a store. Cache errors count as missing entries. Keys
+ * must be object ids or digests. The first write of a version removes the entries of others.
+ */
+export function createContentAddressedCache(directory: string): Cache {
+  const folders = new Map<string, CacheFolder>()
+  const openFolder = ({ name }: CacheNamespace<unknown>): CacheFolder => {
+    const kind = toCacheFolderName(name.slice(0, name.lastIndexOf(' ')))
+    const folder =
+      folders.get(name) ?? new CacheFolder(directory, toCacheFolderName(name), new RegExp(`^${kind}-`))
+    folders.set(name, folder)
+    return folder
+  }
+  return {
+    async getCached<Value>(space: CacheNamespace<Value>, keys: readonly string[]) {
+      const found = new Map<string, Value>()
+      for (const key of keys) {
+        const value = space.read(openFolder(space).read(key))
+        if (value !== undefined) found.set(key, value)
+      }
+      return found
+    },
+    async putCached(space, values) {
+      for (const [key, value] of values)
+        if (/^[0-9a-f]{40,64}$/.test(key)) openFolder(space).write(key, value)
+    },
   }
 }
 
-/** Renames a finished file into place, so that no other process reads half of it. */
-function writeCacheEntry(path: string, facts: CatalogFileFacts): void {
-  const draft = `${path}.${randomUUID()}`
-  try {
-    writeFileSync(draft, encodeCacheEntry(facts), { mode: 0o600, flag: 'wx' })
-    renameSync(draft, path)
-  } catch {
-    removeFileIgnoringErrors(draft)
+const toCacheFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
+
+/** The entries of one version. */
+class CacheFolder {
+  readonly #directory: string
+  readonly #path: string
+  readonly #versions: RegExp
+  readonly #now: number
+  #isSwept = false
+
+  /** `versions`: the folders in `directory` that hold the same kind of entries. */
+  constructor(directory: string, name: string, versions: RegExp, now = Date.now()) {
+    this.#directory = directory
+    this.#path = join(directory, name)
+    this.#versions = versions
+    this.#now = now
+  }
+
+  /** An entry is a line with a digest, then the value, so that a damaged entry is detected. */
+  read(key: string): unknown {
+    try {
+      const entry = readFileSync(join(this.#path, `${key}.json`), 'utf8')
+      const lineEnd = entry.indexOf('\n')
+      const json = entry.slice(lineEnd + 1)
+      return computeSha256Hex(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Renames a finished file into place, so that no other process reads half of it. */
+  write(key: string, value: unknown): void {
+    if (!this.#isSwept) this.#removeExpiredEntries()
+    const path = join(this.#path, `${key}.json`)
+    const draft = `${path}.${randomUUID()}`
+    try {
+      const json = JSON.stringify(value)
+      writeFileSync(draft, `${computeSha256Hex(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
+      renameSync(draft, path)
+    } catch {
+      removeFileIgnoringErrors(draft)
+    }
+  }
+
+  /** Creates the folder, and removes expired entries and those of other versions. Runs once, before the first write. */
+  #removeExpiredEntries(): void {
+    this.#isSwept = true
+    try {
+      mkdirSync(this.#path, { recursive: true, mode: 0o700 })
+      for (const name of readdirSync(this.#directory)) {
+        const path = join(this.#directory, name)
+        if (this.#versions.test(name) && path !== this.#path) rmSync(path, { recursive: true, force: true })
+      }
+      for (const name of readdirSync(this.#path)) {
+        const path = join(this.#path, name)
+        if (this.#now - statSync(path).mtimeMs > maxCacheEntryAgeDays * msPerDay)
+          rmSync(path, { force: true })
+      }
+    } catch {
+      // Another process may be sweeping too; the next sweep removes the rest.
+    }
   }
 }
 
@@ -92,25 +136,8 @@ function removeFileIgnoringErrors(path: string): void {
   }
 }
 
-/** Creates the folder, and removes expired facts and those of other versions. Runs once, before the first write. */
-function removeExpiredCacheEntries(directory: string, folder: string, now: number): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    for (const name of readdirSync(directory)) {
-      const path = join(directory, name)
-      if (/^v\d+$/.test(name) && path !== folder) rmSync(path, { recursive: true, force: true })
-    }
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name)
-      if (now - statSync(path).mtimeMs > maxCacheEntryAgeDays * msPerDay) rmSync(path, { force: true })
-    }
-  } catch {
-    // Another process may be sweeping too; the next sweep removes the rest.
-  }
-}
-
-function computeSha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+function computeSha256Hex(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
 }
 
 /** `CATALOG_BOT_CACHE`, or `catalog-bot` in the user's cache home. Creates nothing. */
@@ -120,69 +147,4 @@ export function getCacheDirectory(environment: NodeJS.ProcessEnv = process.env):
   const shared = environment['XDG_CACHE_HOME']
   // The XDG base directory specification says to ignore relative paths.
   return join(shared && isAbsolute(shared) ? shared : join(homedir(), '.cache'), 'catalog-bot')
-}
-
-/**
- * Caches facts of files on disk by blob id, for processes without a store. Cache errors count as missing entries. Keys
- * must be object ids or digests. The first write of a version removes the entries of others.
- */
-export function createContentAddressedCache(directory: string): Cache {
-  const swept = new Map<string, Promise<void>>()
-  const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toCacheFolderName(name))
-  return {
-    async getCached<Value>(space: CacheNamespace<Value>, keys: readonly string[]) {
-      const found = new Map<string, Value>()
-      for (const key of keys) {
-        const value = space.read(await readCachedFile(join(folderOf(space), `${key}.json`)))
-        if (value !== undefined) found.set(key, value)
-      }
-      return found
-    },
-    async putCached(space, values) {
-      const sweeping = swept.get(space.name) ?? removeCacheEntriesOfOtherVersions(directory, space.name)
-      swept.set(space.name, sweeping)
-      await sweeping
-      for (const [key, value] of values)
-        if (/^[0-9a-f]{40,64}$/.test(key)) await writeCachedFile(join(folderOf(space), `${key}.json`), value)
-    },
-  }
-}
-
-async function readCachedFile(path: string): Promise<unknown> {
-  try {
-    return decodeCacheEntry(await fs.promises.readFile(path, 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-async function writeCachedFile(path: string, value: unknown): Promise<void> {
-  const draft = `${path}.${randomUUID()}`
-  try {
-    await fs.promises.writeFile(draft, encodeCacheEntry(value), { mode: 0o600, flag: 'wx' })
-    await fs.promises.rename(draft, path)
-  } catch {
-    await fs.promises.rm(draft, { force: true }).catch(() => undefined)
-  }
-}
-
-/** Removes only other versions of the same kind; other kinds share the directory. */
-async function removeCacheEntriesOfOtherVersions(directory: string, name: string): Promise<void> {
-  const folder = join(directory, toCacheFolderName(name))
-  const kind = `${toCacheFolderName(name.slice(0, name.lastIndexOf(' ')))}-`
-  try {
-    await fs.promises.mkdir(folder, { recursive: true, mode: 0o700 })
-    for (const other of await fs.promises.readdir(directory)) {
-      const path = join(directory, other)
-      if (other.startsWith(kind) && path !== folder)
-        await fs.promises.rm(path, { recursive: true, force: true })
-    }
-    for (const file of await fs.promises.readdir(folder)) {
-      const path = join(folder, file)
-      if (Date.now() - (await fs.promises.stat(path)).mtimeMs > maxCacheEntryAgeDays * msPerDay)
-        await fs.promises.rm(path, { force: true })
-    }
-  } catch {
-    // Another process may be sweeping too; the next sweep removes the rest.
-  }
 }

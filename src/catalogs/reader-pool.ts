@@ -1,11 +1,10 @@
 // Reads catalog files in other processes: a 20 MB file must not delay GitHub, and one that exhausts memory must not end
 // the App.
 import { availableParallelism } from 'node:os'
-import { extname } from 'node:path'
 import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { WorkerFault } from '../adapters/workers/start-worker.ts'
-import { createWorkerPool } from '../adapters/workers/worker-pool.ts'
+import { findWorkerScript, isResourceLimitFault } from '../adapters/workers/start-worker.ts'
+import { WorkerPool } from '../adapters/workers/worker-pool.ts'
 import { defaultMaxTreePaths } from '../adapters/git/mirror.ts'
 
 export interface EvaluationLimits {
@@ -79,8 +78,8 @@ export function createCatalogFileReaderPool(
   /** As in `nice`. Default: that of this process. */
   niceness?: number,
 ): CatalogFileReaderPool {
-  const readers = createWorkerPool<Uint8Array, CatalogFileFacts>({
-    script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
+  const readers = new WorkerPool<Uint8Array, CatalogFileFacts | undefined>({
+    script: findWorkerScript('read-file-process', import.meta.url),
     heap: limits.memory,
     processes,
     ...(niceness !== undefined && { niceness }),
@@ -90,18 +89,14 @@ export function createCatalogFileReaderPool(
     maxIdleMs: 60_000,
     // The first failure may be due to a busy machine.
     maxAttempts: 2,
+    onFault(cause) {
+      if (isResourceLimitFault(cause)) return undefined
+      throw new Error('a catalog file could not be read', { cause })
+    },
   })
   return {
-    async read(bytes) {
-      if (bytes.length <= maxBytesReadInMainProcess) return parseCatalogFile(bytes)
-      try {
-        return await readers.run(bytes, limits.time)
-      } catch (cause) {
-        if (cause instanceof WorkerFault && (cause.code === 'too-slow' || cause.code === 'too-much-memory'))
-          return undefined
-        throw new Error('a catalog file could not be read', { cause })
-      }
-    },
+    read: async (bytes) =>
+      bytes.length <= maxBytesReadInMainProcess ? parseCatalogFile(bytes) : readers.run(bytes, limits.time),
     close: () => readers.close(),
   }
 }

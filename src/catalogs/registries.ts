@@ -15,7 +15,7 @@ import {
   getImageLookupAnswerTtl,
   limitRegistryQueries,
 } from '../adapters/registry/cached-registry.ts'
-import { createCachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
+import { CachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
@@ -78,7 +78,7 @@ export async function createRegistryLookupService({
       variant: 'platforms',
     }),
   }
-  const opened = createCachedBundleReaders(plain, { clock, store })
+  const opened = new CachedBundleReaders(plain, { clock, store })
   async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveAnswer> {
     const late = {
       kind: 'unknown',

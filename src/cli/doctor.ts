@@ -20,7 +20,7 @@ import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
 import { createApiVersionPlugin } from '../adapters/github/github-fetch.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'
 import { toForgeError } from '../adapters/github/forge-error.ts'
-import { createGitHubApp, type GitHubApp, type Octokit as AppOctokit } from '../adapters/github/github-app.ts'
+import { GitHubApp, type Octokit as AppOctokit } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
 import { formatMergePlanAsText } from '../report/merge-plan.ts'
 import { scanImages } from '../adapters/registry/scan-images.ts'
@@ -140,7 +140,7 @@ async function diagnoseWithAppCredentials(
   credentials: NonNullable<BotSettings['credentials']>,
 ): Promise<DoctorDiagnosisReport> {
   const log = pino({ level: 'silent' })
-  const app = createGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
+  const app = new GitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const asApp = await app.probot.auth()
   const installation = await fetchAppInstallation(asApp, repository, app.appId)
   const { permissions, events } = installation

@@ -15,7 +15,7 @@ import type { TreePathEntry } from '../pull-request/change.ts'
 import { collectCatalogImageReferences, isAllowedRegistry } from '../checks/images/named-image.ts'
 import { findOwnerFilePathsForPackages } from '../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../checks/ownership/principals.ts'
-import { createOwnershipResolver } from '../checks/ownership/authority.ts'
+import { OwnershipResolver } from '../checks/ownership/authority.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { MissingImageLocation } from '../report/missing-images-issue.ts'
@@ -169,7 +169,7 @@ async function addImageReferenceOwners(
     if (needed.has(path) && mode.startsWith('100'))
       textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
   const existing = new Set(paths)
-  const authority = createOwnershipResolver(
+  const authority = new OwnershipResolver(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

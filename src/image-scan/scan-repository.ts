@@ -2,18 +2,12 @@
 // are gone. Works in small slices, one at a time over all instances, and resumes from the store.
 import { createHash } from 'node:crypto'
 import { isRuleSilenced } from '../checks/validation/rule-settings.ts'
-import {
-  ruleIdByImageScanFailureKind,
-  toImageScanFailureKey,
-  decideMissingImagesIssueAction,
-  type DesiredIssue,
-} from '../checks/images/missing-images.ts'
+import { ruleIdByImageScanFailureKind, toImageScanFailureKey } from '../checks/images/missing-images.ts'
 import type { Config } from '../config/config.ts'
 import {
   type MissingImageReference,
   renderMissingImagesIssue,
-  renderResolvedMissingImagesIssue,
-  missingImagesClosingComment,
+  resolvedMissingImagesIssue,
   missingImagesMarker,
   formatImageReferenceAsCode,
   type MissingImagesIssueOptions,
@@ -41,8 +35,8 @@ import {
   type MissingImagesReportState,
 } from './scan-state.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
+import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import type { BotIssue } from '../ports/forge.ts'
 
 const pastTenseByIssueAction = {
   open: 'opened',
@@ -290,29 +284,40 @@ async function reportMissingImages(
   const { app, forge } = ctx
   if (missing.length === 0 && known === undefined) return
   const wanted = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
-  const digest = computeIssueDigest(wanted ?? renderResolvedMissingImagesIssue())
+  const digest = computeIssueDigest(wanted ?? resolvedMissingImagesIssue)
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
     if (known === undefined) await saveReportState({ digest: '', told: [] })
-    const issue = await forge.findOwnIssue(missingImagesMarker, known?.issue)
     const keys = missing.map((one) => toImageScanFailureKey(one.reference, one))
     const reportedKeys = new Set(known?.told)
-    const hasNews =
+    const hasNews = (shownBody = '') =>
       known === undefined || known.digest === ''
         ? missing.some(
             (one) =>
               !reportedKeys.has(toImageScanFailureKey(one.reference, one)) &&
-              issue?.body.includes(formatImageReferenceAsCode(one.reference)) !== true,
+              !shownBody.includes(formatImageReferenceAsCode(one.reference)),
           )
         : keys.some((key) => !reportedKeys.has(key))
-    const step = decideMissingImagesIssueAction(issue, wanted, hasNews)
-    const number = await executeIssueAction(step, issue, wanted, ctx)
+    const { action, number } = await updateTrackedIssue(
+      {
+        marker: missingImagesMarker,
+        number: known?.issue,
+        wanted,
+        whenClosed: (shown) => (hasNews(shown?.body) ? 'reopen' : 'nothing'),
+        solved: {
+          ...resolvedMissingImagesIssue,
+          commentMarker: (shown) =>
+            `<!-- catalog-bot:images-are-back ${computeIssueDigest(shown).slice(0, 16)} -->`,
+        },
+      },
+      forge,
+    )
     // Images that are back are dropped, so that they are reported again if they disappear.
     await saveReportState({ ...(number !== undefined && { issue: number }), digest, told: keys })
-    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: pastTenseByIssueAction[step] })
+    if (action !== 'nothing') app.metrics.missingImageReports.inc({ outcome: pastTenseByIssueAction[action] })
     app.log.info(
-      { repository: forge.repository, issue: number, step, missing: missing.length },
+      { repository: forge.repository, issue: number, step: action, missing: missing.length },
       'missing images reported',
     )
   } catch (error) {
@@ -325,37 +330,6 @@ async function reportMissingImages(
   }
 }
 
-/** Returns the issue's number, or undefined if no issue exists. */
-async function executeIssueAction(
-  step: ReturnType<typeof decideMissingImagesIssueAction>,
-  issue: BotIssue | undefined,
-  wanted: DesiredIssue | undefined,
-  { forge }: JobContext,
-): Promise<number | undefined> {
-  if (step === 'open' && wanted !== undefined)
-    return (await forge.perform({ kind: 'open-issue', ...wanted })).issue
-  if (issue === undefined) return undefined
-  const { number } = issue
-  if (step === 'close') {
-    // Comment before closing, once per issue content, so that the reason appears above the closing event.
-    const marker = `<!-- catalog-bot:images-are-back ${computeIssueDigest(issue).slice(0, 16)} -->`
-    await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosingComment })
-    await forge.perform({
-      kind: 'edit-issue',
-      issue: number,
-      ...renderResolvedMissingImagesIssue(),
-      state: 'closed',
-    })
-  } else if (wanted !== undefined && (step === 'edit' || step === 'reopen'))
-    await forge.perform({
-      kind: 'edit-issue',
-      issue: number,
-      ...wanted,
-      ...(step === 'reopen' && { state: 'open' as const }),
-    })
-  return number
-}
-
-function computeIssueDigest({ title, body }: DesiredIssue): string {
+function computeIssueDigest({ title, body }: { readonly title: string; readonly body: string }): string {
   return createHash('sha256').update(`${title}\n${body}`).digest('hex')
 }

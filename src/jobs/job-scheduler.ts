@@ -14,18 +14,6 @@ export interface JobSlot {
   end(): void
 }
 
-export interface JobScheduler {
-  startJob(): JobSlot
-  /** Registers a merge batch, to which background work yields. Call the result when it has ended. */
-  startBatch(): () => void
-  /** For work that nobody waits for: resolves when no evaluation or batch is running, or after the maximum wait. */
-  yieldToPulls(): Promise<void>
-  readonly waiting: number
-  readonly yielding: number
-  /** Releases all waiting jobs. */
-  close(): void
-}
-
 export interface JobSchedulerLimits {
   /** Heavy jobs at once: one for each process. */
   readonly maxHeavyJobs: number
@@ -60,14 +48,7 @@ interface WaitingJob {
   readonly resume: () => void
 }
 
-export function createJobScheduler(
-  clock: Clock,
-  limits: JobSchedulerLimits = defaultJobSchedulerLimits,
-): JobScheduler {
-  return new FairJobScheduler(clock, limits)
-}
-
-class FairJobScheduler implements JobScheduler {
+export class JobScheduler {
   readonly #clock: Clock
   readonly #limits: JobSchedulerLimits
   readonly #light = new Set<ScheduledJob>()
@@ -77,7 +58,7 @@ class FairJobScheduler implements JobScheduler {
   #batches = 0
   #yielding = 0
 
-  constructor(clock: Clock, limits: JobSchedulerLimits) {
+  constructor(clock: Clock, limits: JobSchedulerLimits = defaultJobSchedulerLimits) {
     this.#clock = clock
     this.#limits = limits
   }
@@ -103,11 +84,13 @@ class FairJobScheduler implements JobScheduler {
     }
   }
 
+  /** Registers a merge batch, to which background work yields. Call the result when it has ended. */
   startBatch(): () => void {
     this.#batches += 1
     return () => void (this.#batches -= 1)
   }
 
+  /** For work that nobody waits for: resolves when no evaluation or batch is running, or after the maximum wait. */
   async yieldToPulls(): Promise<void> {
     this.#yielding += 1
     // Polls, because a batch starts a moment after the evaluation that requested it has ended.
@@ -126,6 +109,7 @@ class FairJobScheduler implements JobScheduler {
     return this.#yielding
   }
 
+  /** Releases all waiting jobs. */
   close(): void {
     this.#closing.abort()
     this.#admitJobs()

@@ -8,7 +8,6 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderBrokenBaseBranchCheck,
-  brokenBaseBranchClosingComment,
   renderFixedBaseBranchIssue,
   renderBrokenBaseBranchIssue,
   formatBrokenBaseBranchMarker,
@@ -17,6 +16,7 @@ import {
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'
+import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
 
 const maxReportedCatalogErrors = 5
 
@@ -102,40 +102,20 @@ export async function reportBrokenCatalogs(
       const shown = (await forge.readOwnChecks(commit)).some(({ name }) => name === run.name)
       if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
     }
-    await updateBrokenBaseBranchIssue(branch, now, ctx)
+    const wanted = now.length === 0 ? undefined : renderBrokenBaseBranchIssue(branch, now)
+    await updateTrackedIssue(
+      {
+        marker: formatBrokenBaseBranchMarker(branch),
+        wanted,
+        // An issue that a person closed stays closed until something else breaks.
+        whenClosed: (shown) => (shown?.body === wanted?.body ? 'nothing' : 'reopen'),
+        solved: renderFixedBaseBranchIssue(branch),
+      },
+      forge,
+    )
+    if (wanted) app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.warn({ err: error, branch }, 'GitHub rejected the report that a push broke catalogs')
-  }
-}
-
-async function updateBrokenBaseBranchIssue(
-  branch: string,
-  now: readonly BrokenCatalog[],
-  { app, forge }: JobContext,
-): Promise<void> {
-  const marker = formatBrokenBaseBranchMarker(branch)
-  const issue = await forge.findOwnIssue(marker)
-  if (now.length > 0) {
-    const wanted = renderBrokenBaseBranchIssue(branch, now)
-    if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
-    // An issue that a person closed stays closed until something else breaks.
-    else if (issue.body !== wanted.body)
-      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
-    app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')
-  } else if (issue?.state === 'open') {
-    const fixedMarker = '<!-- catalog-bot:base-is-mended -->'
-    await forge.perform({
-      kind: 'say-on-issue',
-      issue: issue.number,
-      marker: fixedMarker,
-      body: brokenBaseBranchClosingComment,
-    })
-    await forge.perform({
-      kind: 'edit-issue',
-      issue: issue.number,
-      ...renderFixedBaseBranchIssue(branch),
-      state: 'closed',
-    })
   }
 }

@@ -7,6 +7,7 @@ import type { RecordedMergeOutcome, MergeTreeMismatch, MergeRecoveryOptions } fr
 import { readMergeResult, type ObservedMergeResult, auditMerge } from './read-merge-result.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
+import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
@@ -230,10 +231,14 @@ async function reportTreeMismatch(
   try {
     const revert = await openRevertPullRequest(mismatch, ctx)
     const wanted = renderTreeMismatchIssue(mismatch, revert)
-    const issue = await forge.findOwnIssue(formatTreeMismatchMarker(mismatch))
-    if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
-    else if (issue.body !== wanted.body)
-      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
+    await updateTrackedIssue(
+      {
+        marker: formatTreeMismatchMarker(mismatch),
+        wanted,
+        whenClosed: (shown) => (shown?.body === wanted.body ? 'nothing' : 'edit'),
+      },
+      forge,
+    )
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.error(

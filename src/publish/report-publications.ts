@@ -11,8 +11,7 @@ import {
 } from '../report/publish-check.ts'
 import {
   renderPublishIssue,
-  publishIssueClosingComment,
-  renderResolvedPublishIssue,
+  resolvedPublishIssue,
   publishIssueMarker,
   type PublishFailureView,
   renderRollbackResult,
@@ -23,6 +22,7 @@ import type { StateStore } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/page-records.ts'
 import { type JobContext, requeuePull } from '../jobs/job-context.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
+import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
 import { republishMergedPullReport, pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import {
@@ -317,34 +317,27 @@ async function updatePublishIssue(
   const wanted = failures.length === 0 ? undefined : renderPublishIssue(failures)
   if (wanted === undefined && known === undefined) return
   const digest = createHash('sha256')
-    .update(JSON.stringify(wanted ?? renderResolvedPublishIssue()))
+    .update(JSON.stringify(wanted ?? { title: resolvedPublishIssue.title, body: resolvedPublishIssue.body }))
     .digest('hex')
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
     await saveIssue({ ...known, digest: '' })
-    const issue = await forge.findOwnIssue(publishIssueMarker, known?.number)
-    let number = issue?.number
-    if (wanted === undefined) {
-      if (issue?.state === 'open') {
-        const marker = `<!-- catalog-bot:published-again ${createHash('sha256').update(issue.body).digest('hex').slice(0, 16)} -->`
-        await forge.perform({
-          kind: 'say-on-issue',
-          issue: issue.number,
-          marker,
-          body: publishIssueClosingComment,
-        })
-        await forge.perform({
-          kind: 'edit-issue',
-          issue: issue.number,
-          ...renderResolvedPublishIssue(),
-          state: 'closed',
-        })
-      }
-    } else if (issue === undefined) number = (await forge.perform({ kind: 'open-issue', ...wanted })).issue
-    // Reopen a closed issue: users still do not get the merged catalog.
-    else if (issue.body !== wanted.body || issue.state !== 'open')
-      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
+    const { number } = await updateTrackedIssue(
+      {
+        marker: publishIssueMarker,
+        number: known?.number,
+        wanted,
+        // Users still do not get the merged catalog.
+        whenClosed: () => 'reopen',
+        solved: {
+          ...resolvedPublishIssue,
+          commentMarker: ({ body }) =>
+            `<!-- catalog-bot:published-again ${createHash('sha256').update(body).digest('hex').slice(0, 16)} -->`,
+        },
+      },
+      forge,
+    )
     await saveIssue({ ...(number !== undefined && { number }), digest })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error

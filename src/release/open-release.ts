@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type CommitSha, type TreeSha, toCommitSha, isGitObjectId } from '../pull-request/ids.ts'
-import type { ReadyBundleRelease } from './worker/release-messages.ts'
+import type { ReadyBundleRelease } from './worker/release-pool.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {

@@ -65,18 +65,15 @@ export function renderBrokenBaseBranchIssue(
   }
 }
 
-export function renderFixedBaseBranchIssue(branch: string): {
-  readonly title: string
-  readonly body: string
-} {
+/** Title and body of the closed issue, and the comment that closes it. */
+export function renderFixedBaseBranchIssue(branch: string) {
   return {
     title: 'Every catalog is valid again',
     body: `${formatBrokenBaseBranchMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that was broken by a push is valid again.`,
+    comment: 'Every catalog is valid again, so catalog-bot closes this issue.',
+    commentMarker: () => '<!-- catalog-bot:base-is-mended -->',
   }
 }
-
-export const brokenBaseBranchClosingComment =
-  'Every catalog is valid again, so catalog-bot closes this issue.'
 
 function formatBrokenCatalog({ root, since, complaints, more }: BrokenCatalog): string {
   const lines = complaints.map((text) => `- ${escapeMarkdown(text, 500)}`)

@@ -96,16 +96,13 @@ export function renderMissingImagesIssue(
   }
 }
 
-export function renderResolvedMissingImagesIssue(): { readonly title: string; readonly body: string } {
-  return {
-    title: 'No images are missing',
-    body: `${missingImagesMarker}\n\nEvery image in this issue is available again or is no longer referenced by a catalog.\n\n<sub>catalog-bot reopens this issue when images go missing.</sub>`,
-  }
+/** Title and body of the closed issue, and the comment that closes it. */
+export const resolvedMissingImagesIssue = {
+  title: 'No images are missing',
+  body: `${missingImagesMarker}\n\nEvery image in this issue is available again or is no longer referenced by a catalog.\n\n<sub>catalog-bot reopens this issue when images go missing.</sub>`,
+  comment:
+    'Every image in this issue is available again or is no longer referenced by a catalog. catalog-bot closes this issue.',
 }
-
-/** The caller adds the marker. */
-export const missingImagesClosingComment =
-  'Every image in this issue is available again or is no longer referenced by a catalog. catalog-bot closes this issue.'
 
 /** A reference as the body shows it. Used to find it in an issue that has no record. */
 export const formatImageReferenceAsCode = (reference: string): string => toCodeSpan(reference, 500)

@@ -50,14 +50,12 @@ export function renderPublishIssue(failures: readonly PublishFailureView[]): {
   }
 }
 
-export function renderResolvedPublishIssue(): { readonly title: string; readonly body: string } {
-  return {
-    title: 'Every catalog is published',
-    body: `${publishIssueMarker}\n\nEvery merged catalog is published.`,
-  }
+/** Title and body of the closed issue, and the comment that closes it. */
+export const resolvedPublishIssue = {
+  title: 'Every catalog is published',
+  body: `${publishIssueMarker}\n\nEvery merged catalog is published.`,
+  comment: 'Every catalog is published, so catalog-bot closes this issue.',
 }
-
-export const publishIssueClosingComment = 'Every catalog is published, so catalog-bot closes this issue.'
 
 function renderFailureTable(failures: readonly PublishFailureView[]): string {
   const rows = failures

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
 import { startProcessLauncher } from '../adapters/git/launcher.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { createGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
+import { GitHubApp } from '../adapters/github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { traceMethodCalls } from '../ports/tracing.ts'
@@ -39,7 +39,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { readProcessTreeMemory } from './process-memory.ts'
 import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
-import { createJobScheduler } from '../jobs/job-scheduler.ts'
+import { JobScheduler } from '../jobs/job-scheduler.ts'
 import { createRepositoryContextFactory } from './repository-contexts.ts'
 import { createTracing } from './tracing/open-tracing.ts'
 
@@ -166,7 +166,7 @@ function createMeteredGitHubApp(
   credentials: AppCredentials,
   { metrics, clock, log }: ServerInstrumentation,
 ): GitHubApp {
-  return createGitHubApp({
+  return new GitHubApp({
     onRemaining: ({ installation, resource, remaining, limit }) => {
       metrics.remaining.set({ installation, resource }, remaining)
       metrics.limit.set({ installation, resource }, limit)
@@ -228,7 +228,7 @@ async function startAppServices(
       loader: createCatalogLoader(pool, store),
       evaluationPool,
       releases,
-      scheduler: createJobScheduler(clock),
+      scheduler: new JobScheduler(clock),
       metrics,
       clock,
       log,

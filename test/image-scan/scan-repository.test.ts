@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
-import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { isImageScanDue, scanRepositoryImages } from '../../src/image-scan/scan-repository.ts'
 import { readScanState } from '../../src/image-scan/scan-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
@@ -151,7 +151,7 @@ async function createImageScanScenario(
         close: () => Promise.resolve(),
       },
       releases: rejectingReleaseWorkerPool,
-      scheduler: createJobScheduler(clock),
+      scheduler: new JobScheduler(clock),
       metrics: createMetrics(),
       clock,
       log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),

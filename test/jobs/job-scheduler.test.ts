@@ -1,6 +1,6 @@
 // The order of jobs for pull requests: a light job does not wait for a heavy one.
 import { expect, test } from '@jest/globals'
-import { createJobScheduler, type JobSlot } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler, type JobSlot } from '../../src/jobs/job-scheduler.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
 /** Time advances only through `pass`. */
@@ -37,7 +37,7 @@ function trackJobSlotYield(slot: JobSlot): { is: boolean } {
 
 const setUpJobScheduler = (maxHeavyJobs = 2) => {
   const time = createManualClock()
-  const turns = createJobScheduler(time.clock, { maxHeavyJobs, maxWaitMs: 1000, maxLightJobsPerAccount: 2 })
+  const turns = new JobScheduler(time.clock, { maxHeavyJobs, maxWaitMs: 1000, maxLightJobsPerAccount: 2 })
   const heavy = (author: string) => {
     const slot = turns.startJob()
     slot.setCost('heavy', author)

@@ -6,7 +6,7 @@ import pino from 'pino'
 import { toCommitSha, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
-import { createGitHubApp, type GitHubApp } from '../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { MergeOptions, MergeOutcome } from '../../src/merge/merge-options.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -72,7 +72,7 @@ export class MergeFixture {
     const clock = { now: () => times.now }
     const it = await startGitHubFixture({ validateTraffic: true, clock, ...options })
     const sleep = async (milliseconds: number) => void (times.now += milliseconds)
-    const app = createGitHubApp({
+    const app = new GitHubApp({
       appId: it.app.id,
       privateKey,
       webhookSecret,

@@ -7,7 +7,7 @@ import { createMergeRecoveryOptions } from '../../src/merge/recover-merges.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { VerdictInput } from '../../src/policy/decide.ts'
-import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import type { EvaluationRequest } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -112,7 +112,7 @@ function createJobContext(): JobContext<Store> {
         close: async () => undefined,
       },
       evaluationPool: evaluations,
-      scheduler: createJobScheduler(mergeScenario.clock),
+      scheduler: new JobScheduler(mergeScenario.clock),
       clock: mergeScenario.clock,
       log: pino({ level: 'silent' }),
     } as unknown as JobContext<Store>['app'],

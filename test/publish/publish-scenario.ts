@@ -8,7 +8,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { republishMergedPullReport } from '../../src/jobs/merged-report.ts'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
-import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { publishPreview } from '../../src/publish/publish-preview.ts'
 import { handlePublishRequest } from '../../src/publish/process/publish-handler.ts'
 import type { PublishContext } from '../../src/publish/process/publish-context.ts'
@@ -145,7 +145,7 @@ export async function createPublishScenario(
         close: () => Promise.resolve(),
       },
       releases: rejectingReleaseWorkerPool,
-      scheduler: createJobScheduler(realClock),
+      scheduler: new JobScheduler(realClock),
       metrics: createMetrics(),
       clock: { ...realClock, now: () => now },
       log: pino({ level: 'silent' }),

@@ -11,7 +11,7 @@ import type { BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { computeRelease, UnsafeOverwriteError } from '../../src/release/worker/compute-release.ts'
-import type { ReleaseRequest } from '../../src/release/worker/release-messages.ts'
+import type { ReleaseRequest } from '../../src/release/worker/release-pool.ts'
 import { openGitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'

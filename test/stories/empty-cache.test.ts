@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
-import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import type { AppServices } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
@@ -20,7 +20,7 @@ import { createRegistryLookupService } from '../../src/catalogs/registries.ts'
 import { openGitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
-import { createGitHubApp } from '../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -79,7 +79,7 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
     enqueue: async (job) => void queue.set(JSON.stringify(job), job),
   }
 
-  const github = createGitHubApp({
+  const github = new GitHubApp({
     ...settings.credentials,
     apiUrl: settings.apiUrl,
     throttle: false,
@@ -115,7 +115,7 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
     clusterTests: rejectingClusterTestClient,
     evaluationPool,
     releases: rejectingReleaseWorkerPool,
-    scheduler: createJobScheduler(clock),
+    scheduler: new JobScheduler(clock),
     clock,
     log,
     loader: createCatalogLoader(pool, store),

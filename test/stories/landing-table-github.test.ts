@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
-import { createGitHubApp, type GitHubApp } from '../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { PlannedMerge } from '../../src/merge/merge-options.ts'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
@@ -52,7 +52,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
     token = data.token
     octokit = client(token)
-    app = createGitHubApp({
+    app = new GitHubApp({
       appId: ground.app.id,
       privateKey: environment['PRIVATE_KEY'] ?? '',
       webhookSecret: environment['WEBHOOK_SECRET'] ?? '',

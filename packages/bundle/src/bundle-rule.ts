@@ -5,6 +5,7 @@ import {
   type FindingRuleWithFinder,
   ruleSuiteNames,
   type RuleSuite,
+  createRuleDefiner,
 } from '@catalog-bot/findings/rule'
 import type { BundleFieldLocator, FieldPath } from './manifest-document.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
@@ -50,13 +51,13 @@ export interface BundleRuleSignature {
 }
 
 /** A rule about the content of a bundle. A maintainer can override all of them. */
-export const bundleContentRuleDefaults = {
+export const defineBundleRule = createRuleDefiner({
   check: 'images',
   judges: 'bundle',
   since: '0.1.0',
   network: true,
   overridable: true,
-} as const
+})
 
 export type BundleRule = FindingRuleWithFinder<object, BundleRuleSignature>
 

@@ -85,6 +85,24 @@ export function defineRule<Data extends object>(rule: FindingRule<Data>): Findin
   return rule
 }
 
+type RuleWithDefaults<Rule, Defaults> = Omit<Rule, keyof Defaults> &
+  Partial<Pick<Rule, Extract<keyof Rule, keyof Defaults>>>
+
+/** A `defineRule` that adds `Defaults`. */
+export interface RuleDefiner<Defaults> {
+  <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
+  <Data extends object, Kind extends FindingRuleSignature>(
+    rule: RuleWithDefaults<FindingRuleWithFinder<Data, Kind>, Defaults>,
+  ): FindingRuleWithFinder<Data, Kind>
+}
+
+/** Returns a `defineRule` for rules of one kind. A rule can replace the defaults. */
+export function createRuleDefiner<Defaults extends Partial<FindingRuleWithoutFormatter>>(
+  defaults: Defaults,
+): RuleDefiner<Defaults> {
+  return (rule: object) => ({ ...defaults, ...rule }) as never
+}
+
 /** Creates a finding of `rule` at a location, or without one if `at` is undefined. */
 export function createFinding<Data extends object>(
   rule: FindingRule<Data>,

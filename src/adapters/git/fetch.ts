@@ -27,16 +27,6 @@ const maxRunningFetches = 8
 /** Milliseconds after which a fetch may be stopped if others wait and the limit is reached. */
 const minFetchMsBeforePreemption = 60_000
 
-interface FetchScheduler {
-  /** `work` must end soon after its signal aborts, and reject. */
-  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Runs with no other fetch: waits for running ones and holds back new ones. */
-  runExclusively<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Stops all. They reject with `why`. */
-  stop(why: GitError): void
-  idle(): Promise<void>
-}
-
 export interface FetchSchedulerLimits {
   readonly slots: number
   readonly slotTimeoutMs: number
@@ -50,25 +40,40 @@ interface RunningFetch {
   readonly end: (why: GitError) => void
 }
 
-class SlotFetchScheduler implements FetchScheduler {
+/**
+ * Limits concurrent fetches into one mirror. A long fetch gives its slot to the next and goes on beside it; when too
+ * many do, the longest is stopped.
+ */
+export class FetchScheduler {
   readonly #limits: FetchSchedulerLimits
   readonly #running = new Set<RunningFetch>()
   readonly #queue: { readonly isAlone: boolean; readonly start: () => void }[] = []
   #idle: PromiseWithResolvers<void> | undefined
   #clock: NodeJS.Timeout | undefined
 
-  constructor(limits: FetchSchedulerLimits) {
+  constructor(
+    limits: FetchSchedulerLimits = {
+      slots: maxFetchSlots,
+      slotTimeoutMs: fetchSlotTimeoutMs,
+      maxRunning: maxRunningFetches,
+      stoppableAfterMs: minFetchMsBeforePreemption,
+    },
+  ) {
     this.#limits = limits
   }
 
-  readonly run: FetchScheduler['run'] = (work) => this.#enter(false, work)
-  readonly runExclusively: FetchScheduler['runExclusively'] = (work) => this.#enter(true, work)
+  /** `work` must end soon after its signal aborts, and reject. */
+  readonly run = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => this.#enter(false, work)
+  /** Runs with no other fetch: waits for running ones and holds back new ones. */
+  readonly runExclusively = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    this.#enter(true, work)
 
-  readonly stop: FetchScheduler['stop'] = (why) => {
+  /** Stops all. They reject with `why`. */
+  readonly stop = (why: GitError): void => {
     for (const one of this.#running) one.end(why)
   }
 
-  readonly idle: FetchScheduler['idle'] = async () => {
+  readonly idle = async (): Promise<void> => {
     if (this.#running.size === 0 && this.#queue.length === 0) return
     this.#idle ??= Promise.withResolvers()
     await this.#idle.promise
@@ -327,19 +332,4 @@ function parseLsRefsResponse(body: Buffer, refs: readonly string[]): ReadonlyMap
     if (refs.includes(ref)) found.set(ref, id)
     at += size
   }
-}
-
-/**
- * Limits concurrent fetches into one mirror. A long fetch gives its slot to the next and goes on beside it; when too
- * many do, the longest is stopped.
- */
-export function createFetchScheduler(
-  limits: FetchSchedulerLimits = {
-    slots: maxFetchSlots,
-    slotTimeoutMs: fetchSlotTimeoutMs,
-    maxRunning: maxRunningFetches,
-    stoppableAfterMs: minFetchMsBeforePreemption,
-  },
-): FetchScheduler {
-  return new SlotFetchScheduler(limits)
 }

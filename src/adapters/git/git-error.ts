@@ -76,6 +76,18 @@ export class GitError extends Error {
   }
 }
 
+/** A GitError as the answer of another process. */
+export interface GitErrorResponse {
+  readonly kind: 'git-error'
+  readonly code: GitErrorCode
+  readonly message: string
+  readonly retryable: boolean
+}
+
+export function toGitErrorResponse({ code, message, retryable }: GitError): GitErrorResponse {
+  return { kind: 'git-error', code, message, retryable }
+}
+
 export function isGitError(value: unknown, code?: GitErrorCode): value is GitError {
   return value instanceof GitError && (code === undefined || value.code === code)
 }

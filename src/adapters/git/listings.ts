@@ -20,14 +20,6 @@ import {
 } from './trees.ts'
 import type { LocalGit } from './run-git.ts'
 
-export interface TreeListingCache {
-  readonly list: (tree: TreeSha, prefix: string) => Promise<readonly TreePathEntry[]>
-  readonly entry: (tree: TreeSha, path: string) => Promise<TreeEntry | undefined>
-  readonly diff: (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
-  /** Whether the tree objects in which two trees differ are written as git would, as far as checked. */
-  readonly isWellWritten: (before: TreeSha, after: TreeSha) => Promise<boolean>
-}
-
 interface TreeListing {
   readonly tree: TreeSha
   readonly entries: readonly TreePathEntry[]
@@ -48,15 +40,7 @@ const maxCachedTreeDiffs = 8
 const maxCachedTreeDiffPaths = 50_000
 const maxCachedTreePathCounts = 100
 
-export function createTreeListingCache(
-  git: LocalGit,
-  objects: GitObjectReader,
-  maxPaths: number,
-): TreeListingCache {
-  return new MirrorTreeListingCache(git, objects, maxPaths)
-}
-
-class MirrorTreeListingCache implements TreeListingCache {
+export class TreeListingCache {
   readonly #git: LocalGit
   readonly #objects: GitObjectReader
   readonly #maxPaths: number
@@ -74,7 +58,7 @@ class MirrorTreeListingCache implements TreeListingCache {
     this.#maxPaths = maxPaths
   }
 
-  readonly list: TreeListingCache['list'] = async (tree, prefix) => {
+  readonly list = async (tree: TreeSha, prefix: string): Promise<readonly TreePathEntry[]> => {
     const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
     if (directory === '') return (await this.#listWhole(tree)).entries
     const known = this.#cachedListings.get(tree) ?? (await this.#making.get(tree)?.catch(() => undefined))
@@ -83,16 +67,17 @@ class MirrorTreeListingCache implements TreeListingCache {
       : listDirectory(this.#git, this.#objects, tree, directory, this.#maxPaths)
   }
 
-  readonly entry: TreeListingCache['entry'] = async (tree, path) => {
+  readonly entry = async (tree: TreeSha, path: string): Promise<TreeEntry | undefined> => {
     const known = this.#cachedListings.get(tree)
     if (known === undefined) return findTreeFileEntry(this.#objects, tree, path)
     const found = known.entries[findLowerBound(known.entries, path, (entry) => entry.path)]
     return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
   }
 
-  readonly isWellWritten: TreeListingCache['isWellWritten'] = async (before, after) =>
+  /** Whether the tree objects in which two trees differ are written as git would, as far as checked. */
+  readonly isWellWritten = async (before: TreeSha, after: TreeSha): Promise<boolean> =>
     (await this.#compareObjects(before, after)) !== undefined
-  readonly diff: TreeListingCache['diff'] = async (before, after) =>
+  readonly diff = async (before: TreeSha, after: TreeSha): Promise<readonly PathChange[]> =>
     before === after ? [] : this.#readDiff(before, after)
 
   #cacheListing(listing: TreeListing): void {

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { toCommitSha, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
-import { fetchRefs, fetchTestMergeCommit, type GitFetchOptions, createFetchScheduler } from './fetch.ts'
+import { fetchRefs, fetchTestMergeCommit, type GitFetchOptions, FetchScheduler } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { runGit, type LocalGit } from './run-git.ts'
 import { type CatFileObjectReader, type GitObjectReader } from './object-reader.ts'
@@ -26,7 +26,7 @@ export class MirrorFolder {
   // Set when the folder is damaged (a power cut, a bad disk, manual cleanup): the next fetch starts from scratch.
   #isDamaged = false
   #recreatedAt = -Infinity
-  readonly #lanes = createFetchScheduler()
+  readonly #lanes = new FetchScheduler()
   #isTidying = false
   /** Branches with any state here. Asking git once is enough. */
   readonly #knownBranches = new Set<string>()

@@ -17,7 +17,7 @@ import {
 import { GitError } from './git-error.ts'
 import { createLocalGit, type LocalGit, readGitVersion } from './run-git.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
-import { createTreeListingCache } from './listings.ts'
+import { TreeListingCache } from './listings.ts'
 import { requireValidCommitIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
 import { createCatFileObjectReader, type GitObjectReader } from './object-reader.ts'
 import { createGitRemote, type GitCredential, toMirrorBranchRef, toMirrorPullRef } from './remote.ts'
@@ -92,7 +92,7 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
   const reader = createCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
   const folder = new MirrorFolder(git, reader, { directory, remote, timeout: timeouts.fetch, signal })
   const { local, objects } = folder
-  const { diff, list, entry, isWellWritten } = createTreeListingCache(local, objects, maxPaths)
+  const { diff, list, entry, isWellWritten } = new TreeListingCache(local, objects, maxPaths)
   const merging = { git: local, objects, diff, isWellWritten, directory, signature }
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
   const requireWritable = () => {

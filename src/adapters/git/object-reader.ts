@@ -69,7 +69,7 @@ export function createCatFileObjectReader(options: CatFileObjectReaderOptions): 
 
   const submit = (request: ObjectReadRequest): void => {
     if (closed) return request.reject(new GitError('aborted', 'cat-file: the mirror is closed'))
-    if (!worker?.alive) worker = startCatFile(options, retry)
+    if (!worker?.alive) worker = new CatFileProcess(options, retry)
     worker.send(request)
   }
   // Reading changes nothing, so a request that lost its process is retried once.
@@ -110,21 +110,7 @@ export function createCatFileObjectReader(options: CatFileObjectReaderOptions): 
   }
 }
 
-interface CatFileProcess {
-  readonly alive: boolean
-  readonly pid: number | undefined
-  send(request: ObjectReadRequest): void
-  stop(error: GitError): void
-}
-
-function startCatFile(
-  options: CatFileObjectReaderOptions,
-  lost: (request: ObjectReadRequest, error: GitError) => void,
-): CatFileProcess {
-  return new SpawnedCatFileProcess(options, lost)
-}
-
-class SpawnedCatFileProcess implements CatFileProcess {
+class CatFileProcess {
   readonly #timeout
   readonly #staysInGroup
   readonly #lost: (request: ObjectReadRequest, error: GitError) => void
@@ -188,9 +174,9 @@ class SpawnedCatFileProcess implements CatFileProcess {
     return this.#child.pid
   }
 
-  readonly send: CatFileProcess['send'] = (request) => this.#sendRequest(request, 'info')
+  readonly send = (request: ObjectReadRequest): void => this.#sendRequest(request, 'info')
 
-  readonly stop: CatFileProcess['stop'] = (error) => {
+  readonly stop = (error: GitError): void => {
     this.#child.stdin.end()
     this.#stop(error)
   }

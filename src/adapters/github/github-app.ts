@@ -78,32 +78,6 @@ export interface InstalledRepository {
   readonly isPublic?: boolean
 }
 
-export interface GitHubApp {
-  readonly appId: number
-  readonly probot: Probot
-  /** The App's account, `catalog-bot[bot]`. Rejects with a ForgeError. */
-  login(): Promise<string>
-  /**
-   * An Octokit with one installation's token and budget, for one job of this class. `onSent` hears each request that
-   * counts against the hour.
-   */
-  octokit(installation: number, work?: WorkPriorityClass, onSent?: () => void): Promise<Octokit>
-  /** A token for git to read and push this repository. Valid for an hour. */
-  gitToken(installation: number, repository: RepositoryName): Promise<string>
-  /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
-  isInstalledOn(repository: RepositoryName): Promise<boolean>
-  /** Rejects with a ForgeError. */
-  installationOn(repository: RepositoryName): Promise<number>
-  /** The App's current permissions here, regardless of its tokens. Rejects with a ForgeError. */
-  permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
-  /** All installations that GitHub reports. Rejects with a ForgeError if GitHub does not report any. */
-  installedRepositories(): Promise<readonly InstalledRepository[]>
-  /** Requests waiting now. */
-  waiting(): Readonly<Record<WorkPriorityClass, number>>
-  /** Installations with work waiting for GitHub's limit. */
-  held(): readonly ThrottledInstallation[]
-}
-
 /** The plugin's list and 429, because an immediate retry would break the limit again. */
 const nonRetryableHttpStatuses = [400, 401, 403, 404, 410, 422, 429, 451]
 
@@ -124,10 +98,6 @@ async function listInstallationRepositories(
       repository: { owner: owner.login, name },
       isPublic: isPrivate === false && visibility === 'public',
     }))
-}
-
-export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
-  return new ProbotGitHubApp(options)
 }
 
 function createOctokitClass(log: Logger) {
@@ -152,7 +122,7 @@ function createOctokitClass(log: Logger) {
   }))
 }
 
-class ProbotGitHubApp implements GitHubApp {
+export class GitHubApp {
   readonly appId: number
   readonly probot: Probot
   readonly #clock: Clock
@@ -192,7 +162,8 @@ class ProbotGitHubApp implements GitHubApp {
     return octokit
   }
 
-  readonly login: GitHubApp['login'] = async () => {
+  /** The App's account, `catalog-bot[bot]`. Rejects with a ForgeError. */
+  readonly login = async (): Promise<string> => {
     if (this.#account !== undefined) return this.#account
     try {
       const { data } = await (await this.#asApp()).rest.apps.getAuthenticated()
@@ -203,13 +174,22 @@ class ProbotGitHubApp implements GitHubApp {
     }
   }
 
-  readonly octokit: GitHubApp['octokit'] = async (installation, work = 'look', onSent) => {
+  /**
+   * An Octokit with one installation's token and budget, for one job of this class. `onSent` hears each request that
+   * counts against the hour.
+   */
+  readonly octokit = async (
+    installation: number,
+    work: WorkPriorityClass = 'look',
+    onSent?: () => void,
+  ): Promise<Octokit> => {
     const octokit = await this.probot.auth(installation)
     this.#budgets.attach(octokit, installation, work, onSent)
     return octokit
   }
 
-  readonly gitToken: GitHubApp['gitToken'] = async (installation, repository) => {
+  /** A token for git to read and push this repository. Valid for an hour. */
+  readonly gitToken = async (installation: number, repository: RepositoryName): Promise<string> => {
     const key = `${installation} ${repository.owner}/${repository.name}`
     const known = this.#gitTokens.get(key)
     if (known !== undefined && known.until - tokenRenewalMarginMs > this.#clock.now()) return known.token
@@ -227,7 +207,8 @@ class ProbotGitHubApp implements GitHubApp {
     }
   }
 
-  readonly isInstalledOn: GitHubApp['isInstalledOn'] = async (repository) => {
+  /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
+  readonly isInstalledOn = async (repository: RepositoryName): Promise<boolean> => {
     try {
       const installation = await this.#readInstallation(repository, 'check whether the App is installed on')
       return installation.suspended_at === null
@@ -237,9 +218,11 @@ class ProbotGitHubApp implements GitHubApp {
     }
   }
 
-  readonly installationOn: GitHubApp['installationOn'] = async (repository) =>
+  /** Rejects with a ForgeError. */
+  readonly installationOn = async (repository: RepositoryName): Promise<number> =>
     (await this.#readInstallation(repository, "find the App's installation on")).id
-  readonly permissionsOn: GitHubApp['permissionsOn'] = async (repository) =>
+  /** The App's current permissions here, regardless of its tokens. Rejects with a ForgeError. */
+  readonly permissionsOn = async (repository: RepositoryName): Promise<TokenPermissions> =>
     (await this.#readInstallation(repository, "read the App's permissions on")).permissions
 
   async #readInstallation({ owner, name }: RepositoryName, doing: string) {
@@ -250,7 +233,8 @@ class ProbotGitHubApp implements GitHubApp {
     }
   }
 
-  readonly installedRepositories: GitHubApp['installedRepositories'] = async () => {
+  /** All installations that GitHub reports. Rejects with a ForgeError if GitHub does not report any. */
+  readonly installedRepositories = async (): Promise<readonly InstalledRepository[]> => {
     try {
       const appItself = await this.#asApp()
       const installations = await appItself.paginate(appItself.rest.apps.listInstallations, {
@@ -279,8 +263,10 @@ class ProbotGitHubApp implements GitHubApp {
     }
   }
 
-  readonly waiting: GitHubApp['waiting'] = () => this.#budgets.waiting()
-  readonly held: GitHubApp['held'] = () => this.#budgets.held()
+  /** Requests waiting now. */
+  readonly waiting = (): Readonly<Record<WorkPriorityClass, number>> => this.#budgets.waiting()
+  /** Installations with work waiting for GitHub's limit. */
+  readonly held = (): readonly ThrottledInstallation[] => this.#budgets.held()
 }
 
 /**

@@ -16,7 +16,7 @@ import type { HostnameResolver } from '../registry/transport/guarded-connector.t
 import { manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryReplyError } from '../registry/transport/reply-error.ts'
-import { createRegistryTokenService } from '../registry/auth/token-service.ts'
+import { RegistryTokenService } from '../registry/auth/token-service.ts'
 import {
   createRegistryTransport,
   type TransportReply,
@@ -134,7 +134,7 @@ class RegistryImagePusher implements ImagePusher {
       createRetryingRequestSender(
         createAuthorizedRequestSender(
           this.#transport,
-          createRegistryTokenService(this.#transport, this.#clock),
+          new RegistryTokenService(this.#transport, this.#clock),
           options.credentials,
           actions,
         ),

@@ -27,10 +27,6 @@ export interface BudgetedBundleReader {
   readonly readInstall: (reference: string) => Promise<BundleImageAnswer>
 }
 
-export interface CachedBundleReaders {
-  forEvaluation(budget?: BundlePullBudget): BudgetedBundleReader
-}
-
 export interface CachedBundleReadersOptions {
   readonly clock: Clock
   readonly store: Cache
@@ -84,14 +80,7 @@ const slowBundlePullRetrySeconds = 600
 /** A rejected archive remains rejected unless the limits or the machine's load change. */
 const rejectedBundleArchiveTtlSeconds = 3600
 
-export function createCachedBundleReaders(
-  client: Pick<RegistryClient, 'readBundle' | 'identity'>,
-  options: CachedBundleReadersOptions,
-): CachedBundleReaders {
-  return new CacheBackedBundleReaders(client, options)
-}
-
-class CacheBackedBundleReaders implements CachedBundleReaders {
+export class CachedBundleReaders {
   readonly #client: Pick<RegistryClient, 'readBundle' | 'identity'>
   readonly #clock
   readonly #store
@@ -114,7 +103,7 @@ class CacheBackedBundleReaders implements CachedBundleReaders {
     this.#enter = createSemaphore(atOnce)
   }
 
-  readonly forEvaluation: CachedBundleReaders['forEvaluation'] = (budget = defaultBundlePullLimits) => {
+  readonly forEvaluation = (budget: BundlePullBudget = defaultBundlePullLimits): BudgetedBundleReader => {
     let started: number | undefined
     const pulled = new Set<string>()
 

@@ -32,7 +32,7 @@ import {
 } from './manifest.ts'
 import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
-import { createRegistryTokenService } from './auth/token-service.ts'
+import { RegistryTokenService } from './auth/token-service.ts'
 import { createRegistryTransport, type TransportReply, type TransportLimits } from './transport/transport.ts'
 
 export interface RegistryClientOptions {
@@ -87,7 +87,7 @@ class HttpRegistryClient implements RegistryClient {
       resolve: options.resolve,
       keepAliveAfterHead: options.keepAliveAfterHead,
     })
-    const tokens = createRegistryTokenService(this.#transport, this.#clock)
+    const tokens = new RegistryTokenService(this.#transport, this.#clock)
     const authorized = createAuthorizedRequestSender(this.#transport, tokens, options.credentials ?? [])
     const retryPolicy = { ...defaultRetryPolicy, ...omitUndefinedProperties(limits) }
     this.#exchange = createRetryingRequestSender(

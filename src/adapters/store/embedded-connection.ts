@@ -1,7 +1,7 @@
 // The App's end of the channel to the embedded database's process. It does not restart the process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
-import { extname, resolve as absolute } from 'node:path'
+import { resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type {
@@ -10,6 +10,7 @@ import type {
   EmbeddedDatabaseReply,
   EmbeddedDatabaseRequest,
 } from './embedded-process.ts'
+import { findWorkerScript } from '../workers/start-worker.ts'
 import { toStoreError, StoreError } from './database.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
@@ -18,15 +19,6 @@ const databaseCloseTimeoutMs = 10_000
 const maxQuotedProcessOutputLength = 2000
 
 const inheritedEnvVariableNames = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
-
-export interface EmbeddedConnection {
-  /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
-  send(order: EmbeddedDatabaseCommand): Promise<readonly object[]>
-  /** Resolves with a description when the process has ended. Never rejects. */
-  readonly ended: Promise<string>
-  /** Resolves when the process has ended. */
-  close(): Promise<void>
-}
 
 /**
  * Starts the process and opens the database. Rejects with StoreError `in-use` if another process still has the folder
@@ -38,7 +30,7 @@ export async function connectEmbeddedDatabase(
   onOutput: (line: string) => void,
 ): Promise<EmbeddedConnection> {
   const child = startDatabaseProcess()
-  const connection = openEmbeddedConnection(child, onOutput)
+  const connection = new EmbeddedConnection(child, onOutput)
   try {
     await connection.send({
       kind: 'open',
@@ -61,10 +53,8 @@ function refChildProcess(child: ChildProcess): void {
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
 
-/** Uses this file's extension, so that sources and compiled copies both find theirs. */
 function startDatabaseProcess(): ChildProcess {
-  const entry = new URL(`./embedded-process${extname(import.meta.url)}`, import.meta.url)
-  return fork(fileURLToPath(entry), [], {
+  return fork(fileURLToPath(findWorkerScript('embedded-process', import.meta.url)), [], {
     execPath: process.execPath,
     // Does not pass this process's options: --inspect would claim the same port again. V8's optimizing compiler would
     // take 0.7 s and 500 MB for Postgres, whose statements it speeds up by less than a fifth.
@@ -76,11 +66,7 @@ function startDatabaseProcess(): ChildProcess {
   })
 }
 
-function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) => void): EmbeddedConnection {
-  return new ChildDatabaseConnection(child, onOutput)
-}
-
-class ChildDatabaseConnection implements EmbeddedConnection {
+export class EmbeddedConnection {
   readonly #child: ChildProcess
   readonly #pending = new Map<
     number,
@@ -89,6 +75,7 @@ class ChildDatabaseConnection implements EmbeddedConnection {
   #ids = 0
   #ending: string | undefined
   #output = ''
+  /** Resolves with a description when the process has ended. Never rejects. */
   readonly ended: Promise<string>
 
   constructor(child: ChildProcess, onOutput: (line: string) => void) {
@@ -128,7 +115,8 @@ class ChildDatabaseConnection implements EmbeddedConnection {
     })
   }
 
-  readonly send: EmbeddedConnection['send'] = (order) =>
+  /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
+  readonly send = (order: EmbeddedDatabaseCommand): Promise<readonly object[]> =>
     new Promise<readonly object[]>((resolve, reject) => {
       if (this.#ending !== undefined || !this.#child.connected) {
         reject(new StoreError('unreachable', this.#ending ?? 'the database process is shutting down'))
@@ -161,7 +149,8 @@ class ChildDatabaseConnection implements EmbeddedConnection {
       }
     })
 
-  readonly close: EmbeddedConnection['close'] = async () => {
+  /** Resolves when the process has ended. */
+  readonly close = async (): Promise<void> => {
     refChildProcess(this.#child)
     const late = setTimeout(() => this.#child.kill('SIGKILL'), databaseCloseTimeoutMs)
     await this.send({ kind: 'close' }).catch(() => this.#child.kill('SIGKILL'))

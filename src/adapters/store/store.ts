@@ -21,7 +21,7 @@ import { createStatusPageStore } from './page-records.ts'
 import { pruneStore } from './prune.ts'
 import { createDatabasePullHistoryStore, recordHeadPush, createVerdictStore } from './pull-memory.ts'
 import { openServerDatabase } from './server-database.ts'
-import { startJobWorker, type JobWorker } from './worker.ts'
+import { JobWorker } from './worker.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 import { toPullNumber } from '../../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
@@ -130,7 +130,7 @@ async function createStoreFromDatabase(
 
     work: async (handler, concurrency, idle) => {
       if (worker) throw new StoreError('failed', 'a job worker is already running')
-      const started = startJobWorker({ jobs, clock, handler, concurrency, idle, problem, silence })
+      const started = new JobWorker({ jobs, clock, handler, concurrency, idle, problem, silence })
       worker = started
       return {
         stop: async () => {

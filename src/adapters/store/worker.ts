@@ -17,12 +17,6 @@ const maxConcurrentJobs = 2000
 /** Heartbeats per silence period: a busy process may miss some. */
 const heartbeatsPerTakeoverPeriod = 5
 
-export interface JobWorker {
-  wake(): void
-  /** Takes no more jobs and resolves when running ones have ended. */
-  stop(): Promise<void>
-}
-
 export interface JobWorkerOptions {
   readonly jobs: PersistentJobQueue
   readonly clock: Clock
@@ -35,18 +29,8 @@ export interface JobWorkerOptions {
   readonly silence: number
 }
 
-export function startJobWorker(options: JobWorkerOptions): JobWorker {
-  return new PollingJobWorker(options)
-}
-
-class PollingJobWorker implements JobWorker {
-  readonly #jobs
-  readonly #clock
-  readonly #handler
-  readonly #concurrency
-  readonly #idle
-  readonly #problem
-  readonly #silence
+export class JobWorker {
+  readonly #options
   readonly #running = new Map<string, { taken: ClaimedJob; since: number; done: Promise<void> }>()
   readonly #stopping = new AbortController()
   #calls = 0
@@ -57,32 +41,18 @@ class PollingJobWorker implements JobWorker {
   readonly #living
 
   constructor(options: JobWorkerOptions) {
-    const {
-      jobs,
-      clock,
-      handler,
-      concurrency,
-      idle = { waiting: 0, yielding: 0 },
-      problem,
-      silence,
-    } = options
-    this.#jobs = jobs
-    this.#clock = clock
-    this.#handler = handler
-    this.#concurrency = concurrency
-    this.#idle = idle
-    this.#problem = problem
-    this.#silence = silence
+    this.#options = options
     this.#looping = this.#loop()
     this.#living = this.#sendHeartbeats()
   }
 
-  readonly wake: JobWorker['wake'] = () => {
+  readonly wake = (): void => {
     this.#calls += 1
     this.#answer?.()
   }
 
-  readonly stop: JobWorker['stop'] = async () => {
+  /** Takes no more jobs and resolves when running ones have ended. */
+  readonly stop = async (): Promise<void> => {
     this.#stopping.abort()
     this.wake()
     await this.#looping
@@ -94,31 +64,31 @@ class PollingJobWorker implements JobWorker {
   async #run(taken: ClaimedJob): Promise<void> {
     let failure: { readonly error: unknown } | undefined
     try {
-      await this.#handler(taken.job)
+      await this.#options.handler(taken.job)
     } catch (error) {
       failure = { error }
-      this.#problem(error, taken.job)
+      this.#options.problem(error, taken.job)
     }
     try {
-      await (failure ? this.#jobs.fail(taken, failure.error) : this.#jobs.complete(taken))
+      await (failure ? this.#options.jobs.fail(taken, failure.error) : this.#options.jobs.complete(taken))
     } catch (error) {
       // The job stays active without heartbeats, and is taken over like a dead process's.
-      this.#problem(error, taken.job)
+      this.#options.problem(error, taken.job)
     }
     this.#running.delete(taken.id)
     this.wake()
   }
 
   #countFreeSlots(): number {
-    const soon = this.#clock.now() - jobSlotReleaseDelayMs
+    const soon = this.#options.clock.now() - jobSlotReleaseDelayMs
     const jobsInSlots = [...this.#running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
-    const { waiting, yielding } = this.#idle
+    const { waiting, yielding } = this.#options.idle ?? { waiting: 0, yielding: 0 }
     const atWork = this.#running.size - waiting - yielding
     return Math.min(
-      this.#concurrency - jobsInSlots + yielding,
-      this.#concurrency * maxConcurrentJobsPerSlot - atWork,
+      this.#options.concurrency - jobsInSlots + yielding,
+      this.#options.concurrency * maxConcurrentJobsPerSlot - atWork,
       maxConcurrentJobs - this.#running.size,
     )
   }
@@ -128,13 +98,13 @@ class PollingJobWorker implements JobWorker {
       const seen = this.#calls
       try {
         const freeSlots = this.#countFreeSlots()
-        const taken = freeSlots > 0 ? await this.#jobs.take(freeSlots) : []
+        const taken = freeSlots > 0 ? await this.#options.jobs.take(freeSlots) : []
         for (const one of taken)
-          this.#running.set(one.id, { taken: one, since: this.#clock.now(), done: this.#run(one) })
+          this.#running.set(one.id, { taken: one, since: this.#options.clock.now(), done: this.#run(one) })
         // The batch was full: more jobs may wait, and others may have ended since.
         if (taken.length > 0 && this.#countFreeSlots() > 0) continue
       } catch (error) {
-        this.#problem(error)
+        this.#options.problem(error)
       }
       if (seen !== this.#calls || this.#stopping.signal.aborted) continue
       const called = new Promise<void>((resolve) => (this.#answer = resolve))
@@ -142,7 +112,7 @@ class PollingJobWorker implements JobWorker {
       // Without room, checks again when running jobs free their slots.
       await Promise.race([
         called,
-        this.#clock.sleep(
+        this.#options.clock.sleep(
           this.#countFreeSlots() > 0 ? jobPollIntervalMs : jobSlotReleaseDelayMs,
           pause.signal,
         ),
@@ -154,15 +124,18 @@ class PollingJobWorker implements JobWorker {
 
   async #sendHeartbeats(): Promise<void> {
     for (;;) {
-      await this.#clock.sleep((this.#silence / heartbeatsPerTakeoverPeriod) * 1000, this.#over.signal)
+      await this.#options.clock.sleep(
+        (this.#options.silence / heartbeatsPerTakeoverPeriod) * 1000,
+        this.#over.signal,
+      )
       if (this.#over.signal.aborted) return
       try {
-        await this.#jobs.touch([...this.#running.values()].map(({ taken }) => taken))
+        await this.#options.jobs.touch([...this.#running.values()].map(({ taken }) => taken))
         // Jobs of dead instances, and jobs of this one whose answer was lost.
         // the database alone.
-        if ((await this.#jobs.recover(this.#silence)) > 0) this.wake()
+        if ((await this.#options.jobs.recover(this.#options.silence)) > 0) this.wake()
       } catch (error) {
-        this.#problem(error)
+        this.#options.problem(error)
       }
     }
   }

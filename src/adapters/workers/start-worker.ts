@@ -3,8 +3,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { ParentProcessRequestSender, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
 
 type WorkerFaultCode =
@@ -32,26 +33,23 @@ export class WorkerFault extends Error {
   }
 }
 
+/** The script `name` beside the module at `url`, with the same extension: sources start sources, and compiled code compiled code. */
+export function findWorkerScript(name: string, url: string): URL {
+  return new URL(`./${name}${extname(url)}`, url)
+}
+
+/** Faults that speak against the order. */
+const resourceLimitFaultCodes: readonly WorkerFaultCode[] = ['too-slow', 'too-much-memory', 'displaced']
+
+export function isResourceLimitFault(error: unknown): error is WorkerFault {
+  return error instanceof WorkerFault && resourceLimitFaultCodes.includes(error.code)
+}
+
 /** V8 aborts when it is out of memory. */
 const outOfMemorySignal = 'SIGABRT'
 
 /** Signals caused by the process's own actions. */
 const crashSignals: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP', 'SIGSYS']
-
-export interface WorkerProcess<Order, Answer> {
-  /**
-   * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
-   * another error for an order that cannot be sent. Time in `callBack` does not count.
-   */
-  execute(order: Order, milliseconds: number, callBack?: ParentProcessRequestSender): Promise<Answer>
-  /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
-  used(): number | undefined
-  stop(why: WorkerFault): void
-  /** Resolves when the process has ended. Rejects its current order as `closed`. */
-  end(): Promise<void>
-  /** True if it takes no more orders. */
-  readonly isGone: boolean
-}
 
 export interface WorkerProcessOptions {
   /** Calls serveWorkerRequests(). */
@@ -66,11 +64,8 @@ export interface WorkerProcessOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): WorkerProcess<Order, Answer> {
-  return new ForkedWorker<Order, Answer>(kind)
-}
-
-class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
+/** Starts at once. */
+export class WorkerProcess<Order, Answer> {
   readonly #kind: WorkerProcessOptions
   readonly #child
   readonly #exited = Promise.withResolvers<void>()
@@ -78,6 +73,7 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
   #fault: WorkerFault | undefined
   #open = 0
   #callBack: ParentProcessRequestSender | undefined
+  #callBackFailure: { readonly error: unknown } | undefined
   #stopwatch: Stopwatch | undefined
 
   constructor(kind: WorkerProcessOptions) {
@@ -90,12 +86,12 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
       else this.#waiting?.resolve(reply)
     })
     this.#child.on('exit', (code, signal) => {
-      this.#stop(toWorkerFault(code, signal))
+      this.stop(toWorkerFault(code, signal))
       this.#exited.resolve()
     })
     this.#child.on('error', (cause) => {
       if (this.#child.pid === undefined) {
-        this.#stop(new WorkerFault('not-started', 'the worker process could not be started', cause))
+        this.stop(new WorkerFault('not-started', 'the worker process could not be started', cause))
         this.#exited.resolve()
       }
       // The channel may break before the exit event gives the reason.
@@ -104,50 +100,64 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
     unrefChildProcess(this.#child)
   }
 
-  readonly execute: WorkerProcess<Order, Answer>['execute'] = async (order, milliseconds, answering) => {
+  /**
+   * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
+   * another error for an order that cannot be sent, or the error of `callBack` if the order failed after it. Time in
+   * `callBack` does not count.
+   */
+  async execute(order: Order, milliseconds: number, callBack?: ParentProcessRequestSender): Promise<Answer> {
     if (this.#fault) throw this.#fault
     this.#waiting = Promise.withResolvers()
-    this.#callBack = answering
+    this.#callBack = callBack
     this.#open = 0
     const slow = new WorkerFault('too-slow', `the task took longer than ${milliseconds} milliseconds`)
-    this.#stopwatch = startStopwatch(milliseconds, () => this.#stop(slow))
+    this.#stopwatch = startStopwatch(milliseconds, () => this.stop(slow))
     this.#child.ref()
     this.#child.channel?.ref()
     try {
       this.#send({ order })
       const reply = await this.#waiting.promise
       if ('answer' in reply) return reply.answer
-      throw this.#stop(
+      throw this.stop(
         new WorkerFault(
           'failed',
           'failure' in reply ? reply.failure : 'the worker process did not respond to the request',
         ),
       )
+    } catch (error) {
+      // The process has only the message of that error.
+      if (this.#callBackFailure && !isResourceLimitFault(error)) throw this.#callBackFailure.error
+      throw error
     } finally {
       this.#stopwatch.pause()
       this.#waiting = undefined
       this.#callBack = undefined
+      this.#callBackFailure = undefined
       unrefChildProcess(this.#child)
     }
   }
 
-  readonly used: WorkerProcess<Order, Answer>['used'] = () =>
-    this.#child.pid === undefined ? undefined : readProcessCpuTimeMs(this.#child.pid)
-  readonly stop: WorkerProcess<Order, Answer>['stop'] = (why) => void this.#stop(why)
+  /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
+  used(): number | undefined {
+    return this.#child.pid === undefined ? undefined : readProcessCpuTimeMs(this.#child.pid)
+  }
 
-  readonly end: WorkerProcess<Order, Answer>['end'] = async () => {
-    this.#stop(
+  /** Resolves when the process has ended. Rejects its current order as `closed`. */
+  async end(): Promise<void> {
+    this.stop(
       new WorkerFault('closed', 'the worker process was stopped because its result is no longer needed'),
     )
     this.#child.ref()
     await this.#exited.promise
   }
 
-  get isGone() {
+  /** True if it takes no more orders. */
+  get isGone(): boolean {
     return this.#fault !== undefined
   }
 
-  #stop(why: WorkerFault): WorkerFault {
+  /** Rejects its current order. Returns `why`, or why it was stopped before. */
+  stop(why: WorkerFault): WorkerFault {
     this.#fault ??= why
     this.#waiting?.reject(this.#fault)
     this.#kill()
@@ -173,7 +183,7 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
   #answerCall({ call, request }: { call: number; request: unknown }): void {
     const asked = this.#callBack
     if (!asked)
-      return void this.#stop(new WorkerFault('failed', 'the worker process sent an unsupported request'))
+      return void this.stop(new WorkerFault('failed', 'the worker process sent an unsupported request'))
     if (++this.#open === 1) this.#stopwatch?.pause()
     const settle = (message: MessageToWorker<Order>) => {
       // The order may have ended, and another one may be running.
@@ -183,7 +193,10 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
     }
     asked(request).then(
       (response) => settle({ call, response }),
-      (error: unknown) => settle({ call, rejection: String(error) }),
+      (error: unknown) => {
+        if (this.#callBack === asked) this.#callBackFailure ??= { error }
+        settle({ call, rejection: String(error) })
+      },
     )
   }
 }

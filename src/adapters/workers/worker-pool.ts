@@ -1,32 +1,10 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
 import type { ParentProcessRequestSender } from './answer-orders.ts'
-import {
-  startWorkerProcess,
-  type WorkerProcess,
-  type WorkerProcessOptions,
-  WorkerFault,
-} from './start-worker.ts'
+import { WorkerProcess, type WorkerProcessOptions, WorkerFault } from './start-worker.ts'
 
-export interface WorkerPool<Order, Answer> {
-  /**
-   * Rejects with a WorkerFault. `milliseconds` count from when a process takes the order, without the time in
-   * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
-   * running go first.
-   */
-  run(
-    order: Order,
-    milliseconds: number,
-    callBack?: ParentProcessRequestSender,
-    key?: string,
-  ): Promise<Answer>
-  /** Starts a process for this key if none exists and there is capacity, so that its next order need not wait. */
-  prepare(key: string): void
-  /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
-  close(): Promise<void>
-}
-
-export interface WorkerPoolOptions<Answer> extends WorkerProcessOptions {
+/** One kind of worker: its script, its limits, and what a fault means. */
+export interface WorkerPoolOptions<Answer, Order = never> extends WorkerProcessOptions {
   /** The maximum at the same time. Processes start when needed. */
   readonly processes: number
   /** Orders that may wait; each takes memory in this process. */
@@ -39,6 +17,8 @@ export interface WorkerPoolOptions<Answer> extends WorkerProcessOptions {
   readonly isForOneKey?: boolean
   /** Whether a process may take another order after this answer and this CPU time. */
   readonly canReuse?: (answer: Answer, milliseconds: number) => boolean
+  /** Answers for an order that ended with a fault after its last attempt, or throws. Default: throws the fault. */
+  readonly onFault?: (fault: WorkerFault, order: Order) => Answer
   /**
    * Milliseconds that an order waits for a busy process before another starts, because starting costs more CPU time
    * than most orders. Default: it does not wait.
@@ -65,23 +45,9 @@ interface PooledWorker<Order, Answer> {
   clock?: NodeJS.Timeout
 }
 
-export function createWorkerPool<Order, Answer>(
-  options: WorkerPoolOptions<Answer>,
-): WorkerPool<Order, Answer> {
-  return new ProcessPool<Order, Answer>(options)
-}
-
-class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
-  readonly #options: WorkerPoolOptions<Answer>
-  readonly #processes
-  readonly #maxWaiting
-  readonly #maxOrders
-  readonly #maxIdleMs
-  readonly #maxAttempts
-  readonly #displaceAfterMs
-  readonly #isForOneKey
+export class WorkerPool<Order, Answer> {
+  readonly #options: WorkerPoolOptions<Answer, Order>
   readonly #growAfterMs
-  readonly #canReuse
   readonly #workers = new Set<PooledWorker<Order, Answer>>()
   /** A stack: the last used process is reused first, so that the others can end. */
   readonly #resting: PooledWorker<Order, Answer>[] = []
@@ -93,31 +59,36 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
   #closed = false
   #displacing: NodeJS.Timeout | undefined
 
-  constructor(options: WorkerPoolOptions<Answer>) {
+  constructor(options: WorkerPoolOptions<Answer, Order>) {
     this.#options = options
-    const {
-      processes,
-      maxWaiting,
-      maxOrders = Infinity,
-      maxIdleMs,
-      maxAttempts = 1,
-      displaceAfterMs,
-      isForOneKey = false,
-      growAfterMs = 0,
-      canReuse = () => true,
-    } = options
-    this.#processes = processes
-    this.#maxWaiting = maxWaiting
-    this.#maxOrders = maxOrders
-    this.#maxIdleMs = maxIdleMs
-    this.#maxAttempts = maxAttempts
-    this.#displaceAfterMs = displaceAfterMs
-    this.#isForOneKey = isForOneKey
-    this.#growAfterMs = growAfterMs
-    this.#canReuse = canReuse
+    this.#growAfterMs = options.growAfterMs ?? 0
   }
 
-  readonly run: WorkerPool<Order, Answer>['run'] = async (order, milliseconds, callBack, key = '') => {
+  /**
+   * Rejects with a WorkerFault. `milliseconds` count from when a process takes the order, without the time in
+   * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
+   * running go first.
+   */
+  async run(
+    order: Order,
+    milliseconds: number,
+    callBack?: ParentProcessRequestSender,
+    key = '',
+  ): Promise<Answer> {
+    try {
+      return await this.#runInSlot(order, milliseconds, callBack, key)
+    } catch (error) {
+      if (!(error instanceof WorkerFault) || !this.#options.onFault) throw error
+      return this.#options.onFault(error, order)
+    }
+  }
+
+  async #runInSlot(
+    order: Order,
+    milliseconds: number,
+    callBack: ParentProcessRequestSender | undefined,
+    key: string,
+  ): Promise<Answer> {
     await this.#acquireSlot(key)
     try {
       for (let tries = 1; ; tries += 1) {
@@ -125,7 +96,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
         try {
           return await this.#tryOnce(order, milliseconds, callBack, key)
         } catch (error) {
-          if (tries >= this.#maxAttempts || !(error instanceof WorkerFault)) throw error
+          if (tries >= (this.#options.maxAttempts ?? 1) || !(error instanceof WorkerFault)) throw error
         }
       }
     } finally {
@@ -133,12 +104,14 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     }
   }
 
-  readonly prepare: WorkerPool<Order, Answer>['prepare'] = (key) => {
-    if (this.#closed || this.#working + this.#resting.length >= this.#processes) return
+  /** Starts a process for this key if none exists and there is capacity, so that its next order need not wait. */
+  prepare(key: string): void {
+    if (this.#closed || this.#working + this.#resting.length >= this.#options.processes) return
     if ([...this.#workers].every((pooled) => pooled.key !== key)) this.#keepIdle(this.#acquireWorker(key))
   }
 
-  readonly close: WorkerPool<Order, Answer>['close'] = async () => {
+  /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
+  async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#displacing)
     for (const { turn } of this.#queue.splice(0)) turn.reject(createWorkerPoolClosedFault())
@@ -147,10 +120,11 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
 
   async #acquireSlot(key: string): Promise<void> {
     if (this.#closed) throw createWorkerPoolClosedFault()
-    if (this.#working < this.#processes) this.#working += 1
+    const { processes, maxWaiting } = this.#options
+    if (this.#working < processes) this.#working += 1
     else {
-      if (this.#queue.length >= this.#maxWaiting)
-        throw new WorkerFault('crowded', `${this.#maxWaiting} other tasks are already waiting`)
+      if (this.#queue.length >= maxWaiting)
+        throw new WorkerFault('crowded', `${maxWaiting} other tasks are already waiting`)
       const slot = Promise.withResolvers<void>()
       this.#queue.push({ turn: slot, key })
       this.#displace()
@@ -171,14 +145,15 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
 
   /** While orders wait, ends the longest-running order once it has had its time. */
   #displace(): void {
-    if (this.#displaceAfterMs === undefined || this.#displacing || this.#queue.length === 0) return
+    const { displaceAfterMs } = this.#options
+    if (displaceAfterMs === undefined || this.#displacing || this.#queue.length === 0) return
     let oldestRunning: { place: PooledWorker<Order, Answer>; worked: number } | undefined
     for (const pooled of this.#atWork) {
       const worked = this.#measureWorkedMs(pooled)
       if (oldestRunning === undefined || worked > oldestRunning.worked)
         oldestRunning = { place: pooled, worked }
     }
-    if (oldestRunning && oldestRunning.worked >= this.#displaceAfterMs) {
+    if (oldestRunning && oldestRunning.worked >= displaceAfterMs) {
       this.#atWork.delete(oldestRunning.place)
       oldestRunning.place.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
     }
@@ -231,7 +206,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
       this.#workers.delete(pooled)
     }
     const pooled = {
-      worker: startWorkerProcess<Order, Answer>(this.#options),
+      worker: new WorkerProcess<Order, Answer>(this.#options),
       key,
       orders: 0,
       since: 0,
@@ -248,7 +223,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
   #keepIdle(pooled: PooledWorker<Order, Answer>): void {
     this.#resting.push(pooled)
     // Limits idle processes of many keys to the number of working ones.
-    const oldest = this.#resting.length > this.#processes ? this.#resting.shift() : undefined
+    const oldest = this.#resting.length > this.#options.processes ? this.#resting.shift() : undefined
     if (oldest) {
       clearTimeout(oldest.clock)
       this.#endWorker(oldest)
@@ -256,7 +231,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     pooled.clock = setTimeout(() => {
       this.#resting.splice(this.#resting.indexOf(pooled), 1)
       this.#endWorker(pooled)
-    }, this.#maxIdleMs).unref()
+    }, this.#options.maxIdleMs).unref()
   }
 
   async #tryOnce(
@@ -265,7 +240,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     callBack: ParentProcessRequestSender | undefined,
     key: string,
   ): Promise<Answer> {
-    const poolKey = this.#isForOneKey ? key : ''
+    const poolKey = this.#options.isForOneKey ? key : ''
     if (this.#growAfterMs > 0 && this.#countIdle(poolKey) === 0 && this.#isAnyBusy(poolKey))
       await this.#waitForIdleWorker(poolKey)
     const pooled = this.#acquireWorker(poolKey)
@@ -277,7 +252,8 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
       pooled.orders += 1
       this.#atWork.delete(pooled)
       const used = (pooled.worker.used() ?? pooled.usedBefore) - pooled.usedBefore
-      if (pooled.orders < this.#maxOrders && this.#canReuse(answer, used)) this.#keepIdle(pooled)
+      const { maxOrders = Infinity, canReuse } = this.#options
+      if (pooled.orders < maxOrders && canReuse?.(answer, used) !== false) this.#keepIdle(pooled)
       else this.#endWorker(pooled)
       return answer
     } catch (error) {

@@ -1,11 +1,18 @@
 // The rules of the validation check about bundle directories.
-import { defineRule } from '@catalog-bot/findings/rule'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
 import { formatTruncatedNames } from '../validation/names.ts'
 
-const bundleDirectoryRuleDefaults = { check: 'validation', judges: 'pull request', since: '0.1.0' } as const
+const defineBundleDirectoryRule = createRuleDefiner({
+  check: 'validation',
+  judges: 'pull request',
+  since: '0.1.0',
+})
 
-export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced: string; itself: boolean }>({
-  ...bundleDirectoryRuleDefaults,
+export const bundleDirectoryEdgeToNowhere = defineBundleDirectoryRule<{
+  name: string
+  replaced: string
+  itself: boolean
+}>({
   id: 'bundle-directory-edge-to-nowhere',
   overridable: true,
   severity: 'warning',
@@ -19,8 +26,11 @@ export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced:
   }),
 })
 
-export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string; hasTemplates: boolean }>({
-  ...bundleDirectoryRuleDefaults,
+export const bundleDirectoryNameTaken = defineBundleDirectoryRule<{
+  name: string
+  other: string
+  hasTemplates: boolean
+}>({
   id: 'bundle-directory-name-taken',
   overridable: true,
   severity: 'error',
@@ -34,12 +44,11 @@ export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string
   }),
 })
 
-export const bundleDirectoryOfOtherPackage = defineRule<{
+export const bundleDirectoryOfOtherPackage = defineBundleDirectoryRule<{
   directory: string
   package: string
   known: readonly string[]
 }>({
-  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-of-other-package',
   overridable: true,
   severity: 'error',
@@ -51,8 +60,10 @@ export const bundleDirectoryOfOtherPackage = defineRule<{
   }),
 })
 
-export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; version: string }>({
-  ...bundleDirectoryRuleDefaults,
+export const bundleDirectoryOfOtherVersion = defineBundleDirectoryRule<{
+  directory: string
+  version: string
+}>({
   id: 'bundle-directory-of-other-version',
   overridable: true,
   severity: 'warning',
@@ -64,8 +75,10 @@ export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; ver
   }),
 })
 
-export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
-  ...bundleDirectoryRuleDefaults,
+export const bundleDirectorySkipsUnknown = defineBundleDirectoryRule<{
+  name: string
+  skipped: readonly string[]
+}>({
   id: 'bundle-directory-skips-unknown',
   overridable: true,
   severity: 'warning',
@@ -77,8 +90,11 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
   }),
 })
 
-export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: string; others: number }>({
-  ...bundleDirectoryRuleDefaults,
+export const bundleDirectoryUnconnected = defineBundleDirectoryRule<{
+  name: string
+  channel: string
+  others: number
+}>({
   id: 'bundle-directory-unconnected',
   overridable: true,
   severity: 'warning',
@@ -90,8 +106,7 @@ export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: st
   }),
 })
 
-export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }>({
-  ...bundleDirectoryRuleDefaults,
+export const bundleDirectoryUpgradeLoop = defineBundleDirectoryRule<{ loop: readonly string[] }>({
   id: 'bundle-directory-upgrade-loop',
   overridable: true,
   severity: 'error',
@@ -103,8 +118,10 @@ export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }
   }),
 })
 
-export const missingDefaultChannel = defineRule<{ channel: string; channels: readonly string[] }>({
-  ...bundleDirectoryRuleDefaults,
+export const missingDefaultChannel = defineBundleDirectoryRule<{
+  channel: string
+  channels: readonly string[]
+}>({
   id: 'default-channel-nowhere',
   overridable: true,
   severity: 'error',
@@ -116,8 +133,7 @@ export const missingDefaultChannel = defineRule<{ channel: string; channels: rea
   }),
 })
 
-export const malformedPackageSettings = defineRule<{ file: string; problem: string }>({
-  ...bundleDirectoryRuleDefaults,
+export const malformedPackageSettings = defineBundleDirectoryRule<{ file: string; problem: string }>({
   id: 'malformed-package-settings',
   severity: 'warning',
   title: 'Package settings are valid',
@@ -128,8 +144,7 @@ export const malformedPackageSettings = defineRule<{ file: string; problem: stri
   }),
 })
 
-export const noUpdateGraph = defineRule<{ file: string }>({
-  ...bundleDirectoryRuleDefaults,
+export const noUpdateGraph = defineBundleDirectoryRule<{ file: string }>({
   id: 'no-update-graph',
   overridable: true,
   severity: 'warning',
@@ -141,8 +156,7 @@ export const noUpdateGraph = defineRule<{ file: string }>({
   }),
 })
 
-export const releaseConfigMismatch = defineRule<{ problem: string }>({
-  ...bundleDirectoryRuleDefaults,
+export const releaseConfigMismatch = defineBundleDirectoryRule<{ problem: string }>({
   id: 'release-config-mismatch',
   overridable: true,
   severity: 'warning',
@@ -154,8 +168,7 @@ export const releaseConfigMismatch = defineRule<{ problem: string }>({
   }),
 })
 
-export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
-  ...bundleDirectoryRuleDefaults,
+export const removedBundleInUse = defineBundleDirectoryRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',
   overridable: true,
   severity: 'warning',
@@ -167,8 +180,7 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
   }),
 })
 
-export const unconventionalBundleName = defineRule<{ name: string; wanted: string }>({
-  ...bundleDirectoryRuleDefaults,
+export const unconventionalBundleName = defineBundleDirectoryRule<{ name: string; wanted: string }>({
   id: 'unconventional-bundle-name',
   overridable: true,
   severity: 'warning',
@@ -180,15 +192,16 @@ export const unconventionalBundleName = defineRule<{ name: string; wanted: strin
   }),
 })
 
-export const unknownPackageSetting = defineRule<{ file: string; key: string; known?: string }>({
-  ...bundleDirectoryRuleDefaults,
-  id: 'unknown-package-setting',
-  overridable: true,
-  severity: 'warning',
-  title: 'All package settings have known names',
-  format: ({ file, key, known }) => ({
-    what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
-    why: 'Unknown settings have no effect.',
-    fix: 'Correct the name of the setting, or remove the setting.',
-  }),
-})
+export const unknownPackageSetting = defineBundleDirectoryRule<{ file: string; key: string; known?: string }>(
+  {
+    id: 'unknown-package-setting',
+    overridable: true,
+    severity: 'warning',
+    title: 'All package settings have known names',
+    format: ({ file, key, known }) => ({
+      what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
+      why: 'Unknown settings have no effect.',
+      fix: 'Correct the name of the setting, or remove the setting.',
+    }),
+  },
+)

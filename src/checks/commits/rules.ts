@@ -1,11 +1,14 @@
 // The rules of the ownership check about the commits of a pull request.
-import { defineRule } from '@catalog-bot/findings/rule'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
 import { type PullClosedByPush, maxIncomingCommits } from '../../pull-request/snapshot.ts'
 
-const commitRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
+const defineCommitRule = createRuleDefiner({ check: 'ownership', judges: 'pull request', since: '0.1.0' })
 
-export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; heldBack?: string }>({
-  ...commitRuleDefaults,
+export const closesOtherPull = defineCommitRule<{
+  pull: number
+  by: PullClosedByPush['by']
+  heldBack?: string
+}>({
   id: 'closes-other-pull',
   severity: 'error',
   network: true,
@@ -26,8 +29,11 @@ export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
   },
 })
 
-export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; isKept: boolean }>({
-  ...commitRuleDefaults,
+export const mergesOtherPull = defineCommitRule<{
+  pull: number
+  by: PullClosedByPush['by']
+  isKept: boolean
+}>({
   id: 'lands-other-pull',
   severity: 'warning',
   network: true,
@@ -48,8 +54,7 @@ export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
   }),
 })
 
-export const oversizedFileInHistory = defineRule<{ blob: string }>({
-  ...commitRuleDefaults,
+export const oversizedFileInHistory = defineCommitRule<{ blob: string }>({
   id: 'oversized-file-in-history',
   severity: 'error',
   title: 'No commit contains a file larger than 100 MiB',
@@ -60,8 +65,7 @@ export const oversizedFileInHistory = defineRule<{ blob: string }>({
   }),
 })
 
-export const tooManyCommits = defineRule<object>({
-  ...commitRuleDefaults,
+export const tooManyCommits = defineCommitRule<object>({
   id: 'too-many-commits',
   severity: 'error',
   title: `A pull request has at most ${maxIncomingCommits} commits`,
@@ -72,8 +76,7 @@ export const tooManyCommits = defineRule<object>({
   }),
 })
 
-export const unreadableCommit = defineRule<{ commit: string; more: number }>({
-  ...commitRuleDefaults,
+export const unreadableCommit = defineCommitRule<{ commit: string; more: number }>({
   id: 'unreadable-commit',
   severity: 'error',
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
@@ -84,8 +87,7 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   }),
 })
 
-export const unsignedCommit = defineRule<{ commit: string; more: number }>({
-  ...commitRuleDefaults,
+export const unsignedCommit = defineCommitRule<{ commit: string; more: number }>({
   id: 'unsigned-commit',
   severity: 'error',
   network: true,
@@ -97,8 +99,7 @@ export const unsignedCommit = defineRule<{ commit: string; more: number }>({
   }),
 })
 
-export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({
-  ...commitRuleDefaults,
+export const workflowEditInHistory = defineCommitRule<{ commit: string; more: number; isVisible: boolean }>({
   id: 'workflow-edit-in-history',
   severity: 'error',
   title: 'No commit changes .github/workflows, even temporarily',

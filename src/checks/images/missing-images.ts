@@ -3,22 +3,6 @@
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { ImageLookupAnswer } from '../questions.ts'
 
-/**
- * Decides what to do with the issue about missing images. If a user closes it, only a newly missing image reopens it.
- */
-interface ExistingIssue {
-  readonly state: 'open' | 'closed'
-  readonly title: string
-  readonly body: string
-}
-
-export interface DesiredIssue {
-  readonly title: string
-  readonly body: string
-}
-
-type MissingImagesIssueAction = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
-
 export const imageScanFailureKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
 export type ImageScanFailureKind = (typeof imageScanFailureKinds)[number]
 
@@ -119,19 +103,4 @@ export function detectMovedTag(
 ): ImageScanResult {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }
   return { kind: 'tag-moved', reason: `its tag "${tag}" now points to ${answer.digest}` }
-}
-
-/**
- * `wanted`: the issue's text; undefined if every image exists. `hasNews`: whether it lists an image that the issue has
- * not listed before.
- */
-export function decideMissingImagesIssueAction(
-  shown: ExistingIssue | undefined,
-  wanted: DesiredIssue | undefined,
-  hasNews: boolean,
-): MissingImagesIssueAction {
-  if (wanted === undefined) return shown?.state === 'open' ? 'close' : 'nothing'
-  if (shown === undefined) return 'open'
-  if (shown.state === 'closed') return hasNews ? 'reopen' : 'nothing'
-  return shown.title === wanted.title && shown.body === wanted.body ? 'nothing' : 'edit'
 }

@@ -1,13 +1,12 @@
 // The rules of the images check about image references and registries.
-import { defineRule } from '@catalog-bot/findings/rule'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
 
-const imageRuleDefaults = { check: 'images', judges: 'pull request', since: '0.1.0' } as const
+const defineImageRule = createRuleDefiner({ check: 'images', judges: 'pull request', since: '0.1.0' })
 
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 type TaggedImageFindingData = { reference: string; digest?: string; package?: string; more?: number }
 
-export const bundleDiffersFromImage = defineRule<{ reference: string; differences: readonly string[] }>({
-  ...imageRuleDefaults,
+export const bundleDiffersFromImage = defineImageRule<{ reference: string; differences: readonly string[] }>({
   id: 'bundle-differs-from-image',
   severity: 'warning',
   network: true,
@@ -19,8 +18,7 @@ export const bundleDiffersFromImage = defineRule<{ reference: string; difference
   }),
 })
 
-export const bundleIdentityMismatch = defineRule<{ reference: string; differences: readonly string[] }>({
-  ...imageRuleDefaults,
+export const bundleIdentityMismatch = defineImageRule<{ reference: string; differences: readonly string[] }>({
   id: 'bundle-not-its-image',
   severity: 'error',
   network: true,
@@ -32,13 +30,12 @@ export const bundleIdentityMismatch = defineRule<{ reference: string; difference
   }),
 })
 
-export const bundleRepublished = defineRule<{
+export const bundleRepublished = defineImageRule<{
   bundle: string
   image: string
   published: string
   catalog: string
 }>({
-  ...imageRuleDefaults,
   id: 'bundle-republished',
   overridable: true,
   severity: 'error',
@@ -51,8 +48,7 @@ export const bundleRepublished = defineRule<{
   }),
 })
 
-export const imageDigestMismatch = defineRule<{ reference: string; reason: string }>({
-  ...imageRuleDefaults,
+export const imageDigestMismatch = defineImageRule<{ reference: string; reason: string }>({
   id: 'digest-mismatch',
   severity: 'error',
   network: true,
@@ -64,8 +60,7 @@ export const imageDigestMismatch = defineRule<{ reference: string; reason: strin
   }),
 })
 
-export const bundleFormatMismatch = defineRule<{ reference: string; format: string; named?: string }>({
-  ...imageRuleDefaults,
+export const bundleFormatMismatch = defineImageRule<{ reference: string; format: string; named?: string }>({
   id: 'foreign-bundle-format',
   severity: 'error',
   network: true,
@@ -77,8 +72,7 @@ export const bundleFormatMismatch = defineRule<{ reference: string; format: stri
   }),
 })
 
-export const imageByTag = defineRule<TaggedImageFindingData>({
-  ...imageRuleDefaults,
+export const imageByTag = defineImageRule<TaggedImageFindingData>({
   id: 'image-by-tag',
   overridable: true,
   severity: 'warning',
@@ -96,8 +90,7 @@ export const imageByTag = defineRule<TaggedImageFindingData>({
   }),
 })
 
-export const imageMissing = defineRule<{ reference: string; reason: string }>({
-  ...imageRuleDefaults,
+export const imageMissing = defineImageRule<{ reference: string; reason: string }>({
   id: 'image-missing',
   severity: 'error',
   network: true,
@@ -109,8 +102,7 @@ export const imageMissing = defineRule<{ reference: string; reason: string }>({
   }),
 })
 
-export const imageUnsupported = defineRule<{ reference: string; reason: string }>({
-  ...imageRuleDefaults,
+export const imageUnsupported = defineImageRule<{ reference: string; reason: string }>({
   id: 'image-unsupported',
   severity: 'error',
   network: true,
@@ -122,8 +114,7 @@ export const imageUnsupported = defineRule<{ reference: string; reason: string }
   }),
 })
 
-export const malformedReference = defineRule<{ reference: string; reason: string }>({
-  ...imageRuleDefaults,
+export const malformedReference = defineImageRule<{ reference: string; reason: string }>({
   id: 'malformed-reference',
   severity: 'error',
   title: 'Every image reference has valid syntax',
@@ -134,12 +125,11 @@ export const malformedReference = defineRule<{ reference: string; reason: string
   }),
 })
 
-export const platformMissing = defineRule<{
+export const platformMissing = defineImageRule<{
   reference: string
   missing: readonly string[]
   offered: readonly string[]
 }>({
-  ...imageRuleDefaults,
   id: 'platform-missing',
   severity: 'error',
   network: true,
@@ -151,8 +141,7 @@ export const platformMissing = defineRule<{
   }),
 })
 
-export const registryBlocked = defineRule<{ reference: string; reason: string }>({
-  ...imageRuleDefaults,
+export const registryBlocked = defineImageRule<{ reference: string; reason: string }>({
   id: 'registry-blocked',
   severity: 'error',
   network: true,
@@ -164,8 +153,7 @@ export const registryBlocked = defineRule<{ reference: string; reason: string }>
   }),
 })
 
-export const registryNotAllowed = defineRule<{ reference: string; allowed: readonly string[] }>({
-  ...imageRuleDefaults,
+export const registryNotAllowed = defineImageRule<{ reference: string; allowed: readonly string[] }>({
   id: 'registry-not-allowed',
   severity: 'error',
   title: 'Images come from registries that this repository allows',
@@ -176,8 +164,7 @@ export const registryNotAllowed = defineRule<{ reference: string; allowed: reado
   }),
 })
 
-export const tagMoved = defineRule<{ reference: string; tag: string; digest: string; now: string }>({
-  ...imageRuleDefaults,
+export const tagMoved = defineImageRule<{ reference: string; tag: string; digest: string; now: string }>({
   id: 'tag-moved',
   severity: 'warning',
   network: true,

@@ -1,21 +1,20 @@
 // The rules of the install check.
-import { defineRule } from '@catalog-bot/findings/rule'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
 
-const installRuleDefaults = {
+const defineInstallRule = createRuleDefiner({
   check: 'install',
   judges: 'pull request',
   since: '0.1.0',
   network: true,
   overridable: true,
-} as const
+})
 
-export const doesNotInstall = defineRule<{
+export const doesNotInstall = defineInstallRule<{
   package: string
   channel: string
   targets: readonly string[]
   reasons: readonly string[]
 }>({
-  ...installRuleDefaults,
   id: 'does-not-install',
   severity: 'error',
   title: 'Every changed package can be installed from its catalog',

@@ -24,25 +24,13 @@ import {
 } from './sources/owners-file.ts'
 import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey, type Principal } from './principals.ts'
 
-export interface OwnershipResolver {
-  /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
-  ownersOf(path: string, directory: string, packageName?: string): readonly Principal[]
-  readonly maintainers: readonly Principal[]
-  /** Problems in the sources read so far, without duplicates. */
-  problems(): readonly OwnerSourceProblem[]
-}
-
 export interface OwnerFileTreeReader {
   has(path: string): boolean
   text(path: string): string | undefined
 }
 
 /** Reads each owner file once, when it is needed. */
-export function createOwnershipResolver(tree: OwnerFileTreeReader, config: Config): OwnershipResolver {
-  return new MultiSourceOwnershipResolver(tree, config)
-}
-
-class MultiSourceOwnershipResolver implements OwnershipResolver {
+export class OwnershipResolver {
   readonly maintainers: readonly Principal[]
   readonly #tree: OwnerFileTreeReader
   readonly #config: Config
@@ -62,6 +50,7 @@ class MultiSourceOwnershipResolver implements OwnershipResolver {
     this.maintainers = this.#readMaintainers()
   }
 
+  /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
   ownersOf(path: string, directory: string, packageName?: string): readonly Principal[] {
     // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also
     // counts as a package name.
@@ -79,6 +68,7 @@ class MultiSourceOwnershipResolver implements OwnershipResolver {
     return first.length + last.length === 0 ? found : removeDuplicatePrincipals([...first, ...found, ...last])
   }
 
+  /** Problems in the sources read so far, without duplicates. */
   problems(): readonly OwnerSourceProblem[] {
     return [...this.#problems.values()].flat()
   }

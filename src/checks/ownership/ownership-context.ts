@@ -4,7 +4,7 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { hasPath } from '../../pull-request/incremental-list.ts'
-import { createOwnershipResolver, type OwnershipResolver } from './authority.ts'
+import { OwnershipResolver } from './authority.ts'
 import { computeApprovalCoverage, type ApprovalCoverage } from './approvals.ts'
 import {
   computeRequiredApprovals,
@@ -36,8 +36,8 @@ const getOwnershipContextBuilder = memoizePerObject((_change: PullRequestChange)
 )
 
 function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
-  const authority = createOwnershipResolver(createBaseOwnerFileTree(input), input.config)
-  const result = createOwnershipResolver(createMergeResultOwnerFileTree(input), input.config)
+  const authority = new OwnershipResolver(createBaseOwnerFileTree(input), input.config)
+  const result = new OwnershipResolver(createMergeResultOwnerFileTree(input), input.config)
   const { required, outside, findings } = computeRequiredApprovals(input, authority, result)
   return {
     authority,
@@ -49,14 +49,14 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
   }
 }
 
-function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof createOwnershipResolver>[0] {
+function createBaseOwnerFileTree(input: OwnershipInputs): ConstructorParameters<typeof OwnershipResolver>[0] {
   return { has: (path) => hasPath(input.basePaths, path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */
 function createMergeResultOwnerFileTree(
   input: OwnershipInputs,
-): Parameters<typeof createOwnershipResolver>[0] {
+): ConstructorParameters<typeof OwnershipResolver>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {
     has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),

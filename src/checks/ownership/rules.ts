@@ -1,11 +1,11 @@
 // The rules of the ownership check about packages and their owners.
-import { defineRule } from '@catalog-bot/findings/rule'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
 import { type ChangeKind, changeKindDescriptions } from '../../config/permissions.ts'
 
 // Lists names in a sentence. Does not escape them, because report/ escapes for every medium.
 const maxListedNames = 5
 
-const ownershipRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
+const defineOwnershipRule = createRuleDefiner({ check: 'ownership', judges: 'pull request', since: '0.1.0' })
 
 const maxListedChangesSinceApproval = 5
 
@@ -14,12 +14,11 @@ const labelByUnsupportedFileMode: Readonly<Record<string, string>> = {
   '160000': 'a submodule',
 }
 
-export const approvalForOtherChange = defineRule<{
+export const approvalForOtherChange = defineOwnershipRule<{
   approver: string
   head: string
   differences: readonly string[]
 }>({
-  ...ownershipRuleDefaults,
   id: 'approved-something-else',
   severity: 'warning',
   title: 'Approvals cover the change in its current form',
@@ -30,8 +29,11 @@ export const approvalForOtherChange = defineRule<{
   }),
 })
 
-export const changeForbidden = defineRule<{ path: string; package: string; kinds: readonly ChangeKind[] }>({
-  ...ownershipRuleDefaults,
+export const changeForbidden = defineOwnershipRule<{
+  path: string
+  package: string
+  kinds: readonly ChangeKind[]
+}>({
   id: 'change-refused',
   severity: 'error',
   title: 'This repository allows every kind of change in the pull request',
@@ -42,8 +44,7 @@ export const changeForbidden = defineRule<{ path: string; package: string; kinds
   }),
 })
 
-export const changesRequested = defineRule<{ reviewer: string }>({
-  ...ownershipRuleDefaults,
+export const changesRequested = defineOwnershipRule<{ reviewer: string }>({
   id: 'changes-requested',
   severity: 'warning',
   title: 'No owner or maintainer has requested changes',
@@ -54,8 +55,7 @@ export const changesRequested = defineRule<{ reviewer: string }>({
   }),
 })
 
-export const confusableName = defineRule<{ path: string; name: string; like: string }>({
-  ...ownershipRuleDefaults,
+export const confusableName = defineOwnershipRule<{ path: string; name: string; like: string }>({
   id: 'confusable-name',
   severity: 'error',
   title: 'A new name is easy to distinguish from existing names',
@@ -66,14 +66,13 @@ export const confusableName = defineRule<{ path: string; name: string; like: str
   }),
 })
 
-export const approvalMissing = defineRule<{
+export const approvalMissing = defineOwnershipRule<{
   path: string
   package: string
   kinds: readonly ChangeKind[]
   by: 'owner' | 'maintainer'
   unblock: readonly string[]
 }>({
-  ...ownershipRuleDefaults,
   id: 'consent-missing',
   severity: 'warning',
   title: 'Changes that require a second approval have one',
@@ -86,8 +85,7 @@ export const approvalMissing = defineRule<{
   }),
 })
 
-export const executableFile = defineRule<{ path: string }>({
-  ...ownershipRuleDefaults,
+export const executableFile = defineOwnershipRule<{ path: string }>({
   id: 'executable-file',
   severity: 'info',
   title: 'Package files are not executable',
@@ -98,8 +96,7 @@ export const executableFile = defineRule<{ path: string }>({
   }),
 })
 
-export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
-  ...ownershipRuleDefaults,
+export const unsupportedFileMode = defineOwnershipRule<{ path: string; mode: string }>({
   id: 'file-mode',
   severity: 'error',
   title: 'Every file is a regular file',
@@ -110,13 +107,12 @@ export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
   }),
 })
 
-export const unconfirmedPush = defineRule<{
+export const unconfirmedPush = defineOwnershipRule<{
   pusher: string
   author: string
   head: string
   unblock: readonly string[]
 }>({
-  ...ownershipRuleDefaults,
   id: 'foreign-push',
   severity: 'warning',
   title: 'The author pushed the commits, or an authorized person confirmed them',
@@ -127,8 +123,7 @@ export const unconfirmedPush = defineRule<{
   }),
 })
 
-export const newPackage = defineRule<{ path: string; package: string; unblock: readonly string[] }>({
-  ...ownershipRuleDefaults,
+export const newPackage = defineOwnershipRule<{ path: string; package: string; unblock: readonly string[] }>({
   id: 'new-package',
   severity: 'warning',
   title: 'A maintainer approves a new package and its first owners',
@@ -139,14 +134,13 @@ export const newPackage = defineRule<{ path: string; package: string; unblock: r
   }),
 })
 
-export const notOwner = defineRule<{
+export const notOwner = defineOwnershipRule<{
   path: string
   package: string
   author: string
   owners: readonly string[]
   unblock: readonly string[]
 }>({
-  ...ownershipRuleDefaults,
   id: 'not-owner',
   severity: 'warning',
   title: 'An owner makes or approves every change to a package',
@@ -161,8 +155,7 @@ export const notOwner = defineRule<{
   }),
 })
 
-export const suspiciousPath = defineRule<{ path: string; problem: string }>({
-  ...ownershipRuleDefaults,
+export const suspiciousPath = defineOwnershipRule<{ path: string; problem: string }>({
   id: 'odd-path',
   severity: 'error',
   title: 'Paths are short, simple, and unambiguous',
@@ -173,8 +166,7 @@ export const suspiciousPath = defineRule<{ path: string; problem: string }>({
   }),
 })
 
-export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly string[] }>({
-  ...ownershipRuleDefaults,
+export const fileOutsidePackages = defineOwnershipRule<{ path: string; unblock: readonly string[] }>({
   id: 'outside-packages',
   severity: 'warning',
   title: 'A maintainer manually merges changes to files that are not in a package',
@@ -185,8 +177,7 @@ export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly 
   }),
 })
 
-export const ownerFileBroken = defineRule<{ path: string; problem: string }>({
-  ...ownershipRuleDefaults,
+export const ownerFileBroken = defineOwnershipRule<{ path: string; problem: string }>({
   id: 'owner-file-broken',
   severity: 'error',
   title: 'A changed owner file is valid',
@@ -197,13 +188,12 @@ export const ownerFileBroken = defineRule<{ path: string; problem: string }>({
   }),
 })
 
-export const ownerFileChange = defineRule<{
+export const ownerFileChange = defineOwnershipRule<{
   path: string
   package: string
   change: string
   unblock: readonly string[]
 }>({
-  ...ownershipRuleDefaults,
   id: 'owner-file-change',
   severity: 'warning',
   title: 'A second person approves changes to the owners of a package',
@@ -214,8 +204,12 @@ export const ownerFileChange = defineRule<{
   }),
 })
 
-export const ownerLoginReused = defineRule<{ package: string; login: string; was: number; now: number }>({
-  ...ownershipRuleDefaults,
+export const ownerLoginReused = defineOwnershipRule<{
+  package: string
+  login: string
+  was: number
+  now: number
+}>({
   id: 'owner-login-reused',
   severity: 'warning',
   title: 'A listed login still belongs to the same account',
@@ -226,8 +220,7 @@ export const ownerLoginReused = defineRule<{ package: string; login: string; was
   }),
 })
 
-export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
-  ...ownershipRuleDefaults,
+export const ownerSourceBroken = defineOwnershipRule<{ path: string; problem: string }>({
   id: 'owner-source-broken',
   severity: 'warning',
   title: 'The owner files on the base branch are valid',
@@ -238,8 +231,7 @@ export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
   }),
 })
 
-export const unknownOwner = defineRule<{ path: string; login: string }>({
-  ...ownershipRuleDefaults,
+export const unknownOwner = defineOwnershipRule<{ path: string; login: string }>({
   id: 'owner-unknown',
   severity: 'error',
   title: 'Every new owner has a GitHub account',
@@ -250,13 +242,12 @@ export const unknownOwner = defineRule<{ path: string; login: string }>({
   }),
 })
 
-export const packageContentMismatch = defineRule<{
+export const packageContentMismatch = defineOwnershipRule<{
   path: string
   package: string
   home: string
   bundle?: string
 }>({
-  ...ownershipRuleDefaults,
   id: 'package-content-mismatch',
   severity: 'error',
   title: 'A file declares only packages that belong in its directory',

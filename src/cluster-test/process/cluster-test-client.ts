@@ -1,8 +1,7 @@
 // Sends orders to the process with the kubeconfigs, and serves it catalogs from processes without secrets. The App's
 // own process does not read the administrator's list.
-import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
-import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
   ClusterTestProgressReply,
@@ -10,7 +9,7 @@ import type {
   ClusterTestProgress,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
-import { WorkerFault } from '../../adapters/workers/start-worker.ts'
+import { findWorkerScript, WorkerFault } from '../../adapters/workers/start-worker.ts'
 
 export interface ClusterTestClient {
   readonly isAllowed: boolean
@@ -56,7 +55,6 @@ export function createClusterTestClient(
   processes = 2,
 ): ClusterTestClient {
   const isAllowed = environment['CLUSTER_TARGETS'] !== undefined
-  const processScriptUrl = (name: string) => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
   const common = {
     heap: workerHeapMegabytes,
     niceness: 5,
@@ -64,19 +62,22 @@ export function createClusterTestClient(
     maxOrders: 100,
     maxIdleMs: workerIdleTimeoutMs,
     isForOneKey: true,
-  } as const
-  const pool = createWorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
-    ...common,
-    script: processScriptUrl('cluster-test-process'),
-    environment,
     hasChildren: true,
+  } as const
+  const pool = new WorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
+    ...common,
+    script: findWorkerScript('cluster-test-process', import.meta.url),
+    environment,
     processes,
+    onFault(fault) {
+      if (fault.code === 'closed') throw fault
+      return { kind: 'failed', why: `the install test process ended: ${fault.message}` }
+    },
   })
   // Two catalogs per install test.
-  const servers = createWorkerPool<ServeCatalogRequest, ServeCatalogResponse>({
+  const servers = new WorkerPool<ServeCatalogRequest, ServeCatalogResponse>({
     ...common,
-    script: processScriptUrl('catalog-process'),
-    hasChildren: true,
+    script: findWorkerScript('catalog-process', import.meta.url),
     processes: processes * 2,
     maxOrders: 1,
   })
@@ -88,18 +89,12 @@ export function createClusterTestClient(
           kind: 'refused',
           why: 'no test cluster is configured (CLUSTER_TARGETS is not set)',
         }
-      const key = toRepositoryKey(order.github)
-      try {
-        return await pool.run(
-          order,
-          clusterTestTimeoutMs,
-          async (news) => (await onNews?.(news as ClusterTestProgress)) ?? 'go',
-          key,
-        )
-      } catch (error) {
-        if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
-        return { kind: 'failed', why: `the install test process ended: ${error.message}` }
-      }
+      return pool.run(
+        order,
+        clusterTestTimeoutMs,
+        async (news) => (await onNews?.(news as ClusterTestProgress)) ?? 'go',
+        toRepositoryKey(order.github),
+      )
     },
     withServedCatalog: (order, use) => runWithServedCatalog(servers, order, use),
     async close() {
@@ -109,7 +104,7 @@ export function createClusterTestClient(
 }
 
 async function runWithServedCatalog<Result>(
-  servers: ReturnType<typeof createWorkerPool<ServeCatalogRequest, ServeCatalogResponse>>,
+  servers: WorkerPool<ServeCatalogRequest, ServeCatalogResponse>,
   order: ServeCatalogRequest,
   use: (port: number) => Promise<Result>,
 ): Promise<Result | { readonly unserved: string }> {

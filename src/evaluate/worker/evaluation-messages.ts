@@ -3,7 +3,7 @@ import type { CheckQuestion } from '../../checks/questions.ts'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { CommandDecision } from '../../policy/commands.ts'
 import type { VerdictInput } from '../../policy/decide.ts'
-import type { GitErrorCode } from '../../adapters/git/git-error.ts'
+import type { GitErrorResponse } from '../../adapters/git/git-error.ts'
 import type { PullChangeFingerprint, PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
@@ -33,12 +33,7 @@ export type EvaluationResponse =
       readonly gate: VerdictInput
     }
   | { readonly kind: 'too-large'; readonly why: string }
-  | {
-      readonly kind: 'git-error'
-      readonly code: GitErrorCode
-      readonly message: string
-      readonly retryable: boolean
-    }
+  | GitErrorResponse
 
 /** Excludes recording what people were shown or said, which only the App does. */
 export type WorkerPullHistoryStore = Omit<PullHistoryStore, 'recordShown' | 'recordCommand'>

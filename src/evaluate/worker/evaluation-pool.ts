@@ -3,11 +3,10 @@
 // restarts in the next lane. A process is reused only for the same repository, because its start and cache cost as much
 // as an evaluation. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after an evaluation that
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
-import { extname } from 'node:path'
 import { type PullSnapshot, toPullRequestKey, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { PullSize } from '../../ports/forge.ts'
-import { WorkerFault } from '../../adapters/workers/start-worker.ts'
-import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { findWorkerScript, isResourceLimitFault } from '../../adapters/workers/start-worker.ts'
+import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
@@ -63,22 +62,15 @@ const evaluationLanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof evaluationLanes)[number]
 
 export function createEvaluationPool(budget: EvaluationLimits, processes: number): EvaluationPool {
+  const heap = Math.min(smallAndLargeLaneHeapMegabytes, budget.memory)
   const pools = {
-    small: createLaneWorkerPool(
-      'small',
-      budget,
-      processes,
-      smallAndLargeLaneHeapMegabytes,
-      smallLaneCpuLimitMs,
-    ),
-    large: createLaneWorkerPool(
-      'large',
-      budget,
-      maxLargeLaneProcesses,
-      smallAndLargeLaneHeapMegabytes,
-      largeLaneCpuLimitMs,
-    ),
-    slow: createLaneWorkerPool('slow', budget, maxSlowLaneProcesses, budget.memory),
+    small: createLaneWorkerPool('small', { processes, heap, displaceAfterMs: smallLaneCpuLimitMs }),
+    large: createLaneWorkerPool('large', {
+      processes: maxLargeLaneProcesses,
+      heap,
+      displaceAfterMs: largeLaneCpuLimitMs,
+    }),
+    slow: createLaneWorkerPool('slow', { processes: maxSlowLaneProcesses, heap: budget.memory }),
   }
   const quick = Math.min(smallAndLargeLaneTimeoutMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
@@ -104,18 +96,25 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
     async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
       const key = toRepositoryKey(snapshot.repository)
-      const callback = captureWorkerCallbackError(answer)
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
         ;
         lane = evaluationLanes[evaluationLanes.indexOf(lane) + 1] ?? 'slow'
       )
         try {
-          return await pools[lane].run(order, time[lane], callback.call, key)
+          return await pools[lane].run(
+            order,
+            time[lane],
+            (request) => answer(request as WorkerCallbackRequest),
+            key,
+          )
         } catch (error) {
-          const why = lane === 'slow' ? describeExceededResourceLimit(error, budget) : undefined
-          if (why !== undefined) return { kind: 'too-large', why }
-          if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
+          if (!isResourceLimitFault(error)) throw error
+          if (lane === 'slow')
+            return {
+              kind: 'too-large',
+              why: `checking the change takes more than ${error.code === 'too-slow' ? `${Math.round(budget.time / 1000)} seconds` : `${budget.memory} MB of memory`}`,
+            }
           known.set(toPullRequestKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
           costly.set(toRepositoryAndAuthorKey(snapshot), true)
           onLong?.()
@@ -129,13 +128,10 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
 
 function createLaneWorkerPool(
   lane: EvaluationLane,
-  budget: EvaluationLimits,
-  processes: number,
-  heap: number,
-  displaceAfterMs?: number,
+  limits: { readonly processes: number; readonly heap: number; readonly displaceAfterMs?: number },
 ) {
-  return createWorkerPool<EvaluationRequest, EvaluationResponse>({
-    script: new URL(`./evaluation-process${extname(import.meta.url)}`, import.meta.url),
+  return new WorkerPool<EvaluationRequest, EvaluationResponse>({
+    script: findWorkerScript('evaluation-process', import.meta.url),
     hasChildren: true,
     maxWaiting: maxWaitingEvaluations,
     maxIdleMs: maxEvaluationProcessIdleMs,
@@ -143,42 +139,9 @@ function createLaneWorkerPool(
     maxOrders: maxEvaluationsPerProcess,
     isForOneKey: true,
     canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeLaneCpuLimitMs,
-    heap: Math.min(heap, budget.memory),
     niceness: nicenessByLane[lane],
-    processes,
-    ...(displaceAfterMs !== undefined && { displaceAfterMs }),
+    ...limits,
   })
-}
-
-/** Only the error's message reaches the process, so the original error is kept here. */
-function captureWorkerCallbackError(answer: WorkerCallbackHandler) {
-  let failed: { readonly error: unknown } | undefined
-  return {
-    call: async (request: unknown) => {
-      try {
-        return await answer(request as WorkerCallbackRequest)
-      } catch (error) {
-        failed ??= { error }
-        throw error
-      }
-    },
-    failure: () => failed?.error,
-  }
-}
-
-function isResourceLimitError(error: unknown): boolean {
-  return error instanceof WorkerFault && ['too-slow', 'too-much-memory', 'displaced'].includes(error.code)
-}
-
-function describeExceededResourceLimit(
-  error: unknown,
-  { time, memory }: EvaluationLimits,
-): string | undefined {
-  if (!(error instanceof WorkerFault)) return undefined
-  if (error.code === 'too-slow')
-    return `checking the change takes more than ${Math.round(time / 1000)} seconds`
-  if (error.code === 'too-much-memory') return `checking the change takes more than ${memory} MB of memory`
-  return undefined
 }
 
 type PullRequestAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>

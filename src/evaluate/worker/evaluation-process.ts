@@ -2,7 +2,7 @@
 // no secret, and asks the App for everything but git.
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
-import { GitError, isGitError } from '../../adapters/git/git-error.ts'
+import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { createContentAddressedCache } from '../../catalogs/facts-cache.ts'
 import {
@@ -60,10 +60,9 @@ async function handleEvaluationRequest(
       report: await prepareEvaluationReport(evaluation, repository, sharedCatalogLoader),
     }
   } catch (error) {
-    if (error instanceof ChangeTooLargeError) return { kind: 'too-large', why: error.message }
-    if (isGitError(error, 'too-large')) return { kind: 'too-large', why: error.message }
-    if (error instanceof GitError)
-      return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
+    if (error instanceof ChangeTooLargeError || isGitError(error, 'too-large'))
+      return { kind: 'too-large', why: error.message }
+    if (error instanceof GitError) return toGitErrorResponse(error)
     throw error
   }
 }

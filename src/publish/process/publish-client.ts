@@ -1,10 +1,9 @@
 // Sends orders to the processes that hold push credentials. The App's own process reads neither those nor the
 // administrator's list.
-import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { proxyEnvVariableNames } from '../../ports/proxy.ts'
-import { WorkerFault } from '../../adapters/workers/start-worker.ts'
-import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { findWorkerScript } from '../../adapters/workers/start-worker.ts'
+import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type {
   PublishIntentDecision,
   PublishIntentMessage,
@@ -71,8 +70,8 @@ const publishProcessHeapMegabytes = 2048
 
 export function createPublishClient(environment: PublishEnvironment, processes = 2): PublishClient {
   const isAllowed = environment['PUBLISH_TARGETS'] !== undefined
-  const pool = createWorkerPool<PublishRequest, PublishResponse>({
-    script: new URL(`./publish-process${extname(import.meta.url)}`, import.meta.url),
+  const pool = new WorkerPool<PublishRequest, PublishResponse>({
+    script: findWorkerScript('publish-process', import.meta.url),
     environment,
     hasChildren: true,
     heap: publishProcessHeapMegabytes,
@@ -82,6 +81,10 @@ export function createPublishClient(environment: PublishEnvironment, processes =
     maxOrders: maxPublishRequestsPerProcess,
     maxIdleMs: publishProcessIdleTimeoutMs,
     isForOneKey: true,
+    onFault(fault) {
+      if (fault.code === 'closed') throw fault
+      return { kind: 'failed', why: `the publishing process ended: ${fault.message}`, retryable: true }
+    },
   })
   return {
     async order(order, onIntent) {
@@ -90,22 +93,12 @@ export function createPublishClient(environment: PublishEnvironment, processes =
           kind: 'refused',
           why: 'no push targets are configured (PUBLISH_TARGETS is not set)',
         }
-      let failed: { readonly error: unknown } | undefined
-      const answerCallback = async (message: unknown): Promise<PublishIntentDecision> => {
-        try {
-          return (await onIntent?.((message as PublishIntentMessage).digest)) ?? 'go'
-        } catch (error) {
-          failed = { error }
-          throw error
-        }
-      }
-      try {
-        return await pool.run(order, publishRequestTimeoutMs, answerCallback, toPublishProcessPoolKey(order))
-      } catch (error) {
-        if (failed !== undefined) throw failed.error
-        if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
-        return { kind: 'failed', why: `the publishing process ended: ${error.message}`, retryable: true }
-      }
+      return pool.run(
+        order,
+        publishRequestTimeoutMs,
+        async (message) => (await onIntent?.((message as PublishIntentMessage).digest)) ?? 'go',
+        toPublishProcessPoolKey(order),
+      )
     },
     close: () => pool.close(),
   }

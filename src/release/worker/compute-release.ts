@@ -29,7 +29,7 @@ import {
   readBundleFiles,
   maxTotalTouchedBundleBytes,
 } from '../../catalogs/read-bundle-files.ts'
-import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
+import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-pool.ts'
 import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import type { TreeSha } from '../../pull-request/ids.ts'
 

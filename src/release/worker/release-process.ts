@@ -1,10 +1,10 @@
 // Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
 // has no secret and uses only git.
-import { GitError, isGitError } from '../../adapters/git/git-error.ts'
+import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { serveWorkerRequests, preventPrototypePollution } from '../../adapters/workers/answer-orders.ts'
 import { ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
-import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
+import type { ReleaseResponse, ReleaseRequest } from './release-pool.ts'
 import { computeRelease, UnsafeOverwriteError } from './compute-release.ts'
 
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
@@ -20,8 +20,7 @@ async function handleReleaseRequest(order: ReleaseRequest): Promise<ReleaseRespo
       isGitError(error, 'too-large')
     )
       return { kind: 'refused', why: error.message }
-    if (error instanceof GitError)
-      return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
+    if (error instanceof GitError) return toGitErrorResponse(error)
     throw error
   }
 }

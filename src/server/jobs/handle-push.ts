@@ -32,7 +32,7 @@ import {
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../../checks/ownership/principals.ts'
-import { createOwnershipResolver } from '../../checks/ownership/authority.ts'
+import { OwnershipResolver } from '../../checks/ownership/authority.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 
@@ -198,7 +198,7 @@ async function buildPackageOwnerLookup(
       digest.update(`${path} ${oid}\n`)
     }
   const existing = new Set(paths)
-  const authority = createOwnershipResolver(
+  const authority = new OwnershipResolver(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

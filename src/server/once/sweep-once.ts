@@ -20,7 +20,7 @@ import { traceMethodCalls } from '../../ports/tracing.ts'
 import { openStore } from '../../adapters/store/store.ts'
 import type { AppServices } from '../../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
-import { createJobScheduler } from '../../jobs/job-scheduler.ts'
+import { JobScheduler } from '../../jobs/job-scheduler.ts'
 import { createMetrics } from '../../jobs/metrics.ts'
 import { createRepositoryContextFactory } from '../repository-contexts.ts'
 import { createTracing } from '../tracing/open-tracing.ts'
@@ -172,7 +172,7 @@ async function sweepOnceInDataFolder(
     closing.unshift(() => evaluationPool.close())
     const releases = createReleaseWorkerPool(settings.budget)
     closing.unshift(() => releases.close())
-    const scheduler = createJobScheduler(clock)
+    const scheduler = new JobScheduler(clock)
     const publishing = createPublishClient({})
     closing.unshift(() => publishing.close())
     // A workflow run ends before a cluster install test would.

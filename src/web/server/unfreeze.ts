@@ -9,7 +9,7 @@ import {
   type CheckQuestion,
 } from '../../checks/questions.ts'
 import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
-import { createOwnershipResolver } from '../../checks/ownership/authority.ts'
+import { OwnershipResolver } from '../../checks/ownership/authority.ts'
 import {
   isBotAccount,
   PrincipalMatcher,
@@ -101,7 +101,7 @@ async function checkMaintainerStatus(
     if (needed.has(path) && mode.startsWith('100'))
       textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
   const existing = new Set(paths)
-  const { maintainers } = createOwnershipResolver(
+  const { maintainers } = new OwnershipResolver(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

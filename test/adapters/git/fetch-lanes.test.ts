@@ -1,7 +1,7 @@
 // Which fetches wait when many run in one mirror. The test ends each fetch explicitly.
 import { expect, test } from '@jest/globals'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
-import { createFetchScheduler, type FetchSchedulerLimits } from '../../../src/adapters/git/fetch.ts'
+import { FetchScheduler, type FetchSchedulerLimits } from '../../../src/adapters/git/fetch.ts'
 
 const veryLongTimeoutMs = 1_000_000
 const defaultFetchSchedulerLimits = {
@@ -13,7 +13,7 @@ const defaultFetchSchedulerLimits = {
 
 /** Named fetches: which have started, and a function that ends each. */
 function createTestFetchScheduler(limits: Partial<FetchSchedulerLimits> = {}) {
-  const lanes = createFetchScheduler({ ...defaultFetchSchedulerLimits, ...limits })
+  const lanes = new FetchScheduler({ ...defaultFetchSchedulerLimits, ...limits })
   const startedFetches: string[] = []
   const ends = new Map<string, () => void>()
   const work = (name: string) => (signal: AbortSignal) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
-import { createTreeListingCache } from '../../../src/adapters/git/listings.ts'
+import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
 import {
@@ -34,7 +34,7 @@ beforeAll(() => {
   gitMergeContext = {
     git: runLocalGit,
     objects: gitObjectReader,
-    ...createTreeListingCache(runLocalGit, gitObjectReader, 1000),
+    ...new TreeListingCache(runLocalGit, gitObjectReader, 1000),
     directory,
     signature,
   }

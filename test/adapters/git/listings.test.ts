@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
-import { createTreeListingCache, type TreeListingCache } from '../../../src/adapters/git/listings.ts'
+import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
 import {
   createCatFileObjectReader,
@@ -44,7 +44,7 @@ afterAll(() => {
 })
 
 const createTestTreeListingCache = (maxPaths = 1000): TreeListingCache =>
-  createTreeListingCache(runLocalGit, gitObjectReader, maxPaths)
+  new TreeListingCache(runLocalGit, gitObjectReader, maxPaths)
 const commitFilesAndGetTree = (files: OriginFiles): TreeSha =>
   originRepository.tree(originRepository.commit(files))
 

@@ -7,7 +7,7 @@ import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { githubApiVersion } from '../../../src/adapters/github/github-fetch.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { createGitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
 import { blockUnmockedRequests } from './block-unmocked-requests.ts'
 
@@ -22,7 +22,7 @@ blockUnmockedRequests()
 function createTestGitHubApp() {
   const log = pino({ level: 'silent' })
   const warned = jest.spyOn(log, 'warn')
-  const app = createGitHubApp({
+  const app = new GitHubApp({
     appId: 5,
     privateKey,
     webhookSecret: 'x',

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
@@ -27,7 +27,7 @@ let mockPull: MockPull
 
 beforeAll(async () => {
   githubFixture = await startGitHubFixture({ validateTraffic: true })
-  githubApp = createGitHubApp({
+  githubApp = new GitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,

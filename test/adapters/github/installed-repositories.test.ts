@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
-import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { RemainingRateLimit } from '../../../src/adapters/github/budget/installation-budgets.ts'
 import { realTimeClock } from '../store/sample-records.ts'
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     permissions: { contents: 'read' },
   } as const
   const { app: registered } = mockGitHub.installApp(given, ['coast/open', 'coast/hidden'])
-  githubApp = createGitHubApp({
+  githubApp = new GitHubApp({
     appId: registered.id,
     privateKey,
     webhookSecret: 'secret',

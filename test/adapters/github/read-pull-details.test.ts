@@ -8,7 +8,7 @@ import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { createGitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { Forge, BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
@@ -26,7 +26,7 @@ let githubForge: Forge
 let openedPullCount = 0
 beforeAll(async () => {
   githubFixture = await startGitHubFixture({ validateTraffic: true })
-  const app = createGitHubApp({
+  const app = new GitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,

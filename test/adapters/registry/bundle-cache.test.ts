@@ -5,7 +5,7 @@ import type { Cache } from '../../../src/ports/cache.ts'
 import type { BundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import type { BundleImageAnswer } from '../../../src/checks/questions.ts'
 import {
-  createCachedBundleReaders,
+  CachedBundleReaders,
   defaultBundlePullLimits,
 } from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -55,7 +55,7 @@ function createRequestRecordingRegistry(
     most: () => maxConcurrent,
     become: (other: string) => (identity = other),
     bundles: (atOnce?: number) =>
-      createCachedBundleReaders(client, { clock, store, ...(atOnce && { atOnce }) }),
+      new CachedBundleReaders(client, { clock, store, ...(atOnce && { atOnce }) }),
   }
 }
 const createBundleImageReferences = (count: number) =>
@@ -201,7 +201,7 @@ describe('the pull budget of an evaluation', () => {
           }, 5)
         }),
     }
-    const bundles = createCachedBundleReaders(client, { clock, store, slowest: 20 })
+    const bundles = new CachedBundleReaders(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
     expect(await bundles.forEvaluation().readBundle(createBundleImageReference(1))).toEqual(slow)
     // The next evaluation skips the slow bundle and pulls the other one.

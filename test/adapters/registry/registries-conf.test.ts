@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
-import { createEgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { EgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import {
   toEgressOptions,
   parseRegistriesConf,
@@ -154,7 +154,7 @@ describe('what a file allows', () => {
       location = "b.example"
     `),
   )
-  const policy = createEgressPolicy(egress)
+  const policy = new EgressPolicy(egress)
   test('a mirror can have a private address and any port, and needs insecure = true to skip TLS', () => {
     policy.checkUrl(new URL('http://mirror.test:7000/v2/'))
     policy.checkAddresses('mirror.test', 7000, ['10.1.2.3'])

@@ -1,7 +1,7 @@
 // Has work done and leaves the pool as it is: the process must end all the same.
-import { createWorkerPool } from '../../../src/adapters/workers/worker-pool.ts'
+import { WorkerPool } from '../../../src/adapters/workers/worker-pool.ts'
 
-const workerPool = createWorkerPool<unknown, number>({
+const workerPool = new WorkerPool<unknown, number>({
   script: new URL('./odd-jobs.ts', import.meta.url),
   heap: 64,
   processes: 1,

@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  createWorkerPool,
-  type WorkerPool,
-  type WorkerPoolOptions,
-} from '../../../src/adapters/workers/worker-pool.ts'
+import { WorkerPool, type WorkerPoolOptions } from '../../../src/adapters/workers/worker-pool.ts'
 import type { TestWorkerJob } from './odd-jobs.ts'
 
 let temporaryDirectory: string
@@ -33,8 +29,8 @@ const defaultWorkerPoolOptions = {
   maxIdleMs: generousTimeoutMs,
 }
 
-function createTestWorkerPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
-  workerPool = createWorkerPool<TestWorkerJob, unknown>({ ...defaultWorkerPoolOptions, ...options })
+function createTestWorkerPool(options: Partial<WorkerPoolOptions<unknown, TestWorkerJob>> = {}): void {
+  workerPool = new WorkerPool<TestWorkerJob, unknown>({ ...defaultWorkerPoolOptions, ...options })
 }
 
 const runWorkerJob = (job: TestWorkerJob, milliseconds = generousTimeoutMs) =>

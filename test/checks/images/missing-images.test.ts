@@ -7,7 +7,6 @@ import {
   detectMovedTag,
   type ImageScanFailureState,
   type ImageScanResult,
-  decideMissingImagesIssueAction,
 } from '../../../src/checks/images/missing-images.ts'
 import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
 
@@ -158,28 +157,5 @@ describe('a tag next to a digest', () => {
     expect(toImageScanFailureKey('x', { kind: 'gone', reason: 'b' })).toBe(
       toImageScanFailureKey('x', { kind: 'gone', reason: 'c' }),
     )
-  })
-})
-
-describe('the issue', () => {
-  const wanted = { title: 'two are gone', body: 'both' }
-  const open = { state: 'open', title: 'one is gone', body: 'one' } as const
-  const closed = { ...open, state: 'closed' } as const
-
-  test('is opened if it does not exist', () => {
-    expect(decideMissingImagesIssueAction(undefined, wanted, true)).toBe('open')
-  })
-  test('is edited if its text differs, and is not changed otherwise', () => {
-    expect(decideMissingImagesIssueAction(open, wanted, true)).toBe('edit')
-    expect(decideMissingImagesIssueAction({ ...open, ...wanted }, wanted, false)).toBe('nothing')
-  })
-  test('is closed when no image is missing, and stays closed', () => {
-    expect(decideMissingImagesIssueAction(open, undefined, false)).toBe('close')
-    expect(decideMissingImagesIssueAction(closed, undefined, false)).toBe('nothing')
-    expect(decideMissingImagesIssueAction(undefined, undefined, false)).toBe('nothing')
-  })
-  test('that a person closed is reopened only for a newly missing image', () => {
-    expect(decideMissingImagesIssueAction(closed, wanted, false)).toBe('nothing')
-    expect(decideMissingImagesIssueAction(closed, wanted, true)).toBe('reopen')
   })
 })

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import {
   startGitHubFixture,
@@ -26,7 +26,7 @@ export interface JobFixture {
 
 export async function createJobFixture(): Promise<JobFixture> {
   const github = await startGitHubFixture({ validateTraffic: true })
-  const app = createGitHubApp({
+  const app = new GitHubApp({
     appId: github.app.id,
     privateKey,
     webhookSecret,

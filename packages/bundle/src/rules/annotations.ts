@@ -1,10 +1,8 @@
 // Rules about a ClusterServiceVersion's annotations.
-import { defineRule } from '@catalog-bot/findings/rule'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getObjectAtPath } from '../fields.ts'
 
-export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const propertiesInAnnotation = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'properties-in-annotation',
   severity: 'info',
   title: 'Properties are defined in metadata/properties.yaml',
@@ -32,8 +30,7 @@ const openshiftFeatureNames = [
   'token-auth-gcp',
 ]
 
-export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const missingFeatureAnnotation = defineBundleRule<{ annotation: string }, BundleRuleSignature>({
   id: 'missing-feature-annotation',
   severity: 'info',
   suite: 'openshift',
@@ -60,8 +57,7 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const misspeltAnnotation = defineBundleRule<{ found: string; wanted: string }, BundleRuleSignature>({
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',

@@ -1,6 +1,5 @@
 // Rules about what OperatorHub.io and consoles show.
-import { defineRule } from '@catalog-bot/findings/rule'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getListAtPath, getObjectAtPath, getStringAtPath } from '../fields.ts'
 
 const standardOperatorCategories: ReadonlySet<string> = new Set([
@@ -22,8 +21,7 @@ const standardOperatorCategories: ReadonlySet<string> = new Set([
   'Streaming & Messaging',
 ])
 
-export const unknownCategory = defineRule<{ category: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unknownCategory = defineBundleRule<{ category: string }, BundleRuleSignature>({
   id: 'unknown-category',
   severity: 'error',
   suite: 'categories',
@@ -50,8 +48,7 @@ const capabilityLevels = [
   'Auto Pilot',
 ]
 
-export const unknownCapability = defineRule<{ capability: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unknownCapability = defineBundleRule<{ capability: string }, BundleRuleSignature>({
   id: 'unknown-capability',
   severity: 'error',
   suite: 'capabilities',
@@ -68,8 +65,7 @@ export const unknownCapability = defineRule<{ capability: string }, BundleRuleSi
   },
 })
 
-export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const missingCsvField = defineBundleRule<{ field: string }, BundleRuleSignature>({
   id: 'missing-csv-field',
   severity: 'error',
   title: 'A ClusterServiceVersion has all required fields',
@@ -92,8 +88,7 @@ export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature
   },
 })
 
-export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const incompleteMaintainer = defineBundleRule<{ name: string; email: string }, BundleRuleSignature>({
   id: 'incomplete-maintainer',
   severity: 'error',
   suite: 'operatorhub',
@@ -112,8 +107,7 @@ export const incompleteMaintainer = defineRule<{ name: string; email: string }, 
   },
 })
 
-export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const incompleteLink = defineBundleRule<{ name: string; url: string }, BundleRuleSignature>({
   id: 'incomplete-link',
   severity: 'error',
   suite: 'operatorhub',
@@ -131,8 +125,7 @@ export const incompleteLink = defineRule<{ name: string; url: string }, BundleRu
   },
 })
 
-export const noProvider = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noProvider = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-provider',
   severity: 'error',
   suite: 'operatorhub',
@@ -148,8 +141,7 @@ export const noProvider = defineRule<Record<never, never>, BundleRuleSignature>(
   },
 })
 
-export const brokenIcon = defineRule<{ problem: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const brokenIcon = defineBundleRule<{ problem: string }, BundleRuleSignature>({
   id: 'broken-icon',
   severity: 'error',
   suite: 'operatorhub',
@@ -173,8 +165,7 @@ export const brokenIcon = defineRule<{ problem: string }, BundleRuleSignature>({
   },
 })
 
-export const noIcon = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noIcon = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-icon',
   severity: 'info',
   suite: 'operatorhub',

@@ -1,15 +1,13 @@
 // Rules about CustomResourceDefinitions and the permissions to manage them.
-import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 import { findCrdProblems } from '../kubernetes/crd-problems.ts'
 import { getApisDefinedByCrds } from '../registry-bundle.ts'
 import { asStringOrEmpty, getListAtPath, getStringAtPath } from '../fields.ts'
 import { convertParsedValueToJson } from '../manifest-document.ts'
 
-export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const managesCrds = defineBundleRule<{ account: string }, BundleRuleSignature>({
   id: 'manages-crds',
   severity: 'warning',
   suite: 'good-practices',
@@ -31,8 +29,7 @@ export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>(
   },
 })
 
-export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unservedOwnedCrd = defineBundleRule<{ crd: string; version: string }, BundleRuleSignature>({
   id: 'unserved-owned-crd',
   severity: 'error',
   title: 'CRDs serve the versions that the bundle owns',
@@ -62,8 +59,7 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
   },
 })
 
-export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const undescribedCrd = defineBundleRule<{ crd: string }, BundleRuleSignature>({
   id: 'undescribed-crd',
   severity: 'warning',
   suite: 'good-practices',
@@ -89,8 +85,7 @@ export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSignature>({
   },
 })
 
-export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const groupInOwnedCrd = defineBundleRule<{ crd: string; group: string }, BundleRuleSignature>({
   id: 'group-in-owned-crd',
   severity: 'warning',
   title: "Owned CRDs don't set `group`",
@@ -112,8 +107,7 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, Bundle
   },
 })
 
-export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const duplicateCrd = defineBundleRule<{ api: string; first: string }, BundleRuleSignature>({
   id: 'duplicate-crd',
   severity: 'error',
   title: 'A bundle defines each API once',
@@ -135,8 +129,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRul
   },
 })
 
-export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const brokenCrd = defineBundleRule<{ crd: string; problem: string }, BundleRuleSignature>({
   id: 'broken-crd',
   severity: 'error',
   title: 'CustomResourceDefinitions are valid',

@@ -1,8 +1,7 @@
 // Rules about deployments, their images, and webhooks.
-import { defineRule } from '@catalog-bot/findings/rule'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 import {
   getJsonFieldAtPath,
   asStringOrEmpty,
@@ -12,8 +11,7 @@ import {
   getStringAtPath,
 } from '../fields.ts'
 
-export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const duplicateWebhook = defineBundleRule<{ webhook: string }, BundleRuleSignature>({
   id: 'duplicate-webhook',
   severity: 'warning',
   title: 'Webhooks of the same type have unique names',
@@ -34,8 +32,7 @@ export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSignat
   },
 })
 
-export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const brokenWebhook = defineBundleRule<{ webhook: string; problem: string }, BundleRuleSignature>({
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',
@@ -72,11 +69,10 @@ export const brokenWebhook = defineRule<{ webhook: string; problem: string }, Bu
   },
 })
 
-export const platformNowhereScheduled = defineRule<
+export const platformNowhereScheduled = defineBundleRule<
   { platform: string; deployment: string },
   BundleRuleSignature
 >({
-  ...bundleContentRuleDefaults,
   id: 'platform-nowhere-scheduled',
   severity: 'warning',
   suite: 'multiarch',
@@ -105,8 +101,10 @@ export const platformNowhereScheduled = defineRule<
   },
 })
 
-export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unparsableRelatedImage = defineBundleRule<
+  { image: string; reason: string },
+  BundleRuleSignature
+>({
   id: 'unparsable-related-image',
   severity: 'error',
   title: 'Related images are valid image references',
@@ -124,8 +122,7 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
   },
 })
 
-export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unrelatedImage = defineBundleRule<{ image: string; where: string }, BundleRuleSignature>({
   id: 'unrelated-image',
   severity: 'warning',
   suite: 'openshift',
@@ -163,41 +160,40 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
   },
 })
 
-export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, BundleRuleSignature>(
-  {
-    ...bundleContentRuleDefaults,
-    id: 'unknown-service-account',
-    severity: 'warning',
-    title: 'Deployments use service accounts that exist',
-    format: ({ deployment, account }) => ({
-      what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
-      why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
-      fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
-    }),
-    *find({ csv, objects }) {
-      const install = (list: string) => getListAtPath(csv.data, 'spec', 'install', 'spec', list)
-      const created = new Set([
-        '',
-        'default',
-        ...['permissions', 'clusterPermissions'].flatMap((list) =>
-          install(list).map((entry) => getStringAtPath(entry, 'serviceAccountName')),
-        ),
-        ...objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name),
-      ])
-      for (const [index, entry] of install('deployments').entries()) {
-        const account = getStringAtPath(entry, 'spec', 'template', 'spec', 'serviceAccountName')
-        if (!created.has(account))
-          yield {
-            path: getCsvPodSpecFieldPath(index, 'serviceAccountName'),
-            data: { deployment: getStringAtPath(entry, 'name'), account },
-          }
-      }
-    },
+export const unknownServiceAccount = defineBundleRule<
+  { deployment: string; account: string },
+  BundleRuleSignature
+>({
+  id: 'unknown-service-account',
+  severity: 'warning',
+  title: 'Deployments use service accounts that exist',
+  format: ({ deployment, account }) => ({
+    what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
+    why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
+    fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
+  }),
+  *find({ csv, objects }) {
+    const install = (list: string) => getListAtPath(csv.data, 'spec', 'install', 'spec', list)
+    const created = new Set([
+      '',
+      'default',
+      ...['permissions', 'clusterPermissions'].flatMap((list) =>
+        install(list).map((entry) => getStringAtPath(entry, 'serviceAccountName')),
+      ),
+      ...objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name),
+    ])
+    for (const [index, entry] of install('deployments').entries()) {
+      const account = getStringAtPath(entry, 'spec', 'template', 'spec', 'serviceAccountName')
+      if (!created.has(account))
+        yield {
+          path: getCsvPodSpecFieldPath(index, 'serviceAccountName'),
+          data: { deployment: getStringAtPath(entry, 'name'), account },
+        }
+    }
   },
-)
+})
 
-export const noResourceRequests = defineRule<{ container: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noResourceRequests = defineBundleRule<{ container: string }, BundleRuleSignature>({
   id: 'no-resource-requests',
   severity: 'warning',
   suite: 'good-practices',
@@ -225,8 +221,7 @@ export const noResourceRequests = defineRule<{ container: string }, BundleRuleSi
   },
 })
 
-export const noDeployment = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noDeployment = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-deployment',
   severity: 'error',
   suite: 'good-practices',
@@ -242,8 +237,10 @@ export const noDeployment = defineRule<Record<never, never>, BundleRuleSignature
   },
 })
 
-export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const brokenDeployment = defineBundleRule<
+  { deployment: string; problem: string },
+  BundleRuleSignature
+>({
   id: 'broken-deployment',
   severity: 'error',
   title: 'Deployments have valid, unique names',

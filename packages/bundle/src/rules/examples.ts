@@ -1,6 +1,5 @@
 // Rules about the example objects in annotations, and how they are read.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { defineRule } from '@catalog-bot/findings/rule'
 import {
   getJsonFieldAtPath,
   asListOrEmpty,
@@ -9,10 +8,9 @@ import {
   getStringAtPath,
 } from '../fields.ts'
 import type { ManifestObject } from '../registry-bundle.ts'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 
-export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const twoExampleAnnotations = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'two-example-annotations',
   severity: 'warning',
   title: 'Examples are in one annotation',
@@ -28,8 +26,7 @@ export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRule
   },
 })
 
-export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const exampleOfOtherApi = defineBundleRule<{ api: string }, BundleRuleSignature>({
   id: 'example-of-other-api',
   severity: 'warning',
   title: 'Examples use APIs that the bundle provides',
@@ -45,8 +42,7 @@ export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSignature
   },
 })
 
-export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const apiWithoutExample = defineBundleRule<{ api: string }, BundleRuleSignature>({
   id: 'api-without-example',
   severity: 'info',
   suite: 'good-practices',

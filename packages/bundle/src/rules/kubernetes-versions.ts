@@ -1,13 +1,14 @@
 // Rules about Kubernetes versions, and the APIs that Kubernetes removed, according to its deprecation guide.
 import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
-import { defineRule } from '@catalog-bot/findings/rule'
 import type { FieldPath } from '../manifest-document.ts'
 import { getListAtPath, getStringAtPath } from '../fields.ts'
 import type { RegistryBundle } from '../registry-bundle.ts'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 
-export const apiNeverThere = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const apiNeverThere = defineBundleRule<
+  { api: string; name: string; release: string },
+  BundleRuleSignature
+>({
   id: 'api-never-there',
   severity: 'error',
   suite: 'deprecated-apis',
@@ -22,8 +23,10 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
   },
 })
 
-export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const removedApi = defineBundleRule<
+  { api: string; name: string; release: string },
+  BundleRuleSignature
+>({
   id: 'removed-api',
   severity: 'warning',
   suite: 'deprecated-apis',
@@ -38,8 +41,7 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
   },
 })
 
-export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noMaxOpenshiftVersion = defineBundleRule<{ apis: string }, BundleRuleSignature>({
   id: 'no-max-openshift-version',
   severity: 'warning',
   suite: 'community',
@@ -66,11 +68,10 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSign
   },
 })
 
-export const unparsableMinKubeVersion = defineRule<
+export const unparsableMinKubeVersion = defineBundleRule<
   { version: string; isPrefixed: boolean },
   BundleRuleSignature
 >({
-  ...bundleContentRuleDefaults,
   id: 'unparsable-min-kube-version',
   severity: 'error',
   title: 'minKubeVersion is a valid version',
@@ -92,8 +93,7 @@ export const unparsableMinKubeVersion = defineRule<
   },
 })
 
-export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noMinKubeVersion = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-min-kube-version',
   severity: 'info',
   suite: 'operatorhub',

@@ -1,7 +1,6 @@
 // Rules about the objects next to the ClusterServiceVersion.
-import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, asStringOrEmpty, getListAtPath } from '../fields.ts'
 import { findMetadataProblems } from '../kubernetes/crd-problems.ts'
 import { convertParsedValueToJson, formatUntypedObjectAsGoJson } from '../manifest-document.ts'
@@ -10,11 +9,10 @@ import { computeUtf8ByteLength } from '@catalog-bot/fbc/go/utf8'
 // etcd's default request limit.
 const maxManifestBytes = 1_572_864
 
-export const oversizedManifest = defineRule<
+export const oversizedManifest = defineBundleRule<
   { file: string; bytes: number; limit: number },
   BundleRuleSignature
 >({
-  ...bundleContentRuleDefaults,
   id: 'oversized-manifest',
   severity: 'warning',
   title: 'Every manifest fits in a single request to the API server',
@@ -38,11 +36,10 @@ const maxJsonBytesByScalarType = { unit: 6, number: 32, switch: 6 }
 /** Deeper than any manifest. Deeper values are measured by writing them out. */
 const maxManifestDepth = 100
 
-export const brokenObjectMetadata = defineRule<
+export const brokenObjectMetadata = defineBundleRule<
   { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
   BundleRuleSignature
 >({
-  ...bundleContentRuleDefaults,
   id: 'broken-object-metadata',
   severity: 'error',
   title: 'Manifests have valid metadata',
@@ -67,8 +64,7 @@ export const brokenObjectMetadata = defineRule<
   },
 })
 
-export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const globalDefaultPriority = defineBundleRule<{ name: string }, BundleRuleSignature>({
   id: 'global-default-priority',
   severity: 'error',
   suite: 'objects',
@@ -85,11 +81,10 @@ export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleSign
   },
 })
 
-export const blockingDisruptionBudget = defineRule<
+export const blockingDisruptionBudget = defineBundleRule<
   { name: string; field: string; value: string },
   BundleRuleSignature
 >({
-  ...bundleContentRuleDefaults,
   id: 'blocking-disruption-budget',
   severity: 'error',
   suite: 'objects',
@@ -129,8 +124,7 @@ const defaultSccNames = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const riskyPermission = defineBundleRule<{ name: string; what: string }, BundleRuleSignature>({
   id: 'risky-permission',
   severity: 'warning',
   suite: 'objects',

@@ -1,16 +1,15 @@
 // Rules whose violations are found while a bundle is read, rendered, or validated.
-import { defineRule } from '@catalog-bot/findings/rule'
-import { bundleContentRuleDefaults } from '../bundle-rule.ts'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
+import { defineBundleRule } from '../bundle-rule.ts'
 
-const nonOverridableRuleDefaults = {
+const defineNonOverridableBundleRule = createRuleDefiner({
   judges: 'bundle',
   check: 'images',
   since: '0.1.0',
   network: true,
-} as const
+})
 
-export const bracesInPlainBundle = defineRule<{ file: string }>({
-  ...bundleContentRuleDefaults,
+export const bracesInPlainBundle = defineBundleRule<{ file: string }>({
   id: 'braces-in-plain-bundle',
   severity: 'warning',
   title: "Plain bundles don't contain Helm template syntax",
@@ -21,8 +20,7 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
   }),
 })
 
-export const brokenChart = defineRule<{ problem: string }>({
-  ...bundleContentRuleDefaults,
+export const brokenChart = defineBundleRule<{ problem: string }>({
   id: 'broken-chart',
   severity: 'error',
   title: 'A chart in a bundle is complete',
@@ -33,8 +31,7 @@ export const brokenChart = defineRule<{ problem: string }>({
   }),
 })
 
-export const brokenExamples = defineRule<{ annotation: string }>({
-  ...bundleContentRuleDefaults,
+export const brokenExamples = defineBundleRule<{ annotation: string }>({
   id: 'broken-examples',
   severity: 'warning',
   title: 'Examples are a JSON list of objects',
@@ -45,8 +42,7 @@ export const brokenExamples = defineRule<{ annotation: string }>({
   }),
 })
 
-export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
-  ...bundleContentRuleDefaults,
+export const collidingFileNames = defineBundleRule<{ file: string; other: string; key: string }>({
   id: 'colliding-file-names',
   severity: 'error',
   title: 'File names in a bundle remain unique after unpacking',
@@ -57,8 +53,7 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
   }),
 })
 
-export const hiddenBundleFile = defineRule<{ file: string }>({
-  ...bundleContentRuleDefaults,
+export const hiddenBundleFile = defineBundleRule<{ file: string }>({
   id: 'hidden-bundle-file',
   severity: 'warning',
   title: "Bundles don't contain hidden files",
@@ -69,8 +64,7 @@ export const hiddenBundleFile = defineRule<{ file: string }>({
   }),
 })
 
-export const invalidCsvName = defineRule<{ name: string }>({
-  ...bundleContentRuleDefaults,
+export const invalidCsvName = defineBundleRule<{ name: string }>({
   id: 'invalid-csv-name',
   severity: 'error',
   title: 'ClusterServiceVersion names are valid object names and label values',
@@ -81,8 +75,7 @@ export const invalidCsvName = defineRule<{ name: string }>({
   }),
 })
 
-export const invalidExample = defineRule<{ example: string; problem: string }>({
-  ...bundleContentRuleDefaults,
+export const invalidExample = defineBundleRule<{ example: string; problem: string }>({
   id: 'invalid-example',
   check: 'install',
   severity: 'warning',
@@ -94,8 +87,7 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
   }),
 })
 
-export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
-  ...bundleContentRuleDefaults,
+export const kindNotBundled = defineBundleRule<{ file: string; kind: string; name: string }>({
   id: 'kind-not-bundled',
   severity: 'error',
   title: 'Bundles contain only kinds of objects that OLM can install',
@@ -106,8 +98,7 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
   }),
 })
 
-export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
-  ...bundleContentRuleDefaults,
+export const labelsDisagree = defineBundleRule<{ key: string; label: string; annotation: string }>({
   id: 'labels-disagree',
   severity: 'warning',
   title: "A bundle image's labels match its annotations",
@@ -118,8 +109,11 @@ export const labelsDisagree = defineRule<{ key: string; label: string; annotatio
   }),
 })
 
-export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
-  ...bundleContentRuleDefaults,
+export const largeBundleContent = defineBundleRule<{
+  bytes: number
+  limit: number
+  largest: readonly string[]
+}>({
   id: 'large-bundle-content',
   severity: 'warning',
   title: 'A bundle stays well below the maximum size that OLM can unpack',
@@ -130,8 +124,7 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
   }),
 })
 
-export const malformedDependency = defineRule<{ type: string; problem: string }>({
-  ...bundleContentRuleDefaults,
+export const malformedDependency = defineBundleRule<{ type: string; problem: string }>({
   id: 'malformed-dependency',
   severity: 'error',
   title: 'Dependencies are complete and have a known type',
@@ -142,8 +135,7 @@ export const malformedDependency = defineRule<{ type: string; problem: string }>
   }),
 })
 
-export const misnamedAnnotationsFile = defineRule<{ file: string }>({
-  ...bundleContentRuleDefaults,
+export const misnamedAnnotationsFile = defineBundleRule<{ file: string }>({
   id: 'misnamed-annotations-file',
   severity: 'error',
   title: 'Annotations are in metadata/annotations.yaml',
@@ -154,8 +146,7 @@ export const misnamedAnnotationsFile = defineRule<{ file: string }>({
   }),
 })
 
-export const missingBundleAnnotation = defineRule<{ key: string; file: string }>({
-  ...bundleContentRuleDefaults,
+export const missingBundleAnnotation = defineBundleRule<{ key: string; file: string }>({
   id: 'missing-bundle-annotation',
   severity: 'error',
   title: 'A bundle has all required annotations',
@@ -166,8 +157,7 @@ export const missingBundleAnnotation = defineRule<{ key: string; file: string }>
   }),
 })
 
-export const missingManifestField = defineRule<{ object: string; field: string }>({
-  ...bundleContentRuleDefaults,
+export const missingManifestField = defineBundleRule<{ object: string; field: string }>({
   id: 'missing-manifest-field',
   check: 'install',
   severity: 'warning',
@@ -179,13 +169,12 @@ export const missingManifestField = defineRule<{ object: string; field: string }
   }),
 })
 
-export const mistypedManifestField = defineRule<{
+export const mistypedManifestField = defineBundleRule<{
   object: string
   field: string
   wanted: string
   found: string
 }>({
-  ...bundleContentRuleDefaults,
   id: 'mistyped-manifest-field',
   check: 'install',
   severity: 'error',
@@ -197,8 +186,7 @@ export const mistypedManifestField = defineRule<{
   }),
 })
 
-export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
-  ...bundleContentRuleDefaults,
+export const movedBundleDirectory = defineBundleRule<{ key: string; value: string; wanted: string }>({
   id: 'moved-bundle-directory',
   severity: 'error',
   title: 'Annotations point to manifests/ and metadata/',
@@ -209,8 +197,7 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
   }),
 })
 
-export const nestedBundleDirectory = defineRule<{ path: string }>({
-  ...bundleContentRuleDefaults,
+export const nestedBundleDirectory = defineBundleRule<{ path: string }>({
   id: 'nested-bundle-directory',
   severity: 'error',
   title: 'Bundle directories have no subdirectories',
@@ -221,12 +208,11 @@ export const nestedBundleDirectory = defineRule<{ path: string }>({
   }),
 })
 
-export const oversizedBundleContent = defineRule<{
+export const oversizedBundleContent = defineBundleRule<{
   bytes: number
   limit: number
   largest: readonly string[]
 }>({
-  ...bundleContentRuleDefaults,
   id: 'oversized-bundle-content',
   severity: 'error',
   title: 'An unpacked bundle fits in a ConfigMap',
@@ -237,8 +223,7 @@ export const oversizedBundleContent = defineRule<{
   }),
 })
 
-export const refusedByOlmV1 = defineRule<{ reason: string }>({
-  ...bundleContentRuleDefaults,
+export const refusedByOlmV1 = defineBundleRule<{ reason: string }>({
   id: 'refused-by-olm-v1',
   check: 'install',
   severity: 'warning',
@@ -250,8 +235,7 @@ export const refusedByOlmV1 = defineRule<{ reason: string }>({
   }),
 })
 
-export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
-  ...bundleContentRuleDefaults,
+export const serviceAccountBundled = defineBundleRule<{ name: string; file: string }>({
   id: 'service-account-bundled',
   severity: 'error',
   title: "OLM creates the Operator's service accounts",
@@ -262,8 +246,7 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
   }),
 })
 
-export const severalCsvs = defineRule<{ names: readonly string[] }>({
-  ...bundleContentRuleDefaults,
+export const severalCsvs = defineBundleRule<{ names: readonly string[] }>({
   id: 'several-csvs',
   severity: 'error',
   title: 'A bundle has one ClusterServiceVersion',
@@ -274,8 +257,7 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
   }),
 })
 
-export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
-  ...bundleContentRuleDefaults,
+export const severalDocumentsInManifest = defineBundleRule<{ file: string; documents: number }>({
   id: 'several-documents-in-manifest',
   severity: 'warning',
   title: 'A manifest file contains one document',
@@ -286,8 +268,7 @@ export const severalDocumentsInManifest = defineRule<{ file: string; documents: 
   }),
 })
 
-export const undecodableManifest = defineRule<{ file: string; reason: string }>({
-  ...bundleContentRuleDefaults,
+export const undecodableManifest = defineBundleRule<{ file: string; reason: string }>({
   id: 'undecodable-manifest',
   severity: 'error',
   title: 'Every manifest is a Kubernetes object',
@@ -298,8 +279,7 @@ export const undecodableManifest = defineRule<{ file: string; reason: string }>(
   }),
 })
 
-export const unknownManifestField = defineRule<{ object: string; field: string }>({
-  ...bundleContentRuleDefaults,
+export const unknownManifestField = defineBundleRule<{ object: string; field: string }>({
   id: 'unknown-manifest-field',
   check: 'install',
   severity: 'warning',
@@ -311,8 +291,7 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
   }),
 })
 
-export const unownedCrd = defineRule<{ crd: string; file: string }>({
-  ...bundleContentRuleDefaults,
+export const unownedCrd = defineBundleRule<{ crd: string; file: string }>({
   id: 'unowned-crd',
   severity: 'error',
   title: 'The ClusterServiceVersion owns all CRDs in the bundle',
@@ -323,8 +302,7 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
   }),
 })
 
-export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
-  ...nonOverridableRuleDefaults,
+export const unreadableBundle = defineNonOverridableBundleRule<{ reason: string; isEmpty?: true }>({
   id: 'unreadable-bundle',
   severity: 'error',
   title: 'opm can read the bundle',
@@ -335,12 +313,11 @@ export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
   }),
 })
 
-export const unsafeCrdUpgrade = defineRule<{
+export const unsafeCrdUpgrade = defineBundleRule<{
   crd: string
   problem: string
   /** OLM v1 allows it. */ isSilent?: true
 }>({
-  ...bundleContentRuleDefaults,
   id: 'unsafe-crd-upgrade',
   check: 'install',
   severity: 'warning',
@@ -352,8 +329,7 @@ export const unsafeCrdUpgrade = defineRule<{
   }),
 })
 
-export const unusableInstallModes = defineRule<{ problem: string }>({
-  ...bundleContentRuleDefaults,
+export const unusableInstallModes = defineBundleRule<{ problem: string }>({
   id: 'unusable-install-modes',
   severity: 'error',
   title: 'A ClusterServiceVersion supports at least one install mode',
@@ -364,8 +340,7 @@ export const unusableInstallModes = defineRule<{ problem: string }>({
   }),
 })
 
-export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
-  ...nonOverridableRuleDefaults,
+export const wrongBundleFormat = defineNonOverridableBundleRule<{ named: string; found: string }>({
   id: 'wrong-bundle-format',
   severity: 'error',
   title: 'A bundle has the format that its annotations declare',

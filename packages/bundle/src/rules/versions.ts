@@ -1,16 +1,14 @@
 // Rules about the name, the version, and the channels of a bundle.
-import { defineRule } from '@catalog-bot/findings/rule'
 import {
   parseVersion,
   parsePrereleaseIdentifier,
   parseVersionTolerantly,
 } from '@catalog-bot/fbc/versions/version'
-import { bundleContentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getStringAtPath } from '../fields.ts'
 import { bundleAnnotationKeys } from '../bundle-metadata.ts'
 
-export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unconventionalChannel = defineBundleRule<{ channel: string }, BundleRuleSignature>({
   id: 'unconventional-channel',
   severity: 'warning',
   suite: 'good-practices',
@@ -33,8 +31,7 @@ export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleS
   },
 })
 
-export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unknownCsvVersion = defineBundleRule<{ apiVersion: string }, BundleRuleSignature>({
   id: 'unknown-csv-version',
   severity: 'warning',
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
@@ -48,8 +45,7 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSi
   },
 })
 
-export const unparsableCsvVersion = defineRule<{ field: string; text: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unparsableCsvVersion = defineBundleRule<{ field: string; text: string }, BundleRuleSignature>({
   id: 'unparsable-csv-version',
   severity: 'error',
   title: "A bundle's version can be parsed",
@@ -68,8 +64,7 @@ export const unparsableCsvVersion = defineRule<{ field: string; text: string }, 
   },
 })
 
-export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const noCsvVersion = defineBundleRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-csv-version',
   severity: 'error',
   suite: 'operatorhub',
@@ -85,8 +80,7 @@ export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSignature
   },
 })
 
-export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const nameWithoutRelease = defineBundleRule<{ name: string; wanted: string }, BundleRuleSignature>({
   id: 'name-without-release',
   severity: 'error',
   title: 'If a bundle has a release, the bundle name includes the release',
@@ -106,8 +100,7 @@ export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, B
 /** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
-export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSignature>({
-  ...bundleContentRuleDefaults,
+export const unconventionalCsvName = defineBundleRule<{ name: string }, BundleRuleSignature>({
   id: 'unconventional-csv-name',
   severity: 'warning',
   suite: 'good-practices',

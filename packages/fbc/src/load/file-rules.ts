@@ -1,9 +1,8 @@
 // Rules about opening a file, before any of it is parsed.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { opmRuleDefaults } from './load-rules.ts'
+import { defineOpmRule } from './load-rules.ts'
 
-export const fileUnreadable = defineRule<{ error: string }>({
-  ...opmRuleDefaults,
+export const fileUnreadable = defineOpmRule<{ error: string }>({
   id: 'file-unreadable',
   title: 'Every file in the catalog is readable',
   format: ({ error }) => ({

@@ -1,18 +1,17 @@
-import { defineRule } from '@catalog-bot/findings/rule'
+import { createRuleDefiner } from '@catalog-bot/findings/rule'
 
 const catalogLoadFailureMessage = 'opm stops at this error, so it cannot serve any package in the catalog.'
 
 /** An error with which opm rejects the catalog, so the configuration can't disable it. */
-export const opmRuleDefaults = {
+export const defineOpmRule = createRuleDefiner({
   check: 'validation',
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-} as const
+})
 
-export const unreadableFile = defineRule<{ message: string }>({
-  ...opmRuleDefaults,
+export const unreadableFile = defineOpmRule<{ message: string }>({
   id: 'unreadable-file',
   judges: 'pull request',
   title: 'Every file in the catalog can be opened',
@@ -23,8 +22,7 @@ export const unreadableFile = defineRule<{ message: string }>({
   }),
 })
 
-export const yamlSyntax = defineRule<{ detail: string }>({
-  ...opmRuleDefaults,
+export const yamlSyntax = defineOpmRule<{ detail: string }>({
   id: 'yaml-syntax',
   title: 'Every document can be parsed as YAML',
   format: ({ detail }) => ({
@@ -34,8 +32,7 @@ export const yamlSyntax = defineRule<{ detail: string }>({
   }),
 })
 
-export const jsonSyntax = defineRule<{ detail: string }>({
-  ...opmRuleDefaults,
+export const jsonSyntax = defineOpmRule<{ detail: string }>({
   id: 'json-syntax',
   title: 'Every document in a JSON file can be parsed as JSON',
   format: ({ detail }) => ({
@@ -45,8 +42,7 @@ export const jsonSyntax = defineRule<{ detail: string }>({
   }),
 })
 
-export const documentSeparator = defineRule<{ text: string }>({
-  ...opmRuleDefaults,
+export const documentSeparator = defineOpmRule<{ text: string }>({
   id: 'document-separator',
   title: 'A document separator is on its own line',
   format: ({ text }) => ({
@@ -56,8 +52,7 @@ export const documentSeparator = defineRule<{ text: string }>({
   }),
 })
 
-export const notAnObject = defineRule<{ found: string }>({
-  ...opmRuleDefaults,
+export const notAnObject = defineOpmRule<{ found: string }>({
   id: 'not-an-object',
   title: 'Every document is an object with fields',
   format: ({ found }) => ({
@@ -67,8 +62,7 @@ export const notAnObject = defineRule<{ found: string }>({
   }),
 })
 
-export const duplicateField = defineRule<{ spellings: readonly string[] }>({
-  ...opmRuleDefaults,
+export const duplicateField = defineOpmRule<{ spellings: readonly string[] }>({
   id: 'duplicate-field',
   title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
@@ -78,8 +72,7 @@ export const duplicateField = defineRule<{ spellings: readonly string[] }>({
   }),
 })
 
-export const fieldNotText = defineRule<{ field: string; found: string }>({
-  ...opmRuleDefaults,
+export const fieldNotText = defineOpmRule<{ field: string; found: string }>({
   id: 'field-not-text',
   title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
@@ -89,8 +82,7 @@ export const fieldNotText = defineRule<{ field: string; found: string }>({
   }),
 })
 
-export const missingSchema = defineRule<{ empty: boolean }>({
-  ...opmRuleDefaults,
+export const missingSchema = defineOpmRule<{ empty: boolean }>({
   id: 'missing-schema',
   title: 'Every document has a schema',
   format: ({ empty }) => ({
@@ -102,8 +94,7 @@ export const missingSchema = defineRule<{ empty: boolean }>({
   }),
 })
 
-export const wrongFieldType = defineRule<{ field: string; wanted: string; found: string }>({
-  ...opmRuleDefaults,
+export const wrongFieldType = defineOpmRule<{ field: string; wanted: string; found: string }>({
   id: 'wrong-field-type',
   title: 'Every field has the type that its schema defines',
   format: ({ field, wanted, found }) => ({
@@ -116,8 +107,7 @@ export const wrongFieldType = defineRule<{ field: string; wanted: string; found:
   }),
 })
 
-export const badBundleObject = defineRule<{ detail: string }>({
-  ...opmRuleDefaults,
+export const badBundleObject = defineOpmRule<{ detail: string }>({
   id: 'bad-bundle-object',
   title: 'Every olm.bundle.object property contains a base64-encoded manifest',
   format: ({ detail }) => ({
@@ -127,8 +117,7 @@ export const badBundleObject = defineRule<{ detail: string }>({
   }),
 })
 
-export const moreProblems = defineRule<{ count: number }>({
-  ...opmRuleDefaults,
+export const moreProblems = defineOpmRule<{ count: number }>({
   id: 'more-problems',
   title: 'catalog-bot can list all problems in a file',
   format: ({ count }) => ({

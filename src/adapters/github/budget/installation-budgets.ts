@@ -3,7 +3,7 @@ import type { ProbotOctokit as Octokit } from 'probot'
 import { formatRateLimit } from '../../../report/format-rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { ForgeError } from '../forge-error.ts'
-import { getThrottledPriorityClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
+import { getThrottledPriorityClasses, RequestBudget } from './request-budget.ts'
 import {
   createBudgetedFetch,
   throttledResponseHeaderName,
@@ -81,7 +81,7 @@ export function createInstallationBudgets({
   function openAccountBudget(account: InstallationIdOrApp): InstallationBudgetAndCache {
     const known = accounts.get(account)
     const its = known ?? {
-      budget: createRequestBudget({ clock, limits, reserves }),
+      budget: new RequestBudget({ clock, limits, reserves }),
       // The App's credential changes every few minutes, which makes its answers useless.
       responses: account === 'app' ? createResponseCache(0) : createResponseCache(),
     }

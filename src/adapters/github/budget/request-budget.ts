@@ -147,13 +147,6 @@ export interface RequestSendPermit {
   end(): void
 }
 
-export interface RequestBudget {
-  acquirePass(request: BudgetedRequest): Promise<RequestSendPermit | ThrottledRequest>
-  waiting(work: WorkPriorityClass): number
-  /** Milliseconds until a job of this class can start; 0: now. */
-  getDelay(work: WorkPriorityClass): number
-}
-
 export interface RequestBudgetOptions {
   readonly limits: GitHubRateLimits
   readonly reserves: QuotaReserveByPriorityClass
@@ -169,11 +162,7 @@ interface PendingRequest extends WaitingRequest {
 
 const msPerMinute = 60_000
 
-export function createRequestBudget(options: RequestBudgetOptions): RequestBudget {
-  return new InstallationRequestBudget(options)
-}
-
-class InstallationRequestBudget implements RequestBudget {
+export class RequestBudget {
   readonly #limits
   readonly #reserves
   readonly #clock
@@ -205,16 +194,17 @@ class InstallationRequestBudget implements RequestBudget {
     ]
   }
 
-  readonly acquirePass: RequestBudget['acquirePass'] = (request) =>
+  readonly acquirePass = (request: BudgetedRequest): Promise<RequestSendPermit | ThrottledRequest> =>
     new Promise((resolve) => {
       this.#line.push({ request, since: this.#elapsed(), onDecision: resolve })
       this.#grantNext()
     })
 
-  readonly waiting: RequestBudget['waiting'] = (work) =>
+  readonly waiting = (work: WorkPriorityClass): number =>
     this.#line.filter(({ request }) => request.work === work).length
 
-  readonly getDelay: RequestBudget['getDelay'] = (work) => {
+  /** Milliseconds until a job of this class can start; 0: now. */
+  readonly getDelay = (work: WorkPriorityClass): number => {
     const now = this.#elapsed()
     const free = (['core', 'graphql'] as const).map((one) =>
       this.#quotas.freeAt(one, this.#reserves[work], now),

@@ -20,10 +20,12 @@ export interface RenderImageRequest extends PulledImageFiles {
   readonly reference: string
 }
 
-export type LayerWorkerRequest =
+/** `subject`: what it is called in messages. */
+export type LayerWorkerRequest = { readonly subject: string } & (
   | { readonly pack: PackLayerRequest }
   | { readonly list: readonly CatalogImageFile[] }
   | { readonly render: RenderImageRequest }
+)
 
 export type LayerWorkerResponse =
   | { readonly layer: PackedCatalogLayer }

@@ -1,7 +1,6 @@
 // Bearer tokens, cached per (host, service, scope, credential) until shortly before they expire. Credentials go only to
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../../ports/clock.ts'
-import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { type RegistryCredential, computeCredentialFingerprint } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseRegistryErrorBody, toRegistryReplyError } from '../transport/reply-error.ts'
@@ -16,14 +15,6 @@ export interface RegistryTokenRequest {
   readonly credential: RegistryCredential
 }
 
-export interface RegistryTokenService {
-  /** Rejects with a RegistryError; `private` if the service denies an anonymous token. */
-  token(request: RegistryTokenRequest, signal?: AbortSignalLike): Promise<string>
-  /** Drops a token that a registry no longer accepts. */
-  invalidate(request: RegistryTokenRequest): void
-  readonly size: number
-}
-
 // Token replies are small, but some services include whole certificates.
 const maxTokenReplyBytes = 1_048_576
 // The specification's default, and our minimum because some services say 0.
@@ -33,11 +24,7 @@ const tokenEarlyRefreshSeconds = 30
 // A catalog has a few thousand repositories. Expired tokens are evicted first.
 const maxCachedTokens = 10_000
 
-export function createRegistryTokenService(transport: RegistryTransport, clock: Clock): RegistryTokenService {
-  return new CachingTokenService(transport, clock)
-}
-
-class CachingTokenService implements RegistryTokenService {
+export class RegistryTokenService {
   readonly #transport: RegistryTransport
   readonly #clock: Clock
   readonly #cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
@@ -48,7 +35,8 @@ class CachingTokenService implements RegistryTokenService {
     this.#clock = clock
   }
 
-  readonly token: RegistryTokenService['token'] = (request) => {
+  /** Rejects with a RegistryError; `private` if the service denies an anonymous token. */
+  readonly token = (request: RegistryTokenRequest): Promise<string> => {
     const key = toTokenCacheKey(request)
     const known = this.#cachedTokens.get(key)
     if (known && known.until > this.#clock.now()) return Promise.resolve(known.token)
@@ -60,7 +48,8 @@ class CachingTokenService implements RegistryTokenService {
     return pending
   }
 
-  readonly invalidate: RegistryTokenService['invalidate'] = (request) =>
+  /** Drops a token that a registry no longer accepts. */
+  readonly invalidate = (request: RegistryTokenRequest): void =>
     void this.#cachedTokens.delete(toTokenCacheKey(request))
 
   get size() {

@@ -51,27 +51,6 @@ export interface EgressProxy {
   readonly by: 'address' | 'name'
 }
 
-export interface EgressPolicy {
-  /** Throws a RegistryError `blocked` when the URL must not be requested. */
-  checkUrl(url: URL): void
-  /** Throws a RegistryError `blocked` unless every address is allowed for this host and port. */
-  checkAddresses(host: string, port: number, addresses: readonly string[]): void
-  /**
-   * Throws a RegistryError `blocked` if `to` is an internal host that the operator opened and `from` is not, so that an
-   * untrusted registry cannot redirect catalog-bot there.
-   */
-  checkHop(from: URL, to: URL): void
-  schemeOf(host: string): 'https:' | 'http:'
-  /** True when credentials for `host` may be sent to the token service at `realm`. */
-  mayShareCredentials(host: string, realm: URL): boolean
-  certificateOf(hostname: string): string | undefined
-  /** The proxy for an https origin, if any. */
-  proxyTo(
-    hostname: string,
-    port: number,
-  ): { readonly proxy: ProxyServer; readonly by: EgressProxy['by'] } | undefined
-}
-
 const defaultAllowedPorts = [443, 80, 5000, 5001, 8443]
 
 const maxCachedRegistryOrigins = 1000
@@ -88,11 +67,7 @@ const tokenHostsByRegistryHost: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Throws a RangeError for an invalid CIDR in the options. */
-export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
-  return new ConfiguredEgressPolicy(options)
-}
-
-class ConfiguredEgressPolicy implements EgressPolicy {
+export class EgressPolicy {
   readonly #options: EgressOptions
   readonly #plainHttp
   readonly #only
@@ -126,7 +101,8 @@ class ConfiguredEgressPolicy implements EgressPolicy {
     )
   }
 
-  readonly checkUrl: EgressPolicy['checkUrl'] = (url) => {
+  /** Throws a RegistryError `blocked` when the URL must not be requested. */
+  readonly checkUrl = (url: URL): void => {
     if (url.username !== '' || url.password !== '')
       throw createBlockedHostError(`a URL of ${url.host} contains a user name or password`)
     // Other schemes share the origin "null".
@@ -137,26 +113,32 @@ class ConfiguredEgressPolicy implements EgressPolicy {
     this.#passed.add(key)
   }
 
-  readonly checkHop: EgressPolicy['checkHop'] = (from, to) => {
+  /**
+   * Throws a RegistryError `blocked` if `to` is an internal host that the operator opened and `from` is not, so that an
+   * untrusted registry cannot redirect catalog-bot there.
+   */
+  readonly checkHop = (from: URL, to: URL): void => {
     const isOpenedInternal = (url: URL) =>
       this.#getInternalRanges(canonicalizeHostname(url.hostname), getUrlPort(url)) !== undefined
     if (isOpenedInternal(to) && !isOpenedInternal(from))
       throw createBlockedHostError(`${from.host} redirects to ${to.host}, which is on an internal network`)
   }
 
-  readonly checkAddresses: EgressPolicy['checkAddresses'] = (host, port, addresses) => {
+  /** Throws a RegistryError `blocked` unless every address is allowed for this host and port. */
+  readonly checkAddresses = (host: string, port: number, addresses: readonly string[]): void => {
     const hostname = canonicalizeHostname(host)
     if (addresses.length === 0) throw new RegistryError('dns', `${hostname} has no address`)
     // One bad address among good ones indicates DNS rebinding, so the whole name is rejected.
     for (const address of addresses) this.#checkAddress(hostname, port, address)
   }
 
-  readonly schemeOf: EgressPolicy['schemeOf'] = (host) => {
+  readonly schemeOf = (host: string): 'https:' | 'http:' => {
     const name = lowercaseHost(host)
     return this.#plainHttp.has(name) || this.#plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
   }
 
-  readonly mayShareCredentials: EgressPolicy['mayShareCredentials'] = (host, realm) => {
+  /** True when credentials for `host` may be sent to the token service at `realm`. */
+  readonly mayShareCredentials = (host: string, realm: URL): boolean => {
     const name = lowercaseHost(host)
     const realmHost = realm.host.toLowerCase()
     if (realmHost === name) return true
@@ -167,10 +149,14 @@ class ConfiguredEgressPolicy implements EgressPolicy {
     )
   }
 
-  readonly certificateOf: EgressPolicy['certificateOf'] = (hostname) =>
+  readonly certificateOf = (hostname: string): string | undefined =>
     this.#options.certificates?.[lowercaseHost(hostname)]
 
-  readonly proxyTo: EgressPolicy['proxyTo'] = (hostname, port) => {
+  /** The proxy for an https origin, if any. */
+  readonly proxyTo = (
+    hostname: string,
+    port: number,
+  ): { readonly proxy: ProxyServer; readonly by: EgressProxy['by'] } | undefined => {
     const { proxy: egressProxy } = this.#options
     const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
     const proxy = egressProxy?.to(url)

@@ -2,7 +2,7 @@
 // origins. Does not decompress, retry or authenticate.
 import { Agent, errors, type Dispatcher } from 'undici'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
-import { createEgressPolicy, type EgressOptions, type EgressPolicy } from './egress-policy.ts'
+import { type EgressOptions, EgressPolicy } from './egress-policy.ts'
 import { createEgressPolicyConnector, type HostnameResolver } from './guarded-connector.ts'
 import { RegistryError } from '../registry-error.ts'
 
@@ -80,7 +80,7 @@ class UndiciTransport implements RegistryTransport {
   constructor(options: TransportOptions) {
     this.#keepAliveAfterHead = options.keepAliveAfterHead
     this.#limits = { ...defaultTransportLimits, ...options.limits }
-    this.policy = createEgressPolicy(options.egress)
+    this.policy = new EgressPolicy(options.egress)
     this.#agent = new Agent({
       connections: this.#limits.connections,
       allowH2: false,

@@ -20,25 +20,7 @@ const maxSymlinkDepth = 8
 const opaqueWhiteoutFileName = '.wh..wh..opq'
 const whiteoutFilePrefix = '.wh.'
 
-export interface LayeredFileSystem {
-  /** Starts the next layer, from the bottom up. */
-  startLayer(): void
-  /** Throws a RegistryError `unsupported` for entries that opm would handle differently, or not at all. */
-  add(entry: TarEntry): void
-  /** Every path, including directories. */
-  paths(): Iterable<string>
-  /**
-   * Regular files below the directories (`` means all), with links resolved. Throws a RegistryError for a dangling
-   * link.
-   */
-  filesBelow(directories: readonly string[]): ReadonlyMap<string, Uint8Array>
-}
-
-export function createLayeredFileTree(): LayeredFileSystem {
-  return new LayeredFileTree()
-}
-
-class LayeredFileTree implements LayeredFileSystem {
+export class LayeredFileSystem {
   #layer = 0
   readonly #root: LayerDirectoryNode & { layer: number } = {
     kind: 'directory',
@@ -49,13 +31,15 @@ class LayeredFileTree implements LayeredFileSystem {
   #entered = new Set<string>()
   #madeOpaque = new Set<string>()
 
-  readonly startLayer: LayeredFileSystem['startLayer'] = () => {
+  /** Starts the next layer, from the bottom up. */
+  readonly startLayer = (): void => {
     this.#layer += 1
     this.#entered = new Set()
     this.#madeOpaque = new Set()
   }
 
-  readonly add: LayeredFileSystem['add'] = (entry) => {
+  /** Throws a RegistryError `unsupported` for entries that opm would handle differently, or not at all. */
+  readonly add = (entry: TarEntry): void => {
     const { path } = entry
     const name = getBaseName(path)
     if (entry.kind === 'global') {
@@ -69,9 +53,14 @@ class LayeredFileTree implements LayeredFileSystem {
     else this.#put(path, entry)
   }
 
-  readonly paths: LayeredFileSystem['paths'] = () => listDescendantPaths(this.#root, '')
+  /** Every path, including directories. */
+  readonly paths = (): Iterable<string> => listDescendantPaths(this.#root, '')
 
-  readonly filesBelow: LayeredFileSystem['filesBelow'] = (directories) => {
+  /**
+   * Regular files below the directories (`` means all), with links resolved. Throws a RegistryError for a dangling
+   * link.
+   */
+  readonly filesBelow = (directories: readonly string[]): ReadonlyMap<string, Uint8Array> => {
     const found = new Map<string, Uint8Array>()
     for (const directory of directories) {
       const start = this.#resolvePath(directory)

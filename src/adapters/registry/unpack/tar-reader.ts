@@ -39,23 +39,8 @@ export const defaultTarLimits: TarLimits = { entries: 20_000, file: 8 * 1024 * 1
 const maxTarPathLength = 4096
 const maxPathSegmentLength = 255
 
-export interface TarReader {
-  /** Throws a RegistryError `unsupported` at the first violation. */
-  push(piece: Uint8Array): void
-  /** Marks the end of the input. Throws if the archive is incomplete. */
-  end(): void
-}
-
 /** Calls `shouldRead` before reading a file's content, and `onEntry` for each entry in order. */
-export function createTarReader(
-  onEntry: (entry: TarEntry) => void,
-  shouldRead: (path: string, size: number) => boolean,
-  limits: TarLimits = defaultTarLimits,
-): TarReader {
-  return new StreamingTarReader(onEntry, shouldRead, limits)
-}
-
-class StreamingTarReader implements TarReader {
+export class TarReader {
   readonly #onEntry: (entry: TarEntry) => void
   readonly #shouldRead: (path: string, size: number) => boolean
   readonly #limits: TarLimits
@@ -81,6 +66,7 @@ class StreamingTarReader implements TarReader {
     this.#limits = limits
   }
 
+  /** Throws a RegistryError `unsupported` at the first violation. */
   readonly push = (piece: Uint8Array): void => {
     let at = 0
     while (at < piece.length) {
@@ -111,7 +97,8 @@ class StreamingTarReader implements TarReader {
     }
   }
 
-  readonly end: TarReader['end'] = () => {
+  /** Marks the end of the input. Throws if the archive is incomplete. */
+  readonly end = (): void => {
     if (this.#dataLeft > 0 || this.#paddingLeft > 0 || this.#pending.length > 0 || this.#isExtended())
       throw createRejectedArchiveError('it ends in the middle of an entry')
   }

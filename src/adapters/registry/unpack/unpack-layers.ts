@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
-import { createLayeredFileTree } from './layered-files.ts'
+import { LayeredFileSystem } from './layered-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { isTarHeader, createRejectedArchiveError, tarBlockBytes } from './tar-header.ts'
-import { defaultTarLimits, createTarReader, type TarLimits } from './tar-reader.ts'
+import { defaultTarLimits, TarReader, type TarLimits } from './tar-reader.ts'
 
 interface ZstdFrame {
   readonly start: number
@@ -67,7 +67,7 @@ export async function unpackLayers(
   /** Additional directories, chosen when all paths are known. Files that exceed the budget are missing. */
   furtherDirectories: (paths: Iterable<string>) => readonly string[] = () => [],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const files = createLayeredFileTree()
+  const files = new LayeredFileSystem()
   let imageBytes = 0
   let retainedBytes = 0
   const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
@@ -81,7 +81,7 @@ export async function unpackLayers(
   }
   for (const { bytes, diffId } of layers) {
     files.startLayer()
-    const archive = createTarReader((entry) => files.add(entry), shouldRead, limits)
+    const archive = new TarReader((entry) => files.add(entry), shouldRead, limits)
     const algorithm = diffId.startsWith('sha512:') ? 'sha512' : 'sha256'
     const hash = createHash(algorithm)
     let layerBytes = 0

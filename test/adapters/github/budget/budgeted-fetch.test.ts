@@ -10,7 +10,7 @@ import {
 } from '../../../../src/adapters/github/budget/budgeted-fetch.ts'
 import type { WorkPriorityClass } from '../../../../src/adapters/github/budget/request-limits.ts'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
-import { createGitHubApp } from '../../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import { blockUnmockedRequests } from '../block-unmocked-requests.ts'
 import { flushEventLoop, createManualClock } from './manual-clock.ts'
 
@@ -24,7 +24,7 @@ blockUnmockedRequests()
 function createBudgetedGitHubClients({ throttle = false } = {}) {
   const time = createManualClock(Date.now())
   const heard: string[] = []
-  const app = createGitHubApp({
+  const app = new GitHubApp({
     appId: 5,
     privateKey,
     webhookSecret: 'x',

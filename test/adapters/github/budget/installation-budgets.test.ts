@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
-import { createGitHubApp, type GitHubApp } from '../../../../src/adapters/github/github-app.ts'
+import { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import {
   startGitHubFixture,
   repositoryParams,
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
   currentTimeMs = Date.now()
-  githubApp = createGitHubApp({
+  githubApp = new GitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
@@ -79,7 +79,7 @@ test('an installation with a rejected token request is omitted, and the others a
   // If every request fails, the list is an error: an empty list would silently skip every sweep.
   githubFixture.github.fail(({ path }) => path.endsWith('/access_tokens'), { status: 403 }, 4)
   await expect(
-    createGitHubApp({
+    new GitHubApp({
       appId: githubFixture.app.id,
       privateKey,
       webhookSecret,

@@ -1,7 +1,7 @@
 // Which requests to GitHub are allowed, and when: on a manual clock, without real requests.
 import { describe, expect, test } from '@jest/globals'
 import {
-  createRequestBudget,
+  RequestBudget,
   type RequestSendPermit,
 } from '../../../../src/adapters/github/budget/request-budget.ts'
 import {
@@ -27,7 +27,7 @@ const sampleCommentRequest = { ...sampleWriteRequest, createsContent: true } as 
 
 function createTestRequestBudget(limits: GitHubRateLimits = documentedGitHubRateLimits) {
   const time = createManualClock()
-  const budget = createRequestBudget({ limits, reserves: defaultQuotaReserves, clock: time.clock })
+  const budget = new RequestBudget({ limits, reserves: defaultQuotaReserves, clock: time.clock })
   const enter = (work: WorkPriorityClass, request: Partial<BudgetedRequest> = {}) =>
     budget.acquirePass({ ...sampleReadRequest, hasBegun: false, work, ...request })
   /** Records when a request gets its pass, which ends immediately, or why it is held. */

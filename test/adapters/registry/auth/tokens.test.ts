@@ -6,7 +6,7 @@ import {
 } from '../../../../src/adapters/registry/auth/credentials.ts'
 import {
   allowLoopbackRegistries,
-  createEgressPolicy,
+  EgressPolicy,
   type EgressOptions,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
@@ -263,7 +263,7 @@ describe('credentials are not sent to other hosts', () => {
     await other.close()
   })
   test('credentials are shared only with the same host, its subdomains, and configured token hosts', () => {
-    const policy = createEgressPolicy({ tokenHosts: { 'r.example': ['sso.other.example'] } })
+    const policy = new EgressPolicy({ tokenHosts: { 'r.example': ['sso.other.example'] } })
     const may = (host: string, realm: string) => policy.mayShareCredentials(host, new URL(realm))
     expect(may('quay.io', 'https://quay.io/v2/auth')).toBe(true)
     expect(may('registry-1.docker.io', 'https://auth.docker.io/token')).toBe(true)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  createEgressPolicy,
+  EgressPolicy,
   allowLoopbackRegistries,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
-import { createRegistryTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
+import { RegistryTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
 import { createRegistryTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
 import { createImageManifest, startScriptedRegistry } from '../scripted-registry.ts'
@@ -135,7 +135,7 @@ describe('addresses that are not public', () => {
 })
 
 describe('schemes, ports and hosts', () => {
-  const policy = createEgressPolicy()
+  const policy = new EgressPolicy()
   test('plain HTTP is rejected for every host that is not listed', () => {
     expect(() => policy.checkUrl(new URL('http://quay.io/'))).toThrow(/requires TLS/)
     expect(() => policy.checkUrl(new URL('ftp://quay.io/'))).toThrow(/requires TLS/)
@@ -150,13 +150,13 @@ describe('schemes, ports and hosts', () => {
     expect(() => policy.checkUrl(new URL('https://quay.io@evil.example/'))).toThrow(/user name/)
   })
   test('a list of hosts excludes all others, and names must match exactly', () => {
-    const only = createEgressPolicy({ onlyHosts: ['quay.io'] })
+    const only = new EgressPolicy({ onlyHosts: ['quay.io'] })
     only.checkUrl(new URL('https://quay.io/'))
     for (const host of ['quay.io.evil.example', 'cdn.quay.io', 'xquay.io'])
       expect(() => only.checkUrl(new URL(`https://${host}/`))).toThrow(/not one of the allowed registries/)
   })
   test('allowing one loopback port allows no other port or host', () => {
-    const open = createEgressPolicy(allowLoopbackRegistries('127.0.0.1:5001', 'registry.test:5002'))
+    const open = new EgressPolicy(allowLoopbackRegistries('127.0.0.1:5001', 'registry.test:5002'))
     open.checkUrl(new URL('http://127.0.0.1:5001/'))
     open.checkAddresses('registry.test', 5002, ['127.0.0.1'])
     for (const url of ['http://127.0.0.1:5000/', 'http://127.0.0.2:5001/', 'https://127.0.0.1/'])
@@ -165,15 +165,15 @@ describe('schemes, ports and hosts', () => {
     expect(() => open.checkAddresses('registry.test', 5002, ['10.0.0.1'])).toThrow(/public/)
   })
   test('denied address ranges are rejected even if they are public', () => {
-    const strict = createEgressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
+    const strict = new EgressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
     expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
     strict.checkAddresses('quay.io', 443, ['8.8.4.4', '2606:4700::1111'])
-    expect(() => createEgressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
+    expect(() => new EgressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
   })
 })
 
 describe('an internal address that the operator allows', () => {
-  const policy = createEgressPolicy({
+  const policy = new EgressPolicy({
     internal: { 'inside.example': ['10.0.0.0/8'], 'sso.example:8443': ['10.0.0.0/8'] },
   })
   const step = (from: string, to: string) => () => policy.checkHop(new URL(from), new URL(to))
@@ -194,7 +194,7 @@ describe('an internal address that the operator allows', () => {
       resolvedHosts.push(url.href)
       return { status: 200, headers: { get: () => undefined }, body: Buffer.from('{"token":"t"}'), url }
     }
-    const tokens = createRegistryTokenService(
+    const tokens = new RegistryTokenService(
       { policy, exchange, close: async () => undefined },
       createManualClock(),
     )

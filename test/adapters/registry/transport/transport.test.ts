@@ -8,8 +8,8 @@ import { allowLoopbackRegistries } from '../../../../src/adapters/registry/trans
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
   createRegistryTransport,
-  type TransportRequest,
   type RegistryTransport,
+  type TransportRequest,
   type TransportLimits,
 } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'

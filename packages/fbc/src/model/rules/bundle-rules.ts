@@ -1,14 +1,12 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
-import { opmRuleDefaults } from '../../load/load-rules.ts'
+import { defineOpmRule } from '../../load/load-rules.ts'
 
 interface BundleRuleFindingData {
   readonly package: string
   readonly bundle: string
 }
 
-export const duplicateBundle = defineRule<BundleRuleFindingData>({
-  ...opmRuleDefaults,
+export const duplicateBundle = defineOpmRule<BundleRuleFindingData>({
   id: 'duplicate-bundle',
   title: 'Each bundle is declared only once in its package',
   format: (data) => ({
@@ -18,10 +16,9 @@ export const duplicateBundle = defineRule<BundleRuleFindingData>({
   }),
 })
 
-export const invalidProperty = defineRule<
+export const invalidProperty = defineOpmRule<
   BundleRuleFindingData & { index: number; type: string; error: string }
 >({
-  ...opmRuleDefaults,
   id: 'invalid-property',
   title: 'The value of each property matches its type',
   format: (data) => ({
@@ -31,8 +28,7 @@ export const invalidProperty = defineRule<
   }),
 })
 
-export const notOnePackageProperty = defineRule<BundleRuleFindingData & { found: number }>({
-  ...opmRuleDefaults,
+export const notOnePackageProperty = defineOpmRule<BundleRuleFindingData & { found: number }>({
   id: 'not-one-package-property',
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
@@ -42,8 +38,7 @@ export const notOnePackageProperty = defineRule<BundleRuleFindingData & { found:
   }),
 })
 
-export const packageMismatch = defineRule<BundleRuleFindingData & { packageName: string }>({
-  ...opmRuleDefaults,
+export const packageMismatch = defineOpmRule<BundleRuleFindingData & { packageName: string }>({
   id: 'package-mismatch',
   title: "A bundle's olm.package property names the package that the bundle belongs to",
   format: (data) => ({
@@ -53,10 +48,9 @@ export const packageMismatch = defineRule<BundleRuleFindingData & { packageName:
   }),
 })
 
-export const invalidPullSpec = defineRule<
+export const invalidPullSpec = defineOpmRule<
   BundleRuleFindingData & { field: string; image: string; error: string }
 >({
-  ...opmRuleDefaults,
   id: 'invalid-pull-spec',
   title: 'Image references are valid',
   format: (data) => ({
@@ -66,8 +60,7 @@ export const invalidPullSpec = defineRule<
   }),
 })
 
-export const invalidVersion = defineRule<BundleRuleFindingData & { version: string; error: string }>({
-  ...opmRuleDefaults,
+export const invalidVersion = defineOpmRule<BundleRuleFindingData & { version: string; error: string }>({
   id: 'invalid-version',
   title: "A bundle's version is a semantic version",
   format: (data) => ({
@@ -77,8 +70,7 @@ export const invalidVersion = defineRule<BundleRuleFindingData & { version: stri
   }),
 })
 
-export const invalidRelease = defineRule<BundleRuleFindingData & { release: string; error: string }>({
-  ...opmRuleDefaults,
+export const invalidRelease = defineOpmRule<BundleRuleFindingData & { release: string; error: string }>({
   id: 'invalid-release',
   title: "A bundle's release is valid",
   format: (data) => ({
@@ -88,8 +80,7 @@ export const invalidRelease = defineRule<BundleRuleFindingData & { release: stri
   }),
 })
 
-export const bundleInNoChannel = defineRule<BundleRuleFindingData>({
-  ...opmRuleDefaults,
+export const bundleInNoChannel = defineOpmRule<BundleRuleFindingData>({
   id: 'bundle-in-no-channel',
   title: 'Every bundle is in a channel',
   format: (data) => ({
@@ -99,8 +90,7 @@ export const bundleInNoChannel = defineRule<BundleRuleFindingData>({
   }),
 })
 
-export const nameNotNormalized = defineRule<BundleRuleFindingData & { wanted: string }>({
-  ...opmRuleDefaults,
+export const nameNotNormalized = defineOpmRule<BundleRuleFindingData & { wanted: string }>({
   id: 'name-not-normalized',
   title: 'A bundle with a release is named after its package, version, and release',
   format: (data) => ({
@@ -110,8 +100,7 @@ export const nameNotNormalized = defineRule<BundleRuleFindingData & { wanted: st
   }),
 })
 
-export const bundleWithoutImage = defineRule<BundleRuleFindingData>({
-  ...opmRuleDefaults,
+export const bundleWithoutImage = defineOpmRule<BundleRuleFindingData>({
   id: 'bundle-without-image',
   title: 'A bundle has an image',
   format: (data) => ({
@@ -121,10 +110,9 @@ export const bundleWithoutImage = defineRule<BundleRuleFindingData>({
   }),
 })
 
-export const releaseWithBuildMetadata = defineRule<
+export const releaseWithBuildMetadata = defineOpmRule<
   BundleRuleFindingData & { version: string; release: string }
 >({
-  ...opmRuleDefaults,
   id: 'release-with-build-metadata',
   title: 'A version with a release has no build metadata',
   format: (data) => ({

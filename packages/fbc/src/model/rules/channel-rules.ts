@@ -1,6 +1,5 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
-import { opmRuleDefaults } from '../../load/load-rules.ts'
+import { defineOpmRule } from '../../load/load-rules.ts'
 
 interface ChannelRuleFindingData {
   readonly package: string
@@ -8,8 +7,7 @@ interface ChannelRuleFindingData {
 }
 
 /** For channels, bundles and deprecations; `object` is for example `channel "stable"`. */
-export const unknownPackage = defineRule<{ package: string; object: string }>({
-  ...opmRuleDefaults,
+export const unknownPackage = defineOpmRule<{ package: string; object: string }>({
   id: 'unknown-package',
   title: 'Channels, bundles, and deprecations belong to a package in the catalog',
   format: (data) => ({
@@ -19,8 +17,7 @@ export const unknownPackage = defineRule<{ package: string; object: string }>({
   }),
 })
 
-export const missingPackage = defineRule<{ object: string }>({
-  ...opmRuleDefaults,
+export const missingPackage = defineOpmRule<{ object: string }>({
   id: 'missing-package',
   title: 'Channels, bundles, and deprecations specify their package',
   format: (data) => ({
@@ -30,8 +27,7 @@ export const missingPackage = defineRule<{ object: string }>({
   }),
 })
 
-export const namelessChannel = defineRule<{ package: string }>({
-  ...opmRuleDefaults,
+export const namelessChannel = defineOpmRule<{ package: string }>({
   id: 'nameless-channel',
   title: 'Every channel has a name',
   format: (data) => ({
@@ -41,8 +37,7 @@ export const namelessChannel = defineRule<{ package: string }>({
   }),
 })
 
-export const duplicateChannel = defineRule<ChannelRuleFindingData>({
-  ...opmRuleDefaults,
+export const duplicateChannel = defineOpmRule<ChannelRuleFindingData>({
   id: 'duplicate-channel',
   title: 'Each channel is declared only once in its package',
   format: (data) => ({
@@ -52,8 +47,7 @@ export const duplicateChannel = defineRule<ChannelRuleFindingData>({
   }),
 })
 
-export const duplicateEntry = defineRule<ChannelRuleFindingData & { entry: string }>({
-  ...opmRuleDefaults,
+export const duplicateEntry = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
   id: 'duplicate-entry',
   title: 'Each bundle is listed only once in a channel',
   format: (data) => ({
@@ -63,8 +57,7 @@ export const duplicateEntry = defineRule<ChannelRuleFindingData & { entry: strin
   }),
 })
 
-export const entryWithoutBundle = defineRule<ChannelRuleFindingData & { entry: string }>({
-  ...opmRuleDefaults,
+export const entryWithoutBundle = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
   id: 'entry-without-bundle',
   title: 'Every channel entry refers to a bundle in the catalog',
   format: (data) => ({
@@ -74,8 +67,7 @@ export const entryWithoutBundle = defineRule<ChannelRuleFindingData & { entry: s
   }),
 })
 
-export const emptyChannel = defineRule<ChannelRuleFindingData>({
-  ...opmRuleDefaults,
+export const emptyChannel = defineOpmRule<ChannelRuleFindingData>({
   id: 'empty-channel',
   title: 'A channel has at least one entry',
   format: (data) => ({
@@ -85,8 +77,7 @@ export const emptyChannel = defineRule<ChannelRuleFindingData>({
   }),
 })
 
-export const noHead = defineRule<ChannelRuleFindingData>({
-  ...opmRuleDefaults,
+export const noHead = defineOpmRule<ChannelRuleFindingData>({
   id: 'no-head',
   title: 'A channel has a head',
   format: (data) => ({
@@ -96,8 +87,7 @@ export const noHead = defineRule<ChannelRuleFindingData>({
   }),
 })
 
-export const severalHeads = defineRule<ChannelRuleFindingData & { heads: readonly string[] }>({
-  ...opmRuleDefaults,
+export const severalHeads = defineOpmRule<ChannelRuleFindingData & { heads: readonly string[] }>({
   id: 'several-heads',
   title: 'A channel has one head',
   format: (data) => ({
@@ -107,8 +97,7 @@ export const severalHeads = defineRule<ChannelRuleFindingData & { heads: readonl
   }),
 })
 
-export const replacesCycle = defineRule<ChannelRuleFindingData & { cycle: readonly string[] }>({
-  ...opmRuleDefaults,
+export const replacesCycle = defineOpmRule<ChannelRuleFindingData & { cycle: readonly string[] }>({
   id: 'replaces-cycle',
   title: 'Upgrades do not form a cycle',
   format: (data) => ({
@@ -118,8 +107,7 @@ export const replacesCycle = defineRule<ChannelRuleFindingData & { cycle: readon
   }),
 })
 
-export const strandedBundle = defineRule<ChannelRuleFindingData & { entry: string }>({
-  ...opmRuleDefaults,
+export const strandedBundle = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
   id: 'stranded-bundle',
   title: 'Every entry can be upgraded to the head',
   format: (data) => ({
@@ -129,8 +117,7 @@ export const strandedBundle = defineRule<ChannelRuleFindingData & { entry: strin
   }),
 })
 
-export const namelessEntry = defineRule<ChannelRuleFindingData>({
-  ...opmRuleDefaults,
+export const namelessEntry = defineOpmRule<ChannelRuleFindingData>({
   id: 'nameless-entry',
   title: 'Every channel entry specifies a bundle',
   format: (data) => ({
@@ -140,8 +127,7 @@ export const namelessEntry = defineRule<ChannelRuleFindingData>({
   }),
 })
 
-export const emptySkip = defineRule<ChannelRuleFindingData & { entry: string; index: number }>({
-  ...opmRuleDefaults,
+export const emptySkip = defineOpmRule<ChannelRuleFindingData & { entry: string; index: number }>({
   id: 'empty-skip',
   title: 'Every `skips` entry specifies a bundle',
   format: (data) => ({
@@ -151,10 +137,9 @@ export const emptySkip = defineRule<ChannelRuleFindingData & { entry: string; in
   }),
 })
 
-export const invalidSkipRange = defineRule<
+export const invalidSkipRange = defineOpmRule<
   ChannelRuleFindingData & { entry: string; skipRange: string; error: string }
 >({
-  ...opmRuleDefaults,
   id: 'invalid-skip-range',
   title: 'A skipRange is a valid version range',
   format: (data) => ({

@@ -1,9 +1,7 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
-import { opmRuleDefaults } from '../../load/load-rules.ts'
+import { defineOpmRule } from '../../load/load-rules.ts'
 
-export const severalDeprecations = defineRule<{ package: string }>({
-  ...opmRuleDefaults,
+export const severalDeprecations = defineOpmRule<{ package: string }>({
   id: 'several-deprecations',
   title: 'A package has at most one olm.deprecations blob',
   format: (data) => ({
@@ -13,8 +11,7 @@ export const severalDeprecations = defineRule<{ package: string }>({
   }),
 })
 
-export const deprecationWithoutSchema = defineRule<{ package: string; index: number }>({
-  ...opmRuleDefaults,
+export const deprecationWithoutSchema = defineOpmRule<{ package: string; index: number }>({
   id: 'deprecation-without-schema',
   title: 'A deprecation specifies the schema of the deprecated object',
   format: (data) => ({
@@ -24,8 +21,7 @@ export const deprecationWithoutSchema = defineRule<{ package: string; index: num
   }),
 })
 
-export const duplicateDeprecation = defineRule<{ package: string; schema: string; name: string }>({
-  ...opmRuleDefaults,
+export const duplicateDeprecation = defineOpmRule<{ package: string; schema: string; name: string }>({
   id: 'duplicate-deprecation',
   title: 'Each object is deprecated only once',
   format: (data) => ({
@@ -35,8 +31,7 @@ export const duplicateDeprecation = defineRule<{ package: string; schema: string
   }),
 })
 
-export const unknownDeprecatedObject = defineRule<{ package: string; schema: string; name: string }>({
-  ...opmRuleDefaults,
+export const unknownDeprecatedObject = defineOpmRule<{ package: string; schema: string; name: string }>({
   id: 'unknown-deprecated-object',
   title: 'Every deprecated object exists',
   format: (data) => ({
@@ -46,8 +41,7 @@ export const unknownDeprecatedObject = defineRule<{ package: string; schema: str
   }),
 })
 
-export const namedPackageDeprecation = defineRule<{ package: string; name: string }>({
-  ...opmRuleDefaults,
+export const namedPackageDeprecation = defineOpmRule<{ package: string; name: string }>({
   id: 'named-package-deprecation',
   title: 'A package deprecation does not name an object',
   format: (data) => ({
@@ -57,8 +51,7 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
   }),
 })
 
-export const unknownDeprecationSchema = defineRule<{ package: string; schema: string }>({
-  ...opmRuleDefaults,
+export const unknownDeprecationSchema = defineOpmRule<{ package: string; schema: string }>({
   id: 'unknown-deprecation-schema',
   title: 'Deprecations refer only to packages, channels, or bundles',
   format: (data) => ({

@@ -1,9 +1,7 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
-import { opmRuleDefaults } from '../../load/load-rules.ts'
+import { defineOpmRule } from '../../load/load-rules.ts'
 
-export const namelessPackage = defineRule<object>({
-  ...opmRuleDefaults,
+export const namelessPackage = defineOpmRule<object>({
   id: 'nameless-package',
   title: 'Every package has a name',
   format: () => ({
@@ -13,8 +11,7 @@ export const namelessPackage = defineRule<object>({
   }),
 })
 
-export const duplicatePackage = defineRule<{ package: string }>({
-  ...opmRuleDefaults,
+export const duplicatePackage = defineOpmRule<{ package: string }>({
   id: 'duplicate-package',
   title: 'Each package is declared only once in a catalog',
   format: (data) => ({
@@ -24,8 +21,7 @@ export const duplicatePackage = defineRule<{ package: string }>({
   }),
 })
 
-export const invalidPackageName = defineRule<{ package: string }>({
-  ...opmRuleDefaults,
+export const invalidPackageName = defineOpmRule<{ package: string }>({
   id: 'invalid-package-name',
   title: 'A package name is a valid DNS label',
   format: (data) => ({
@@ -35,8 +31,7 @@ export const invalidPackageName = defineRule<{ package: string }>({
   }),
 })
 
-export const noDefaultChannel = defineRule<{ package: string }>({
-  ...opmRuleDefaults,
+export const noDefaultChannel = defineOpmRule<{ package: string }>({
   id: 'no-default-channel',
   title: 'A package has a default channel',
   format: (data) => ({
@@ -46,8 +41,7 @@ export const noDefaultChannel = defineRule<{ package: string }>({
   }),
 })
 
-export const unknownDefaultChannel = defineRule<{ package: string; channel: string }>({
-  ...opmRuleDefaults,
+export const unknownDefaultChannel = defineOpmRule<{ package: string; channel: string }>({
   id: 'unknown-default-channel',
   title: 'The default channel exists',
   format: (data) => ({
@@ -57,8 +51,7 @@ export const unknownDefaultChannel = defineRule<{ package: string; channel: stri
   }),
 })
 
-export const packageWithoutChannel = defineRule<{ package: string }>({
-  ...opmRuleDefaults,
+export const packageWithoutChannel = defineOpmRule<{ package: string }>({
   id: 'package-without-channel',
   title: 'A package has at least one channel',
   format: (data) => ({
@@ -68,8 +61,11 @@ export const packageWithoutChannel = defineRule<{ package: string }>({
   }),
 })
 
-export const duplicateVersion = defineRule<{ package: string; version: string; bundles: readonly string[] }>({
-  ...opmRuleDefaults,
+export const duplicateVersion = defineOpmRule<{
+  package: string
+  version: string
+  bundles: readonly string[]
+}>({
   id: 'duplicate-version',
   title: 'Each version of a package has only one bundle',
   format: (data) => ({
@@ -80,8 +76,7 @@ export const duplicateVersion = defineRule<{ package: string; version: string; b
 })
 
 /** For packages, channels and bundles. */
-export const deprecationWithoutMessage = defineRule<{ package: string; object: string }>({
-  ...opmRuleDefaults,
+export const deprecationWithoutMessage = defineOpmRule<{ package: string; object: string }>({
   id: 'deprecation-without-message',
   title: 'Every deprecation has a message',
   format: (data) => ({

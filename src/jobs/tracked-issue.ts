@@ -1,0 +1,63 @@
+// The one issue about a problem of a repository: opened with the problem, edited with it, and closed after it.
+import type { BotIssue, Forge } from '../ports/forge.ts'
+
+interface IssueText {
+  readonly title: string
+  readonly body: string
+}
+
+type IssueAction = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
+
+export interface TrackedIssue {
+  /** The hidden first line of every body. */
+  readonly marker: string
+  /** The issue's number, if it was recorded. */
+  readonly number?: number | undefined
+  /** Absent if the problem is solved. */
+  readonly wanted: IssueText | undefined
+  /** What to do with an issue that a person closed although the problem remains. */
+  readonly whenClosed: (shown: BotIssue | undefined) => Extract<IssueAction, 'edit' | 'reopen' | 'nothing'>
+  /** Absent for an issue that only people close. The comment is written once for each marker, above the closing event. */
+  readonly solved?: IssueText & {
+    readonly comment: string
+    readonly commentMarker: (shown: BotIssue) => string
+  }
+}
+
+export function decideIssueAction(
+  shown: Omit<BotIssue, 'number'> | undefined,
+  wanted: IssueText | undefined,
+  whenClosed: IssueAction,
+): IssueAction {
+  if (wanted === undefined) return shown?.state === 'open' ? 'close' : 'nothing'
+  if (shown === undefined) return 'open'
+  if (shown.state === 'closed') return whenClosed
+  return shown.body === wanted.body ? 'nothing' : 'edit'
+}
+
+/** Returns what was done, and the issue's number if there is one. Rejects with a ForgeError. */
+export async function updateTrackedIssue(
+  { marker, number: recorded, wanted, whenClosed, solved }: TrackedIssue,
+  forge: Pick<Forge, 'findOwnIssue' | 'perform'>,
+): Promise<{ readonly action: IssueAction; readonly number: number | undefined }> {
+  const shown = await forge.findOwnIssue(marker, recorded)
+  const action = decideIssueAction(shown, wanted, whenClosed(shown))
+  if (shown === undefined)
+    return {
+      action,
+      number: wanted && (await forge.perform({ kind: 'open-issue', ...wanted })).issue,
+    }
+  const { number } = shown
+  if (action === 'close' && solved) {
+    const { comment, commentMarker, ...text } = solved
+    await forge.perform({ kind: 'say-on-issue', issue: number, marker: commentMarker(shown), body: comment })
+    await forge.perform({ kind: 'edit-issue', issue: number, ...text, state: 'closed' })
+  } else if (wanted && (action === 'edit' || action === 'reopen'))
+    await forge.perform({
+      kind: 'edit-issue',
+      issue: number,
+      ...wanted,
+      ...(action === 'reopen' && { state: 'open' as const }),
+    })
+  return { action, number }
+}
