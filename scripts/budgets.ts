@@ -21,7 +21,7 @@ const toolPattern = /^(?:sandbox|simulate|scripts|bench)\//
 const corePattern = /^src\/(?:evaluate|policy|merge)\//
 
 const budgets: readonly Budget[] = [
-  { name: 'lines of packages and src', limit: 111_150, target: 88_000, measure: countLines(sourcePattern) },
+  { name: 'lines of packages and src', limit: 111_269, target: 88_000, measure: countLines(sourcePattern) },
   { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
@@ -29,7 +29,7 @@ const budgets: readonly Budget[] = [
     target: 22_000,
     measure: countLines(toolPattern),
   },
-  { name: 'lines of tests', limit: 88_320, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 88_410, target: 65_000, measure: countLines(/^test\//) },
   { name: 'lines of evaluate, policy, merge', limit: 8_460, target: 9_000, measure: countLines(corePattern) },
   { name: 'files of evaluate, policy, merge', limit: 45, target: 70, measure: countFiles(corePattern) },
   { name: 'functions above 60 lines', limit: 22, target: 25, measure: countFunctionsAbove(60) },

@@ -18,7 +18,7 @@ export interface JobScheduler {
   startJob(): JobSlot
   /** Registers a merge batch, to which background work yields. Call the result when it has ended. */
   startBatch(): () => void
-  /** For work that nobody waits for: resolves when no evaluation or batch is running, or after the maximum wait. */
+  /** Called before background work. Resolves when no evaluation or batch is running, or after the maximum wait. */
   yieldToPulls(): Promise<void>
   readonly waiting: number
   readonly yielding: number

@@ -57,20 +57,12 @@ class PollingJobWorker implements JobWorker {
   readonly #living
 
   constructor(options: JobWorkerOptions) {
-    const {
-      jobs,
-      clock,
-      handler,
-      concurrency,
-      idle = { waiting: 0, yielding: 0 },
-      problem,
-      silence,
-    } = options
+    const { jobs, clock, handler, concurrency, idle, problem, silence } = options
     this.#jobs = jobs
     this.#clock = clock
     this.#handler = handler
     this.#concurrency = concurrency
-    this.#idle = idle
+    this.#idle = idle ?? { waiting: 0, yielding: 0 }
     this.#problem = problem
     this.#silence = silence
     this.#looping = this.#loop()
