@@ -21,7 +21,7 @@ const toolPattern = /^(?:sandbox|simulate|scripts|bench)\//
 const corePattern = /^src\/(?:evaluate|policy|merge)\//
 
 const budgets: readonly Budget[] = [
-  { name: 'lines of packages and src', limit: 111_269, target: 88_000, measure: countLines(sourcePattern) },
+  { name: 'lines of packages and src', limit: 111_268, target: 88_000, measure: countLines(sourcePattern) },
   { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
