@@ -155,8 +155,8 @@ async function loadTouchedCatalogs(
   const touched = layout.catalogs.filter(({ root }) => folders.has(root))
   return Promise.all(
     touched.map(async (catalog): Promise<CatalogComparisonInput> => {
-      // Not in parallel: the result then reads only the files that differ.
       const base = await loader.load(repository, baseTree, catalog.root)
+      // After the base, so that only the files that differ are read.
       const result = await loader.load(repository, resultTree, catalog.root)
       return { ...catalog, ...(base && { base }), ...(result && { result }) }
     }),

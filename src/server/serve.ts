@@ -199,7 +199,7 @@ async function startAppServices(
   const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
   const store = await openStoreWithLogging(settings, { clock, log }, opening)
   const closeLauncher = startProcessLauncher()
-  // Evaluations, which somebody waits for, have their own readers.
+  // Evaluations have their own readers.
   const pool = createCatalogFileReaderPool(undefined, undefined, backgroundReaderNiceness)
   const registries = await createRegistryLookupService({
     clock,

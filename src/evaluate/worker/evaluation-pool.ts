@@ -29,7 +29,6 @@ export interface EvaluationPool {
 }
 
 export interface EvaluationSchedulingHints {
-  /** As GitHub reports it. */
   readonly size?: PullSize | undefined
   /** Called when it takes longer than expected. */
   readonly onLong?: (() => void) | undefined
