@@ -21,11 +21,11 @@ const toolPattern = /^(?:sandbox|simulate|scripts|bench)\//
 const corePattern = /^src\/(?:evaluate|policy|merge)\//
 
 const budgets: readonly Budget[] = [
-  { name: 'lines of packages and src', limit: 111_150, target: 88_000, measure: countLines(sourcePattern) },
+  { name: 'lines of packages and src', limit: 111_170, target: 88_000, measure: countLines(sourcePattern) },
   { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
-    limit: 31_160,
+    limit: 31_195,
     target: 22_000,
     measure: countLines(toolPattern),
   },
