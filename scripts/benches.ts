@@ -226,7 +226,7 @@ function compareRatios(best: ReadonlyMap<string, BestRun>): void {
       `${cpuMs.toFixed(0)} ms`,
       ratio.toFixed(3),
       name === readerName ? '' : before.toFixed(3),
-      name === readerName ? '' : isSlower ? 'SLOWER' : 'kept',
+      name === readerName ? '' : options.update ? 'recorded' : isSlower ? 'SLOWER' : 'kept',
     )
   }
   if (options.update) {
