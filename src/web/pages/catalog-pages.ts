@@ -11,15 +11,8 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, wrapSvgAsHtml, type Html } from '../html.ts'
 import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
-import {
-  renderTable,
-  type Breadcrumb,
-  type PageRequestContext,
-  type StatusPage,
-  formatCountWithNoun,
-  shortenSha,
-  renderTime,
-} from './status-page.ts'
+import { renderTable, formatCountWithNoun, shortenSha, renderTime } from './page-elements.ts'
+import type { Breadcrumb, PageRequestContext, StatusPage } from './status-page.ts'
 
 export interface CatalogsPageModel {
   readonly repository: RepositoryName
@@ -70,6 +63,7 @@ export function renderCatalogsPage(
 ): StatusPage {
   return {
     title: `Catalogs of ${repository.owner}/${repository.name}`,
+    tabs: { repository, current: 'catalogs' },
     crumbs: buildBreadcrumbs(repository),
     hasJson: true,
     body: renderTable(
@@ -98,6 +92,7 @@ export function renderCatalogPage(
 ): StatusPage {
   return {
     title: `Catalog ${catalog.key}`,
+    tabs: { repository, current: 'catalogs' },
     crumbs: buildBreadcrumbs(repository, catalog),
     hasJson: true,
     body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)}${renderTable(
@@ -126,11 +121,12 @@ export function renderPackagePage(model: PackagePageModel, { now }: PageRequestC
   const { package: its } = model
   return {
     title: its.displayName === undefined ? its.name : `${its.displayName} (${its.name})`,
+    tabs: { repository, current: 'catalogs' },
     crumbs: buildBreadcrumbs(repository, catalog, its.name),
     hasJson: true,
     body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)} ${
       its.deprecated !== undefined &&
-      htmlTemplate`<div class="note bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
+      htmlTemplate`<div class="note tone-bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
     } ${its.description !== '' && htmlTemplate`<p>${its.description}</p>`}
 <dl>
 <dt>Owners</dt><dd>${its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', ')}</dd>

@@ -6,8 +6,6 @@ import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
 import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/urls.ts'
 import {
   renderTable,
-  type PageRequestContext,
-  type StatusPage,
   formatCountWithNoun,
   renderFutureTime,
   formatDuration,
@@ -16,7 +14,8 @@ import {
   renderPullState,
   renderTime,
   type PullDisplayState,
-} from './status-page.ts'
+} from './page-elements.ts'
+import type { PageRequestContext, StatusPage } from './status-page.ts'
 import { renderMarkdownLineAsText } from './markdown.ts'
 
 export interface FindingView {
@@ -85,6 +84,7 @@ export function renderPullPage(model: PullPageModel, setting: PageRequestContext
   const named = `${repository.owner}/${repository.name}`
   return {
     title: `#${pull} ${title}`,
+    tabs: { repository, current: 'queue' },
     crumbs: [
       { label: named, to: formatRepositoryPageUrl(repository) },
       { label: `#${pull}`, to: formatPullPageUrl(repository, pull) },
@@ -117,7 +117,7 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
   const before = (at: number) =>
     at <= mergedAt ? `${formatDuration(mergedAt - at)} before the merge` : 'after the merge'
   return htmlTemplate`
-<h2>Why it was merged</h2><div class="note good"><p>catalog-bot merged this pull request into <code>${baseRef}</code> as <code>${shortenSha(commit)}</code> ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
+<h2>Why it was merged</h2><div class="note tone-good"><p>catalog-bot merged this pull request into <code>${baseRef}</code> as <code>${shortenSha(commit)}</code> ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
     verdict === undefined
       ? htmlTemplate`<li>The verdict is no longer available.</li>`
       : htmlTemplate`<li>All required checks passed: ${verdict.checks.join('; ')}.</li><li>The verdict applies only to head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with ${verdict.config === 'default' ? 'the default configuration' : htmlTemplate`the configuration <code>${shortenSha(verdict.config)}</code>`}.</li><li>catalog-bot reached this verdict ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}. It checked the head, base, approvals, and freezes again immediately before the merge.</li>`
@@ -149,7 +149,7 @@ function renderMergeBlockersSection(model: PullPageModel, now: number): Html {
     return htmlTemplate`
 <h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderVerdictReasonList(reasons)}`
   return htmlTemplate`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderFutureTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note tone-calm"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderFutureTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note tone-bad"><p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? htmlTemplate`<p class="faint">Not checked.</p>`
       : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`

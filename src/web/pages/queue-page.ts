@@ -14,8 +14,6 @@ import {
 } from '../../report/urls.ts'
 import {
   renderTable,
-  type PageRequestContext,
-  type StatusPage,
   formatCountWithNoun,
   renderFutureTime,
   formatTextAsSentence,
@@ -24,7 +22,8 @@ import {
   renderTime,
   type PullDisplayState,
   shortenSha,
-} from './status-page.ts'
+} from './page-elements.ts'
+import type { PageRequestContext, StatusPage } from './status-page.ts'
 
 export interface MergedPullsPageModel {
   readonly repository?: RepositoryName
@@ -114,7 +113,8 @@ export function renderQueuePage(
     .map(([shown, its]) => `${its.length} ${formatPullState(shown as PullDisplayState)}`)
     .join(', ')
   return {
-    title: named,
+    title: `Queue of ${named}`,
+    tabs: { repository, current: 'queue' },
     crumbs: [{ label: named, to: formatRepositoryPageUrl(repository) }],
     hasJson: true,
     body: htmlTemplate`<ul class="links"><li><a href="${formatCatalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${formatOverviewPageUrl(repository)}">Overview</a></li><li><a href="${formatMergedPullsPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderMergeFreezeNote(stop, model, now, resumeToken))}
@@ -192,7 +192,7 @@ function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
       sweep: 'the sweep of all open pull requests',
       scan: 'the image scan',
     })[kind]
-  return htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
+  return htmlTemplate`<div class="note tone-calm"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
       htmlTemplate`<li>${formatTextAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderFutureTime(work.until, now)}.</li>`,
   )}</ul></div>`
@@ -215,7 +215,7 @@ function renderMergeFreezeNote(
     resumeToken === undefined
       ? emptyHtml
       : htmlTemplate`<form method="post" action="${formatRepositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
-  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${formatTextAsSentence(reason)}</p>`}<p>${
+  return htmlTemplate`<div class="note tone-bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${formatTextAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
       : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request that targets this branch'}.`
@@ -230,6 +230,7 @@ export function renderMergedPullsPage(
   const address = formatMergedPullsPageUrl(repository)
   return {
     title: named === undefined ? 'Merged pull requests' : `Merged in ${named}`,
+    ...(repository && { tabs: { repository, current: 'merged' as const } }),
     crumbs: [
       ...(repository === undefined || named === undefined
         ? []

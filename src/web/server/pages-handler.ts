@@ -21,13 +21,12 @@ import {
 } from '../../report/urls.ts'
 import {
   renderStatusPage,
-  minifiedStylesheet,
-  stylesheetVersion,
   type PageRequestContext,
   renderNoticePage,
   httpStatusByNoticePageKind,
   type NoticePageKind,
 } from '../pages/status-page.ts'
+import { stylesheetAsset } from '../pages/page-assets.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
 import {
@@ -201,8 +200,8 @@ class StatusPageServer {
   ): Promise<boolean> {
     const { query, send, notice } = exchange
     if (pageRequest.page === 'style') {
-      const isCurrent = query.get('v') === stylesheetVersion
-      const sheet: PageResponse = { status: 200, form: 'css', body: minifiedStylesheet }
+      const isCurrent = query.get('v') === stylesheetAsset.version
+      const sheet: PageResponse = { status: 200, form: 'css', body: stylesheetAsset.text }
       return send(sheet, isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
     }
     if (request.method === 'POST') return await this.#handlePost(pageRequest, request, exchange)
