@@ -297,7 +297,7 @@ export function testStatusPageStoreContract(store: () => Store): void {
         expect(await search('of the sea')).toEqual([1, 'v1 foo'])
         expect(await search('example/org/Buoy@sha256:1')).toEqual([1, 'v1 foo'])
         expect(await search('100% "quoted" \\')).toEqual([1, 'v2 a-foo'])
-        expect(await search(textWithInvalidCharacters, 'v1')).toMatchObject([3, expect.any(String)])
+        expect((await search(textWithInvalidCharacters, 'v1'))[0]).toBe(3)
       })
 
       test('never find packages by the format in which they are stored, or by patterns', async () => {
