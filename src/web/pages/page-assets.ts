@@ -49,6 +49,6 @@ button{font:inherit;padding:.3rem .8rem;border-radius:6px;border:1px solid var(-
 .diff span{display:block;white-space:pre}.diff .add{background:var(--good-back);color:var(--good)}.diff .del{background:var(--bad-back);color:var(--bad)}.diff .mark{background:var(--unsure-back)}.diff .n{display:inline-block;min-width:3.5ch;padding-right:1ch;text-align:right;color:var(--faint)}
 figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);border-radius:6px}.skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--back);padding:.5rem}
 .live .reload,:root:not(.live) .updates{display:none}
-@media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}form.filter :is(label,input,select){width:100%}}
+@media (max-width:40rem){.stacked thead{position:absolute;left:-999rem}.stacked :is(tbody tr,tbody th,td){display:block;min-width:0;padding-right:0;border:0}.stacked tbody tr{padding:.5rem 0;border-bottom:1px solid var(--line)}.stacked :is(tbody th,td){padding-top:.1rem;padding-bottom:.1rem}.stacked td:last-child::before{content:"for "}dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}form.filter :is(label,input,select){width:100%}}
 @media print{.top form,.tabs,footer,form.filter{display:none}}`,
 )

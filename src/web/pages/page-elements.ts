@@ -56,17 +56,20 @@ export function renderTable(
     label,
     columns,
     empty,
+    isStacked = false,
   }: {
     readonly label: string
     /** A leading `#` marks a number column. */
     readonly columns: readonly string[]
     readonly empty: string
+    /** On a narrow screen, each row becomes a block instead of scrolling. */
+    readonly isStacked?: boolean
   },
   rows: readonly (readonly (Html | string | number)[])[],
 ): Html {
   if (rows.length === 0) return renderEmptyState(empty)
   const isNumber = columns.map((column) => column.startsWith('#'))
-  return htmlTemplate`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+  return htmlTemplate`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table${isStacked && htmlTemplate` class="stacked"`}>
 <thead><tr>${columns.map((column, at) =>
     isNumber[at] === true
       ? htmlTemplate`<th scope="col" class="number">${column.slice(1)}</th>`
@@ -106,6 +109,11 @@ export function renderTime(at: number, now: number): Html {
 /** `3 hours ago`, with the time as a tooltip. */
 export function renderRelativeTime(at: number, now: number): Html {
   return htmlTemplate`<time class="when" datetime="${formatIsoTime(at)}" title="${formatUtcMinute(at)}">${formatRelativeTime(at, now)}</time>`
+}
+
+/** `3 hours`, with the start as a tooltip. */
+export function renderDurationSince(at: number, now: number): Html {
+  return htmlTemplate`<time class="when" datetime="${formatIsoTime(at)}" title="since ${formatUtcMinute(at)}">${formatDuration(now - at)}</time>`
 }
 
 export function renderPullState(shown: PullDisplayState): Html {
@@ -158,7 +166,7 @@ export function renderEmptyState(sentence: Html | string): Html {
 
 /** Hides `body` until the reader opens it. `id`, unique on the page, keeps it open when the page updates. */
 export function renderFold(id: string, summary: Html | string, body: Html, isOpen = false): Html {
-  return htmlTemplate`<details id="${id}"${isOpen && ' open'}><summary>${summary}</summary>${body}</details>`
+  return htmlTemplate`<details id="${id}"${isOpen && htmlTemplate` open`}><summary>${summary}</summary>${body}</details>`
 }
 
 /** Pairs of a term and its description. */
@@ -191,17 +199,25 @@ export interface FilterField {
   readonly options?: readonly (readonly [value: string, label: string])[]
 }
 
-/** A form that requests the same page with query parameters, without scripts. */
-export function renderFilterForm(action: string, fields: readonly FilterField[]): Html {
+/** A form that requests the same page with query parameters, without scripts. `fixed`: parameters that it keeps. */
+export function renderFilterForm(
+  action: string,
+  fields: readonly FilterField[],
+  fixed: Readonly<Record<string, string>> = {},
+): Html {
   const isFiltered = fields.some(({ value }) => value !== '')
-  return htmlTemplate`<form class="filter" role="search" method="get" action="${action}">${fields.map(
+  return htmlTemplate`<form class="filter" role="search" method="get" action="${action}">${Object.entries(
+    fixed,
+  ).map(
+    ([name, value]) => htmlTemplate`<input type="hidden" name="${name}" value="${value}" />`,
+  )}${fields.map(
     ({ name, label, value, options }) =>
       htmlTemplate`<label>${label} ${
         options === undefined
           ? htmlTemplate`<input type="search" name="${name}" value="${value}" maxlength="200" />`
           : htmlTemplate`<select name="${name}">${options.map(
               ([key, text]) =>
-                htmlTemplate`<option value="${key}"${key === value && ' selected'}>${text}</option>`,
+                htmlTemplate`<option value="${key}"${key === value && htmlTemplate` selected`}>${text}</option>`,
             )}</select>`
       }</label>`,
   )}<button>Filter</button>${isFiltered ? htmlTemplate`<a href="${action}">Clear</a>` : emptyHtml}</form>`

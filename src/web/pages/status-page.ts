@@ -63,6 +63,8 @@ export interface StatusPage {
   /** Whether the page is also available as JSON. */
   readonly hasJson?: boolean
   readonly feed?: string
+  /** Whether the page updates when something in its repository changes. Requires `tabs`. */
+  readonly isLive?: boolean
 }
 
 export interface PageRequestContext {

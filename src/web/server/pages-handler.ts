@@ -30,6 +30,7 @@ import { stylesheetAsset } from '../pages/page-assets.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
 import {
+  hasPageParameters,
   renderRequestedPage,
   type PageDataSources,
   sendPageResponse,
@@ -238,7 +239,8 @@ class StatusPageServer {
   ): Promise<boolean> {
     const { form, query, session, isShared, send, notice } = exchange
     // One key per page, regardless of the rest of the request; older list pages are not cached.
-    const key = isShared && !query.has('before') && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
+    const key =
+      isShared && !hasPageParameters(query) && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
     const before = key === undefined ? undefined : this.#cached.get(key)
     if (before !== undefined) return send(before.answer)
     const page = await this.#limitConcurrency(() => this.#buildResponse(pageRequest, exchange))

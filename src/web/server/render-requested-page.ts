@@ -29,6 +29,7 @@ import {
   readBadgeModel,
   readHomePageModel,
   readMergedPullsPageModel,
+  parseQueueFilter,
   readQueuePageModel,
 } from './read-queue.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
@@ -134,8 +135,13 @@ async function renderRepositoryPage(
   const { repository } = one
   switch (asked.page) {
     case 'repository':
-      return renderPageModel(order, await readQueuePageModel(store, one, webUrl), (model, its) =>
-        renderQueuePage(model, its, order.formToken),
+      return renderPageModel(
+        order,
+        await readQueuePageModel(store, one, webUrl, {
+          filter: parseQueueFilter(order.query),
+          isPaged: order.form !== 'json',
+        }),
+        (model, its) => renderQueuePage(model, its, order.formToken),
       )
     case 'pull':
       return renderPageModel(
@@ -203,6 +209,13 @@ const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number
   severity,
   title,
 })
+
+/** The query parameters that pages read. Pages are cached only without them, so that their number is bounded. */
+const pageParameterNames = ['before', 'after', 'state', 'author', 'package']
+
+export function hasPageParameters(query: URLSearchParams): boolean {
+  return pageParameterNames.some((name) => query.has(name))
+}
 
 function parseBeforeQueryParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
