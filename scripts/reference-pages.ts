@@ -116,6 +116,11 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot serves'],
   catalog: ['/r/OWNER/NAME/catalog/CATALOG', 'packages of a catalog'],
   package: ['/r/OWNER/NAME/catalog/CATALOG/PACKAGE', 'versions, channels, owners, upgrade graph, and images of a package'], // prettier-ignore
+  compare: ['/r/OWNER/NAME/compare', 'packages that differ between two catalogs, `?from=CATALOG&to=CATALOG`'],
+  operations: [
+    '/r/OWNER/NAME/operations',
+    'what is broken, merges per day, waiting times, GitHub requests, and published images',
+  ],
   'repository-overview': ['/r/OWNER/NAME/overview', 'missing images, stranded versions, and weekly findings of a repository'], // prettier-ignore
   overview: ['/overview', 'missing images and stranded versions of every repository that you can read'],
   'repository-merged': ['/r/OWNER/NAME/merged', 'merged pull requests of a repository; `.atom` for a feed'],

@@ -7,22 +7,78 @@ import type {
 } from '../../pull-request/recorded-package.ts'
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+import type { ChannelGraph } from '@catalog-bot/fbc/graph/package-graph'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
-import { htmlTemplate, emptyHtml, wrapSvgAsHtml, type Html } from '../html.ts'
+import { emptyHtml, htmlTemplate, wrapSvgAsHtml, type Html } from '../html.ts'
 import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
-import { renderTable, formatCountWithNoun, shortenSha, renderTime } from './page-elements.ts'
+import { renderCompareForm } from './compare-page.ts'
+import {
+  formatCountWithNoun,
+  renderCard,
+  renderEmptyState,
+  renderFacts,
+  renderFilterForm,
+  renderFold,
+  renderLabel,
+  renderNote,
+  renderPagination,
+  renderPath,
+  renderRelativeTime,
+  renderTable,
+  renderTime,
+  shortenSha,
+} from './page-elements.ts'
 import type { Breadcrumb, PageRequestContext, StatusPage } from './status-page.ts'
+
+/** What a visitor asked to see of a catalog. */
+export interface CatalogListView {
+  /** Empty if the visitor does not search. */
+  readonly search: string
+  /** From 1. */
+  readonly page: number
+  /** A list of a package, shown in full. */
+  readonly list?: 'channels' | 'versions' | 'images'
+  /** The channel whose graph is shown. */
+  readonly channel?: string
+}
+
+/** The first names of each kind that contain the text, and how many do. */
+export interface PackageSearchResult {
+  readonly catalog: string
+  readonly name: string
+  readonly displayName?: string
+  readonly channels: SearchMatches
+  readonly bundles: SearchMatches
+  readonly images: SearchMatches
+}
+
+interface SearchMatches {
+  readonly total: number
+  readonly names: readonly string[]
+}
+
+export interface CatalogSearchModel {
+  readonly text: string
+  /** The number of packages. */
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly found: readonly PackageSearchResult[]
+}
 
 export interface CatalogsPageModel {
   readonly repository: RepositoryName
   readonly catalogs: readonly CatalogTotals[]
+  readonly search?: CatalogSearchModel
 }
 
 export interface CatalogPageModel {
   readonly repository: RepositoryName
   readonly catalog: RecordedCatalog
+  /** Empty in a search. */
   readonly packages: readonly PackageSummary[]
+  readonly search?: CatalogSearchModel
 }
 
 export interface PackagePageModel {
@@ -57,127 +113,274 @@ function buildBreadcrumbs(
   ]
 }
 
+/** Rows of a list that fills a page, and those of a list among others. */
+const [rowsPerPage, rowsPerSection] = [100, 20]
+const maxGraphCharacters = 40_000
+const maxListedUpgradePaths = 60
+
 export function renderCatalogsPage(
-  { repository, catalogs }: CatalogsPageModel,
-  { now }: PageRequestContext,
+  { repository, catalogs, search }: CatalogsPageModel,
+  { path, now }: PageRequestContext,
 ): StatusPage {
+  const keys = catalogs.map(({ key }) => key)
+  const table = renderTable(
+    {
+      label: 'Catalogs',
+      columns: ['Catalog', 'Folder', 'Branch', '#Packages', '#Versions', '#Stranded', 'As of'],
+      empty:
+        'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
+    },
+    catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
+      htmlTemplate`<a href="${formatCatalogPageUrl(repository, key)}">${key}</a>`,
+      htmlTemplate`<code>${root === '' ? '/' : root}</code>`,
+      htmlTemplate`<code>${branch}</code>`,
+      packages,
+      bundles,
+      stranded,
+      htmlTemplate`<code>${shortenSha(commit)}</code> ${renderTime(recordedAt, now)}`,
+    ]),
+  )
   return {
     title: `Catalogs of ${repository.owner}/${repository.name}`,
     tabs: { repository, current: 'catalogs' },
     crumbs: buildBreadcrumbs(repository),
     hasJson: true,
-    body: renderTable(
-      {
-        label: 'Catalogs',
-        columns: ['Catalog', 'Folder', 'Branch', '#Packages', '#Versions', '#Stranded', 'As of'],
-        empty:
-          'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
-      },
-      catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
-        htmlTemplate`<a href="${formatCatalogPageUrl(repository, key)}">${key}</a>`,
-        htmlTemplate`<code>${root === '' ? '/' : root}</code>`,
-        htmlTemplate`<code>${branch}</code>`,
-        packages,
-        bundles,
-        stranded,
-        htmlTemplate`<code>${shortenSha(commit)}</code> ${renderTime(recordedAt, now)}`,
-      ]),
-    ),
+    body: htmlTemplate`${catalogs.length > 0 && renderSearchForm(path, search)}${
+      search === undefined
+        ? htmlTemplate`${table}${catalogs.length > 1 && htmlTemplate`<h2>Compare catalogs</h2>${renderCompareForm(repository, keys)}`}`
+        : renderSearchResults(search, repository, path)
+    }`,
   }
 }
 
+function renderSearchForm(path: string, search: CatalogSearchModel | undefined): Html {
+  const label = 'Packages, channels, bundles, images'
+  return renderFilterForm(path, [{ name: 'q', label, value: search?.text ?? '' }], {}, 'Search')
+}
+
+function renderSearchResults(
+  { text, total, page, pages, found }: CatalogSearchModel,
+  repository: RepositoryName,
+  path: string,
+): Html {
+  if (found.length === 0) return renderEmptyState(htmlTemplate`Nothing contains <code>${text}</code>.`)
+  return htmlTemplate`<h2>${formatCountWithNoun(total, 'package contains', 'packages contain')} <code>${text}</code></h2>${found.map(
+    (one) =>
+      renderCard({
+        heading: htmlTemplate`<a href="${formatCatalogPageUrl(repository, one.catalog, one.name)}">${one.name}</a>${one.displayName !== undefined && ` ${one.displayName}`} <span class="faint">in ${one.catalog}</span>`,
+        body: htmlTemplate`${[
+          renderMatches('Channels', one.channels),
+          renderMatches('Bundles', one.bundles),
+          renderMatches('Images', one.images),
+        ]}`,
+      }),
+  )}${renderPagination(path, { q: text }, page, pages)}`
+}
+
+function renderMatches(kind: string, { total, names }: SearchMatches): Html {
+  if (names.length === 0) return emptyHtml
+  const more = total - names.length
+  return htmlTemplate`<p>${kind}: ${names.map((name, at) => htmlTemplate`${at > 0 && ', '}${renderPath(name)}`)}${more > 0 && ` and ${more} more`}</p>`
+}
+
 export function renderCatalogPage(
-  { repository, catalog, packages }: CatalogPageModel,
-  { now }: PageRequestContext,
+  { repository, catalog, packages, search }: CatalogPageModel,
+  { path, now }: PageRequestContext,
+  { page }: CatalogListView,
 ): StatusPage {
   return {
     title: `Catalog ${catalog.key}`,
     tabs: { repository, current: 'catalogs' },
     crumbs: buildBreadcrumbs(repository, catalog),
     hasJson: true,
-    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)}${renderTable(
-      {
-        label: 'Packages',
-        columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
-        empty: 'This catalog has no readable packages.',
-      },
-      packages.map((one) => [
-        htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
-        one.defaultChannel === '' ? htmlTemplate`<span class="faint">none</span>` : one.defaultChannel,
-        one.heads.join(', '),
-        one.versions,
-        one.newest ?? htmlTemplate`<span class="faint">none</span>`,
-        one.owners.length === 0
-          ? htmlTemplate`<span class="faint">maintainers</span>`
-          : one.owners.join(', '),
-        htmlTemplate`${one.deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated</span> `}${one.stranded.length > 0 && htmlTemplate`<span class="bad">${formatCountWithNoun(one.stranded.length, 'stranded version')}</span>`}`,
-      ]),
-    )}`,
+    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)}${renderSearchForm(path, search)}${
+      search === undefined
+        ? htmlTemplate`${renderPackageTable(repository, catalog, sliceRows(packages, page))}${renderPagination(path, {}, page, Math.ceil(packages.length / rowsPerPage))}`
+        : renderSearchResults(search, repository, path)
+    }`,
   }
 }
 
-export function renderPackagePage(model: PackagePageModel, { now }: PageRequestContext): StatusPage {
-  const { repository, catalog, images, scannedAt } = model
+const sliceRows = <Row>(rows: readonly Row[], page: number): readonly Row[] =>
+  rows.slice((page - 1) * rowsPerPage, page * rowsPerPage)
+
+function renderPackageTable(
+  repository: RepositoryName,
+  catalog: RecordedCatalog,
+  packages: readonly PackageSummary[],
+): Html {
+  return renderTable(
+    {
+      label: 'Packages',
+      columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
+      empty: 'This catalog has no readable packages.',
+    },
+    packages.map((one) => [
+      htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
+      one.defaultChannel === '' ? renderFaint('none') : one.defaultChannel,
+      one.heads.join(', '),
+      one.versions,
+      one.newest ?? renderFaint('none'),
+      one.owners.length === 0 ? renderFaint('maintainers') : one.owners.join(', '),
+      htmlTemplate`${one.deprecated !== undefined && htmlTemplate`${renderLabel('unsure', 'deprecated')} `}${one.stranded.length > 0 && renderLabel('bad', formatCountWithNoun(one.stranded.length, 'stranded version'))}`,
+    ]),
+  )
+}
+
+const renderFaint = (words: string): Html => htmlTemplate`<span class="faint">${words}</span>`
+
+export function renderPackagePage(
+  model: PackagePageModel,
+  { path, now }: PageRequestContext,
+  view: CatalogListView,
+): StatusPage {
+  const { repository, catalog } = model
   const { package: its } = model
-  return {
+  const frame = {
     title: its.displayName === undefined ? its.name : `${its.displayName} (${its.name})`,
     tabs: { repository, current: 'catalogs' },
     crumbs: buildBreadcrumbs(repository, catalog, its.name),
     hasJson: true,
+  } as const
+  const sections = [
+    createSection('channels', 'Channels', its.channels, (rows) => renderChannels(rows, path)),
+    createSection('versions', 'Versions', its.bundles, renderVersions),
+    createSection('images', 'Images', model.images, (rows) => renderPackageImages(rows, now)),
+  ]
+  const [channels, versions, images] = sections.map((section) => renderSection(section, path))
+  const listed = sections.find(({ list }) => list === view.list)
+  if (listed !== undefined)
+    return {
+      ...frame,
+      body: htmlTemplate`<p><a href="${path}">All about this package</a></p><h2>${listed.heading} <span class="faint">${listed.total}</span></h2>${listed.renderRows((view.page - 1) * rowsPerPage, view.page * rowsPerPage)}${renderPagination(path, { list: listed.list }, view.page, Math.ceil(listed.total / rowsPerPage))}`,
+    }
+  return {
+    ...frame,
     body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)} ${
       its.deprecated !== undefined &&
-      htmlTemplate`<div class="note tone-bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
+      renderNote('bad', htmlTemplate`<p><strong>This package is deprecated.</strong> ${its.deprecated}</p>`)
     } ${its.description !== '' && htmlTemplate`<p>${its.description}</p>`}
-<dl>
-<dt>Owners</dt><dd>${its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', ')}</dd>
-<dt>Default channel</dt><dd>${its.defaultChannel === '' ? 'none' : its.defaultChannel}</dd></dl>
-<h2>Channels</h2>${renderTable(
-      {
-        label: 'Channels',
-        columns: ['Channel', 'Head', '#Entries', 'Notes'],
-        empty: 'This package has no channels.',
-      },
-      its.channels.map(({ name, heads, entries, isDefault, deprecated }) => [
-        name,
-        heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : heads.join(', '),
-        entries,
-        htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
-      ]),
-    )}
-<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? htmlTemplate`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : htmlTemplate`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvgAsHtml(drawSvg(drawPackage(its.graph)))}</figure>`}
-<h2>Versions</h2>${renderTable(
-      {
-        label: 'Versions',
-        columns: ['Version', 'Bundle', 'Channels', 'Notes'],
-        empty: 'This package has no bundles.',
-      },
-      its.bundles.map((bundle) => [
-        bundle.version === '' ? htmlTemplate`<span class="faint">unknown</span>` : bundle.version,
-        htmlTemplate`<code>${bundle.name}</code>`,
-        bundle.channels.length === 0
-          ? htmlTemplate`<span class="faint">none</span>`
-          : bundle.channels.join(', '),
-        renderBundleStatusNotes(bundle),
-      ]),
-    )}
-<h2>New installations by channel</h2>${renderInstallModes(its)}
-<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderPackageImages(images, now)}`,
+${renderFacts([
+  [
+    'Owners',
+    its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', '),
+  ],
+  ['Default channel', its.defaultChannel === '' ? 'none' : its.defaultChannel],
+])}${channels}
+<h2 id="graph">Upgrade graph</h2>${renderUpgradeGraph(its, view.channel)}${versions}
+<h2>New installations by channel</h2>${renderInstallModes(its)}${images}${renderScanTime(model, now)}`,
   }
+}
+
+const renderScanTime = ({ scannedAt }: PackagePageModel, now: number): Html =>
+  htmlTemplate`<p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>`
+
+/** A list of a package that can be shown in part or in full. */
+interface PackageSection {
+  readonly list: NonNullable<CatalogListView['list']>
+  readonly heading: string
+  readonly total: number
+  readonly renderRows: (from: number, to: number) => Html
+}
+
+const createSection = <Row>(
+  list: PackageSection['list'],
+  heading: string,
+  rows: readonly Row[],
+  render: (rows: readonly Row[]) => Html,
+): PackageSection => ({
+  list,
+  heading,
+  total: rows.length,
+  renderRows: (from, to) => render(rows.slice(from, to)),
+})
+
+function renderSection({ list, heading, total, renderRows }: PackageSection, path: string): Html {
+  return htmlTemplate`
+<h2>${heading}</h2>${renderRows(0, rowsPerSection)}${total > rowsPerSection && htmlTemplate`<p><a href="${path}?list=${list}">All ${formatCountWithNoun(total, list.slice(0, -1))}</a></p>`}`
+}
+
+function renderChannels(channels: RecordedPackage['channels'], path: string): Html {
+  return renderTable(
+    {
+      label: 'Channels',
+      columns: ['Channel', 'Head', '#Entries', 'Notes'],
+      empty: 'This package has no channels.',
+    },
+    channels.map(({ name, heads, entries, isDefault, deprecated }) => [
+      htmlTemplate`<a href="${path}?${String(new URLSearchParams({ channel: name }))}#graph">${name}</a>`,
+      heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : heads.join(', '),
+      entries,
+      htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
+    ]),
+  )
+}
+
+function renderVersions(bundles: RecordedPackage['bundles']): Html {
+  return renderTable(
+    {
+      label: 'Versions',
+      columns: ['Version', 'Bundle', 'Channels', 'Notes'],
+      empty: 'This package has no bundles.',
+    },
+    bundles.map((bundle) => [
+      bundle.version === '' ? renderFaint('unknown') : bundle.version,
+      htmlTemplate`<code>${bundle.name}</code>`,
+      bundle.channels.length === 0 ? renderFaint('none') : bundle.channels.join(', '),
+      renderBundleStatusNotes(bundle),
+    ]),
+  )
+}
+
+/** All channels if they fit on the page, otherwise one. */
+function renderUpgradeGraph(its: PackagePageModel['package'], wanted: string | undefined): Html {
+  const { graph, channels } = its
+  if (channels.length === 0) return renderEmptyState('This package has no upgrade graph.')
+  const chosen =
+    graph?.channels.find(({ name }) => name === wanted) ??
+    graph?.channels.find(({ isDefault }) => isDefault) ??
+    graph?.channels[0]
+  if (graph === undefined || chosen === undefined)
+    return renderEmptyState('The graph has too many edges to show here. Run `catalog-bot graph` to draw it.')
+  const all = wanted === undefined ? drawSvg(drawPackage(graph)) : undefined
+  const svg =
+    all !== undefined && all.length <= maxGraphCharacters
+      ? all
+      : drawSvg(drawPackage({ ...graph, channels: [chosen] }))
+  return htmlTemplate`${svg !== all && htmlTemplate`<p>Channel <code>${chosen.name}</code>. To see another one, select it in the list of channels.</p>`}${
+    svg.length > maxGraphCharacters
+      ? renderEmptyState('The graph of this channel is too large to draw it here.')
+      : htmlTemplate`<figure class="scroll graph" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvgAsHtml(svg)}</figure>`
+  }${renderFold('upgrades', htmlTemplate`Upgrades in channel <code>${chosen.name}</code> as a list`, renderUpgradeList(chosen))}`
+}
+
+function renderUpgradeList({ nodes, edges }: ChannelGraph): Html {
+  const edgesByTarget = Map.groupBy(edges, ({ to }) => to)
+  const shown = nodes.filter(({ isEntry }) => isEntry).slice(0, maxListedUpgradePaths)
+  return htmlTemplate`<ul>${shown.map(({ name, skipRange }) => {
+    const sources = [...new Set((edgesByTarget.get(name) ?? []).map(({ from }) => from))]
+    const text = sources.slice(0, 5).join(', ')
+    return htmlTemplate`<li><code>${name}</code>: ${sources.length === 0 ? 'no upgrades to it' : `from ${text}`}${sources.length > 5 && ` and ${sources.length - 5} more`}${skipRange !== undefined && htmlTemplate`, range <code>${skipRange}</code>`}</li>`
+  })}</ul>${nodes.length > shown.length && renderFaint(`The newest ${shown.length} entries.`)}`
 }
 
 function renderPackageImages(images: PackagePageModel['images'], now: number): Html {
   return renderTable(
     {
       label: 'Images',
-      columns: ['Image', 'Digest', 'Last seen', 'Referenced by'],
+      columns: ['Image', 'Last check', 'Digest', 'Referenced by'],
       empty: 'This package does not reference any images.',
     },
     images.map(({ reference, digest, seenAt, missing, bundles }) => [
-      htmlTemplate`<code>${reference}</code>`,
+      renderPath(reference),
+      missing !== undefined
+        ? htmlTemplate`${renderLabel('bad', 'missing')} ${missing}`
+        : seenAt === undefined
+          ? renderFaint('not scanned yet')
+          : htmlTemplate`${renderLabel('good', 'found')} ${renderRelativeTime(seenAt, now)}`,
       digest === undefined
-        ? htmlTemplate`<span class="faint">unknown</span>`
-        : htmlTemplate`<code>${digest}</code>`,
-      htmlTemplate`${missing !== undefined && htmlTemplate`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? htmlTemplate`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
+        ? renderFaint('unknown')
+        : htmlTemplate`<code title="${digest}">${digest.slice(0, 19)}</code>`,
       bundles.length > 3
         ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
         : bundles.join(', '),
@@ -198,7 +401,7 @@ function renderInstallModes(its: PackagePageModel['package']): Html {
       columns: ['Channel', 'Version', 'Kubernetes', 'Watches namespaces', 'OLM v1'],
       empty: 'This package cannot be installed because it has no channels.',
     },
-    its.channels.flatMap(({ name, heads }) =>
+    its.channels.slice(0, rowsPerSection).flatMap(({ name, heads }) =>
       heads.map((head) => {
         const bundle = bundles.get(head)
         return [
@@ -206,10 +409,10 @@ function renderInstallModes(its: PackagePageModel['package']): Html {
           bundle?.version ?? head,
           bundle?.minKubeVersion === undefined ? 'any' : `${bundle.minKubeVersion} or later`,
           bundle?.installModes === undefined
-            ? htmlTemplate`<span class="faint">not specified in the catalog</span>`
+            ? renderFaint('not specified in the catalog')
             : bundle.installModes.join(', ') || 'none',
           bundle?.installModes === undefined
-            ? htmlTemplate`<span class="faint">not specified in the catalog</span>`
+            ? renderFaint('not specified in the catalog')
             : bundle.installModes.includes('AllNamespaces')
               ? 'can be installed'
               : 'requires a namespace to watch',
@@ -220,5 +423,5 @@ function renderInstallModes(its: PackagePageModel['package']): Html {
 }
 
 function renderCatalogCommitInfo({ commit, branch, root, recordedAt }: RecordedCatalog, now: number): Html {
-  return htmlTemplate`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>${emptyHtml}`
+  return htmlTemplate`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>`
 }

@@ -9,6 +9,9 @@ export type PageTone = 'good' | 'calm' | 'bad' | 'unsure'
 export const formatUtcMinute = (milliseconds: number): string =>
   `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
+/** Characters that a text may have without being folded, and that a folded one shows. */
+const [maxOpenTextLength, maxFoldedTextLength] = [280, 3000]
+
 const durationUnits: readonly (readonly [seconds: number, one: string, more: string])[] = [
   [86_400, 'day', 'days'],
   [3600, 'hour', 'hours'],
@@ -28,7 +31,7 @@ interface PullStateLabel {
 
 const stateLabelByVerdict: Readonly<Record<VerdictKind, PullStateLabel>> = {
   merge: { word: 'ready to merge', sign: '✓', tone: 'good' },
-  wait: { word: 'waiting for review', sign: '⏳', tone: 'calm' },
+  wait: { word: 'waiting for review', sign: '◔', tone: 'calm' },
   blocked: { word: 'blocked', sign: '✗', tone: 'bad' },
   unknown: { word: 'inconclusive', sign: '?', tone: 'unsure' },
 }
@@ -169,6 +172,21 @@ export function renderFold(id: string, summary: Html | string, body: Html, isOpe
   return htmlTemplate`<details id="${id}"${isOpen && htmlTemplate` open`}><summary>${summary}</summary>${body}</details>`
 }
 
+/** The first sentences of a long text, such as an explanation of a resolver. See renderFullText(). */
+export function shortenText(text: string): string {
+  if (text.length <= maxOpenTextLength) return text
+  const start = text.slice(0, maxOpenTextLength).toWellFormed()
+  const end = start.lastIndexOf('. ')
+  return end > 0 ? start.slice(0, end + 1) : `${start.slice(0, Math.max(start.lastIndexOf(' '), 1))} …`
+}
+
+/** A fold with the whole text, if shortenText() omits some of it. `id`: see renderFold(). */
+export function renderFullText(id: string, text: string): Html {
+  return text.length <= maxOpenTextLength
+    ? emptyHtml
+    : renderFold(id, 'Full text', htmlTemplate`<p>${text.slice(0, maxFoldedTextLength).toWellFormed()}</p>`)
+}
+
 /** Pairs of a term and its description. */
 export function renderFacts(facts: readonly (readonly [term: string, description: Html | string])[]): Html {
   return htmlTemplate`<dl>${facts.map(([term, description]) => htmlTemplate`<dt>${term}</dt><dd>${description}</dd>`)}</dl>`
@@ -204,8 +222,12 @@ export function renderFilterForm(
   action: string,
   fields: readonly FilterField[],
   fixed: Readonly<Record<string, string>> = {},
+  button = 'Filter',
 ): Html {
-  const isFiltered = fields.some(({ value }) => value !== '')
+  // Lists without an entry for "all" always have a value.
+  const isFiltered = fields.some(
+    ({ value, options }) => value !== '' && (options === undefined || options.some(([key]) => key === '')),
+  )
   return htmlTemplate`<form class="filter" role="search" method="get" action="${action}">${Object.entries(
     fixed,
   ).map(
@@ -220,5 +242,20 @@ export function renderFilterForm(
                 htmlTemplate`<option value="${key}"${key === value && htmlTemplate` selected`}>${text}</option>`,
             )}</select>`
       }</label>`,
-  )}<button>Filter</button>${isFiltered ? htmlTemplate`<a href="${action}">Clear</a>` : emptyHtml}</form>`
+  )}<button class="quiet">${button}</button>${isFiltered ? htmlTemplate`<a href="${action}">Clear</a>` : emptyHtml}</form>`
+}
+
+/** Links to the previous and the next page of a list. Pages are counted from 1. */
+export function renderPagination(
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+  page: number,
+  pages: number,
+): Html {
+  if (pages <= 1) return emptyHtml
+  const renderLink = (to: number, rel: string, label: string) =>
+    to >= 1 &&
+    to <= pages &&
+    htmlTemplate`<li><a rel="${rel}" href="${path}?${String(new URLSearchParams({ ...parameters, page: String(to) }))}">${label}</a></li>`
+  return htmlTemplate`<nav aria-label="Pages"><ul class="links">${renderLink(page - 1, 'prev', 'Previous')}<li>Page ${page} of ${pages}</li>${renderLink(page + 1, 'next', 'Next')}</ul></nav>`
 }

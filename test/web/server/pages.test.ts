@@ -74,6 +74,7 @@ const allPagePaths = [
   `${publicRepositoryPath}/catalog`,
   `${publicRepositoryPath}/catalog/v4.20`,
   `${publicRepositoryPath}/catalog/v4.20/lighthouse`,
+  `${publicRepositoryPath}/compare`,
 ] as const
 
 describe('a visitor who is not signed in', () => {
