@@ -109,6 +109,21 @@ export function describeChannelHeadConflicts(
   })
 }
 
+/** Lines of Markdown. `findPulls` returns the pull requests that catalog-bot merged, by their merge commits. */
+export async function describeMergesSinceEvaluation(
+  { moved = [], baseBreaks = [] }: EvaluationReport,
+  branch: string,
+  page: PullUrlParts,
+  findPulls: (commits: readonly CommitSha[]) => Promise<ReadonlyMap<CommitSha, PullNumber>>,
+): Promise<readonly string[]> {
+  if (moved.length === 0 && baseBreaks.length === 0) return []
+  const pulls = await findPulls([...moved, ...baseBreaks].flatMap(({ commit }) => commit ?? []))
+  return [
+    ...describeBrokenBaseBranchFiles(baseBreaks, pulls, page, branch),
+    ...describeChannelHeadConflicts(moved, pulls, page, branch),
+  ]
+}
+
 /** The projected change, without paths of the pull request. */
 export function combineProjectedCatalogChanges(projected: readonly ProjectedCatalog[]): PullRequestChange {
   return { paths: [], catalogs: projected.flatMap(({ changes }) => changes), references: [] }

@@ -196,6 +196,7 @@ function parseRepositoryPage(
     case 'compare':
     case 'operations':
     case 'resume':
+    case 'events':
       return more.length === 0 ? { page: section, repository } : undefined
     case 'pull':
       return more.length === 1 && /^[1-9]\d{0,9}$/.test(first ?? '')

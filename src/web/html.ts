@@ -1,5 +1,5 @@
 // HTML templates that escape every value except markup made here. The only place where external text becomes markup.
-import { toSingleLineText } from '../report/escape.ts'
+import { escapeSourceLine, toSingleLineText } from '../report/escape.ts'
 import { escapeHtml } from './escape-html.ts'
 
 const maxHtmlTextLength = 10_000
@@ -38,6 +38,11 @@ export function wrapSvgAsHtml(svg: string): Html {
 
 export function renderPreformattedText(text: string): Html {
   return new EscapedHtml(escapeHtml(text))
+}
+
+/** See escapeSourceLine(). */
+export function renderSourceLine(line: string): Html {
+  return new EscapedHtml(escapeHtml(escapeSourceLine(line)))
 }
 
 export function convertHtmlToString(markup: Html): string {

@@ -30,7 +30,7 @@ main{padding-top:1.25rem;padding-bottom:2.5rem}footer{border-top:1px solid var(-
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 .75rem}h2{font-size:1.2rem;line-height:1.3;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}h1 .number{color:var(--faint);font-weight:400}
 a{color:var(--link)}:is(a,button,summary,input,select,[tabindex]):focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}
 .scroll{overflow-x:auto;margin:0 0 1rem}table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.45rem .9rem .45rem 0;vertical-align:top;border-bottom:1px solid var(--line)}thead th{font-size:.875rem;color:var(--faint);font-weight:600;white-space:nowrap}tbody th{font-weight:400;min-width:12rem}
+th,td{text-align:left;padding:.45rem .9rem .45rem 0;vertical-align:top;border-bottom:1px solid var(--line)}thead th{font-size:.875rem;color:var(--faint);font-weight:600;white-space:nowrap}tbody th{font-weight:400;min-width:12rem}tbody th>a{font-weight:600;text-decoration:none}tbody th>a:hover{text-decoration:underline}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 .state{white-space:nowrap;font-weight:600}.good{color:var(--good)}.calm{color:var(--calm)}.bad{color:var(--bad)}.unsure{color:var(--unsure)}
 .label{display:inline-block;white-space:nowrap;font-size:.8125rem;font-weight:600;line-height:1.4;padding:.05rem .55rem;border-radius:1rem;border:1px solid;background:var(--calm-back)}.label.good{background:var(--good-back)}.label.bad{background:var(--bad-back)}.label.unsure{background:var(--unsure-back)}
@@ -41,14 +41,61 @@ code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-s
 .card h3{margin:0 0 .35rem}.card .meta{color:var(--faint);font-size:.875rem;margin:0 0 .35rem}
 details{margin:0 0 1rem}summary{cursor:pointer;padding:.25rem 0;font-weight:600}details[open]>summary{margin-bottom:.5rem}details details summary,.card summary{font-weight:400;font-size:.875rem;color:var(--link)}
 ul.plain,ol.plain{list-style:none;margin:0;padding:0}ul.facts{padding-left:1.2rem;margin:.25rem 0 1rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0 0 1rem}dt{color:var(--faint)}dd{margin:0}
-.links,.chips{display:flex;flex-wrap:wrap;gap:.4rem 1rem;padding:0;margin:0 0 1rem;list-style:none}.chips{gap:.4rem}.chips a{display:block;padding:.15rem .7rem;border:1px solid var(--line);border-radius:1rem;text-decoration:none;font-size:.9375rem}.chips a:hover{background:var(--soft)}.chips [aria-current]{background:var(--text);color:var(--back);border-color:var(--text)}
+.links,.chips{display:flex;flex-wrap:wrap;gap:.4rem 1rem;padding:0;margin:0 0 1rem;list-style:none}.chips{gap:.4rem}.chips a{display:block;padding:.15rem .7rem;border:1px solid var(--line);border-radius:1rem;text-decoration:none;font-size:.9375rem}.chips a::first-letter{text-transform:uppercase}.chips a:hover{background:var(--soft)}.chips [aria-current]{background:var(--text);color:var(--back);border-color:var(--text)}
 form.filter{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;margin:0 0 1rem}form.filter label{display:block;font-size:.875rem;color:var(--faint)}form.filter :is(input,select){display:block;width:12rem;max-width:100%}
 :is(input,select){font:inherit;padding:.3rem .5rem;border:1px solid var(--faint);border-radius:6px;color:inherit;background:var(--back)}
 button{font:inherit;padding:.3rem .8rem;border-radius:6px;border:1px solid var(--button);background:var(--button);color:#fff;cursor:pointer}button.quiet{background:none;border-color:var(--line);color:var(--link)}
 .empty{border:1px dashed var(--line);border-radius:6px;padding:1.25rem;text-align:center;color:var(--faint);margin:0 0 1rem}
 .diff span{display:block;white-space:pre}.diff .add{background:var(--good-back);color:var(--good)}.diff .del{background:var(--bad-back);color:var(--bad)}.diff .mark{background:var(--unsure-back)}.diff .n{display:inline-block;min-width:3.5ch;padding-right:1ch;text-align:right;color:var(--faint)}
-figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);border-radius:6px}.skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--back);padding:.5rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1rem 1.5rem;margin:0 0 1rem}.bars{color:var(--link)}meter{width:10rem;max-width:100%}
+figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);border-radius:6px}figure svg.chart{width:100%;height:auto;border:0}figcaption{font-weight:600;margin-bottom:.25rem}.skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--back);padding:.5rem}
 .live .reload,:root:not(.live) .updates{display:none}
-@media (max-width:40rem){.stacked thead{position:absolute;left:-999rem}.stacked :is(tbody tr,tbody th,td){display:block;min-width:0;padding-right:0;border:0}.stacked tbody tr{padding:.5rem 0;border-bottom:1px solid var(--line)}.stacked :is(tbody th,td){padding-top:.1rem;padding-bottom:.1rem}.stacked td:last-child::before{content:"for "}dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}form.filter :is(label,input,select){width:100%}}
+.columns{display:grid;grid-template-columns:minmax(0,1fr) 16rem;gap:0 2.5rem}aside h2{font-size:1rem;margin:1.25rem 0 .35rem}aside dl{grid-template-columns:1fr;gap:0}aside dd{margin:0 0 .5rem}aside dt{font-size:.875rem}.columns>div>:first-child{margin-top:0}.next h2{margin:.35rem 0;font-size:1.25rem}.sub{list-style:none;margin-left:1rem}.sub::before{content:"– ";color:var(--faint)}figcaption{padding-top:.25rem}
+.timeline{list-style:none;margin:0;padding:0 0 0 1rem;border-left:2px solid var(--line)}.timeline li{position:relative;margin:0 0 1rem}.timeline>li::before{content:"";position:absolute;left:calc(-1rem - 6px);top:.5rem;width:10px;height:10px;border-radius:50%;background:var(--faint);border:2px solid var(--back)}.timeline .plain li{margin:0}
+@media (max-width:56rem){.columns{grid-template-columns:minmax(0,1fr)}}
+@media (max-width:40rem){.stacked thead{position:absolute;left:-999rem}.stacked :is(tbody tr,tbody th,td){display:block;min-width:0;padding-right:0;border:0}.stacked tbody tr{padding:.5rem 0;border-bottom:1px solid var(--line)}.stacked :is(tbody th,td){padding-top:.1rem;padding-bottom:.1rem}dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}form.filter :is(label,input,select){width:100%}}
 @media print{.top form,.tabs,footer,form.filter{display:none}}`,
+)
+
+/** Replaces the main part of a page when its repository changed. Keeps what is open, focused, or being typed. */
+export const scriptAsset = createPageAsset(
+  '/pages.js',
+  `(() => {
+const main = document.querySelector('main[data-events]')
+if (!main || !window.EventSource) return
+let source, version, timer
+const isTyping = () => document.activeElement?.matches('main input, main select') ||
+  [...main.querySelectorAll('input')].some((input) => input.value !== input.defaultValue)
+const refreshAfter = (ms) => { clearTimeout(timer); timer = setTimeout(refresh, ms) }
+async function refresh() {
+  if (document.hidden || isTyping()) return refreshAfter(5000)
+  const reply = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-cache' }).catch(() => undefined)
+  if (!reply || reply.status === 429 || reply.status >= 500) return refreshAfter(30000)
+  const page = new DOMParser().parseFromString(await reply.text(), 'text/html')
+  if (!page.querySelector('main') || isTyping()) return
+  const opened = new Map([...main.querySelectorAll('details[id]')].map((fold) => [fold.id, fold.open]))
+  const focused = main.contains(document.activeElement) && document.activeElement
+  for (const part of ['main', 'footer'])
+    document.querySelector(part).replaceChildren(...page.querySelector(part).childNodes)
+  document.title = page.title
+  for (const fold of main.querySelectorAll('details[id]')) if (opened.has(fold.id)) fold.open = opened.get(fold.id)
+  if (focused) [...main.querySelectorAll(focused.localName)].find((one) => one.href === focused.href &&
+    one.parentElement.id === focused.parentElement?.id && one.textContent === focused.textContent)?.focus({ preventScroll: true })
+}
+function connect() {
+  if (document.hidden) { source?.close(); source = undefined; return }
+  if (source) return
+  source = new EventSource(main.dataset.events)
+  source.onopen = () => document.documentElement.classList.add('live')
+  source.onerror = () => source?.readyState === 2 && document.documentElement.classList.remove('live')
+  source.onmessage = ({ data }) => {
+    // The page may be a few seconds older than the first event.
+    if (version !== data) refreshAfter(version === undefined ? 6000 : Math.random() * 500)
+    version = data
+  }
+}
+document.addEventListener('visibilitychange', connect)
+connect()
+})()
+`,
 )

@@ -10,7 +10,7 @@ export const formatUtcMinute = (milliseconds: number): string =>
   `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
 /** Characters that a text may have without being folded, and that a folded one shows. */
-const [maxOpenTextLength, maxFoldedTextLength] = [280, 3000]
+const [maxOpenTextLength, maxFoldedTextLength] = [280, 2000]
 
 const durationUnits: readonly (readonly [seconds: number, one: string, more: string])[] = [
   [86_400, 'day', 'days'],
@@ -50,8 +50,10 @@ export const formatPullState = (shown: PullDisplayState): string => getPullState
 /** Shared, because creating one per number takes longer than rendering a page. */
 const englishNumberFormat = new Intl.NumberFormat('en')
 
+export const formatNumber = (number: number): string => englishNumberFormat.format(number)
+
 export const formatCountWithNoun = (number: number, one: string, more = `${one}s`): string =>
-  `${englishNumberFormat.format(number)} ${number === 1 ? one : more}`
+  `${formatNumber(number)} ${number === 1 ? one : more}`
 
 /** A table with headings for screen readers, or a sentence if it is empty. Wide tables scroll separately. */
 export function renderTable(
@@ -228,9 +230,7 @@ export function renderFilterForm(
   const isFiltered = fields.some(
     ({ value, options }) => value !== '' && (options === undefined || options.some(([key]) => key === '')),
   )
-  return htmlTemplate`<form class="filter" role="search" method="get" action="${action}">${Object.entries(
-    fixed,
-  ).map(
+  return htmlTemplate`<form class="filter" method="get" action="${action}">${Object.entries(fixed).map(
     ([name, value]) => htmlTemplate`<input type="hidden" name="${name}" value="${value}" />`,
   )}${fields.map(
     ({ name, label, value, options }) =>

@@ -204,7 +204,7 @@ function renderOpenPulls({ repository, pulls, filter, counts, next }: QueuePageM
   const table = renderTable(
     {
       label: 'Open pull requests',
-      columns: ['Pull request', 'State', 'Who acts next', 'For'],
+      columns: ['Pull request', 'State', 'Who acts next', 'Waiting'],
       empty: isFiltered
         ? 'No open pull requests match.'
         : 'No pull requests are open, or catalog-bot has not checked any of them yet.',

@@ -4,12 +4,14 @@ import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html
 import {
   homePageUrl,
   formatCatalogsPageUrl,
+  formatEventsUrl,
   formatMergedPullsPageUrl,
+  formatOperationsPageUrl,
   formatOverviewPageUrl,
   formatRepositoryPageUrl,
   formatSignInUrl,
 } from '../../report/urls.ts'
-import { stylesheetAsset } from './page-assets.ts'
+import { scriptAsset, stylesheetAsset } from './page-assets.ts'
 import { formatUtcMinute } from './page-elements.ts'
 
 export type NoticePageKind =
@@ -47,6 +49,7 @@ const repositorySections = {
   queue: ['Queue', formatRepositoryPageUrl],
   merged: ['Merged', formatMergedPullsPageUrl],
   catalogs: ['Catalogs', formatCatalogsPageUrl],
+  operations: ['Operations', formatOperationsPageUrl],
   overview: ['Problems', formatOverviewPageUrl],
 } as const
 
@@ -76,13 +79,14 @@ export interface PageRequestContext {
 }
 
 export function renderStatusPage(
-  { title, heading, tabs, crumbs, body, hasJson, feed }: StatusPage,
+  { title, heading, tabs, crumbs, body, hasJson, feed, isLive }: StatusPage,
   setting: PageRequestContext,
 ): string {
   const { path, now } = setting
+  const events = isLive === true && tabs ? formatEventsUrl(tabs.repository) : undefined
   const jsonPath = path === homePageUrl ? '/home.json' : `${path}.json`
   return `<!doctype html>\n${convertHtmlToString(
-    htmlTemplate`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${stylesheetAsset.url}" /> ${
+    htmlTemplate`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${stylesheetAsset.url}" />${events !== undefined && htmlTemplate`<script src="${scriptAsset.url}" defer></script>`} ${
       feed !== undefined &&
       htmlTemplate`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
     }</head>
@@ -94,8 +98,8 @@ export function renderStatusPage(
       ({ label, to }) =>
         htmlTemplate`<li>${to === path ? htmlTemplate`<a href="${to}" aria-current="page">${label}</a>` : htmlTemplate`<a href="${to}">${label}</a>`}</li>`,
     )}</ol></nav>${renderSignInStatus(setting)}</div>${tabs && renderRepositoryTabs(tabs)}</header>
-<main id="content"><h1>${heading ?? title}</h1>${body}</main>
-<footer><p>As of ${formatUtcMinute(now)}. Reload the page for the latest state.${hasJson === true && htmlTemplate` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && htmlTemplate` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
+<main id="content"${events !== undefined && htmlTemplate` data-events="${events}"`}><h1>${heading ?? title}</h1>${body}</main>
+<footer><p>As of ${formatUtcMinute(now)}.<span class="reload"> Reload the page for the latest state.</span><span class="updates"> This page updates automatically.</span>${hasJson === true && htmlTemplate` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && htmlTemplate` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
 }
 

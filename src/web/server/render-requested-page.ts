@@ -14,6 +14,8 @@ import {
   readComparePageModel,
   readPackagePageModel,
 } from './read-catalogs.ts'
+import { renderOperationsPage } from '../pages/operations-page.ts'
+import { readOperationsPageModel, type RequestQuotaReader } from './read-operations.ts'
 import { renderStatusPage, type PageRequestContext, type StatusPage } from '../pages/status-page.ts'
 import {
   renderOverviewPage,
@@ -83,6 +85,7 @@ export interface PageDataSources {
   /** Configured by the administrator, because the Host header is untrusted. */
   readonly publicUrl: string | undefined
   readonly ruleText: (id: string) => string | undefined
+  readonly requestQuota?: RequestQuotaReader | undefined
 }
 
 export interface RenderPageOptions {
@@ -191,7 +194,16 @@ async function renderRepositoryPage(
         renderComparePage,
       )
     case 'operations':
-      return undefined
+      return renderPageModel(
+        order,
+        await readOperationsPageModel(
+          store,
+          one,
+          { now: order.setting.now, page: view.page },
+          sources.requestQuota,
+        ),
+        renderOperationsPage,
+      )
     case 'repository-merged':
       return renderMergedPullsResponse(repository, order, sources)
     // These have no body.
