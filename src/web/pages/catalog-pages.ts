@@ -320,6 +320,7 @@ function renderVersions(bundles: RecordedPackage['bundles']): Html {
   return renderTable(
     {
       label: 'Versions',
+      isStacked: true,
       columns: ['Version', 'Bundle', 'Channels', 'Notes'],
       empty: 'This package has no bundles.',
     },
@@ -368,6 +369,7 @@ function renderPackageImages(images: PackagePageModel['images'], now: number): H
   return renderTable(
     {
       label: 'Images',
+      isStacked: true,
       columns: ['Image', 'Last check', 'Digest', 'Referenced by'],
       empty: 'This package does not reference any images.',
     },
@@ -379,7 +381,7 @@ function renderPackageImages(images: PackagePageModel['images'], now: number): H
           ? renderFaint('not scanned yet')
           : htmlTemplate`${renderLabel('good', 'found')} ${renderRelativeTime(seenAt, now)}`,
       digest === undefined
-        ? renderFaint('unknown')
+        ? renderFaint('unknown digest')
         : htmlTemplate`<code title="${digest}">${digest.slice(0, 19)}</code>`,
       bundles.length > 3
         ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`

@@ -99,7 +99,7 @@ function renderDifference(
   return renderCard({
     tone: toneByDifferenceKind[kind],
     heading: htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog?.key ?? '', name)}">${name}</a> ${renderLabel(toneByDifferenceKind[kind], kind)}${kind !== 'changed' && htmlTemplate` <span class="faint">${formatCountWithNoun(bundles, 'version')}</span>`}`,
-    body: htmlTemplate`<ul class="facts">${changes.slice(0, maxChangesPerPackage).map(renderChange)}${
+    body: htmlTemplate`<ul class="facts">${changes.length === 0 && htmlTemplate`<li>Details that these pages do not compare</li>`}${changes.slice(0, maxChangesPerPackage).map(renderChange)}${
       changes.length > maxChangesPerPackage &&
       htmlTemplate`<li>${formatCountWithNoun(changes.length - maxChangesPerPackage, 'more change')}</li>`
     }</ul>`,

@@ -180,7 +180,7 @@ describe('a comparison of two catalogs', () => {
     })
     const page = await fetchText(`${repositoryPath}/compare?${query}`)
     expect(toPlainText(page)).toMatch(
-      /1 package added, 1 removed, 1 changed.*Default channel: .* → next.*Bundles removed: .*The description changed/,
+      /1 package added, 1 removed, 1 changed.*Default channel: .* → next.*Bundles removed: .*Other changes: description/,
     )
     expect(page).not.toMatch(/<script>alert|<img|\u202E/)
     expect(page).toContain('<option value="v4.20" selected>v4.20</option>')
