@@ -283,7 +283,9 @@ function createMergedPullRecordStore(
            (SELECT max(id) FROM ${databaseSchemaName}.intent AS i WHERE i.repository = r.repository AND outcome = 'landed'),
            (SELECT string_agg(id::text, ',' ORDER BY id) FROM ${databaseSchemaName}.intent AS i
             WHERE i.repository = r.repository AND outcome IS NULL),
-           (SELECT max(id) FROM ${databaseSchemaName}.stop_event AS e WHERE e.repository = r.repository)) AS version
+           (SELECT max(id) FROM ${databaseSchemaName}.stop_event AS e WHERE e.repository = r.repository),
+           (SELECT sum(hashtextextended(value, 0)) FROM ${databaseSchemaName}.state AS s
+            WHERE s.repository = r.repository AND space = 'publication')) AS version
          FROM unnest($1::text[]) AS r (repository)`,
         [repositories.map(toRepositoryKey)],
       )

@@ -98,6 +98,7 @@ export function renderOperationsPage(
       { label: 'operations', to: url },
     ],
     hasJson: true,
+    isLive: true,
     body: htmlTemplate`<h2>What is broken</h2>${
       failures.length === 0
         ? renderEmptyState('Nothing is broken.')

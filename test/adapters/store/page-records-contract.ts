@@ -1,6 +1,7 @@
 // What every store must keep for the web pages. Run by contract.ts.
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { emptyPublicationState, publicationStateNamespace } from '../../../src/publish/publication-state.ts'
 import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../../src/pull-request/snapshot.ts'
 import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
@@ -99,6 +100,12 @@ export function testStatusPageStoreContract(store: () => Store): void {
         () => store().recordEvaluation(createEvaluationRecord(of, 2, { verdict: 'merge' })),
         () => store().freezeMerges({ repository: of, kind: 'refused', reason: 'x', by: { kind: 'bot' } }),
         () => store().recordPullEnd(of, toPullNumber(1), 'closed', 4000),
+        () =>
+          store().writeState(
+            publicationStateNamespace,
+            of,
+            new Map([['main c x:v1', { ...emptyPublicationState, lookedAt: 1 }]]),
+          ),
       ]
       for (const change of changes) {
         await change()

@@ -83,6 +83,9 @@ const allPagePaths = [
   `${publicRepositoryPath}/compare`,
   `${publicRepositoryPath}/operations`,
 ] as const
+const queryPaths = ['catalog?q=light', 'catalog/v4.20/lighthouse?list=images'].map(
+  (path) => `${publicRepositoryPath}/${path}`,
+)
 
 describe('a visitor who is not signed in', () => {
   test.each(allPagePaths)('reads %s, and the same as JSON', async (path) => {
@@ -204,7 +207,17 @@ describe('a visitor who is not signed in', () => {
   })
 
   test('cannot distinguish a private repository from one that does not exist', async () => {
-    for (const path of ['', '/pull/3', '/overview', '/merged', '/merged.atom', '/catalog', '.json']) {
+    for (const path of [
+      '',
+      '/pull/3',
+      '/overview',
+      '/merged',
+      '/merged.atom',
+      '/catalog',
+      '/compare',
+      '/operations',
+      '.json',
+    ]) {
       const [one, other] = await Promise.all(
         ['secret-operators', 'no-such-repository'].map((name) => fetchPage(`/r/coast/${name}${path}`)),
       )
@@ -317,6 +330,9 @@ describe('a URL', () => {
   const queries = [
     (it: string) => `/merged?before=${it}`,
     (it: string) => `${publicRepositoryPath}?${it}=${it}`,
+    (it: string) => `${publicRepositoryPath}/catalog?q=${it}&page=${it}`,
+    (it: string) => `${publicRepositoryPath}/catalog/v4.20/lighthouse?channel=${it}&list=${it}`,
+    (it: string) => `${publicRepositoryPath}/compare?from=${it}&to=${it}`,
     (it: string) => `/pages.css?v=${it}`,
     (it: string) => `/sign-in?to=${it}`,
     (it: string) => `/sign-in/back?code=${it}&state=${it}`,
@@ -622,7 +638,7 @@ describe('in a browser', () => {
           const page = await context.newPage()
           const broken: string[] = []
           page.on('console', (message) => void (message.type() === 'error' && broken.push(message.text())))
-          for (const path of [...allPagePaths, '/r/coast/nothing-here']) {
+          for (const path of [...allPagePaths, ...queryPaths, '/r/coast/nothing-here']) {
             await page.goto(`${pagesFixture.url}${path}`)
             expect([path, await faults(page)]).toEqual([path, []])
             // Wide tables scroll; the page never does.
