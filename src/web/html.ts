@@ -49,8 +49,12 @@ export function convertHtmlToString(markup: Html): string {
   return EscapedHtml.textOf(markup)
 }
 
-/** Matches text that is not plain ASCII on one line, has markup characters or repeated spaces, or is too long. */
-const textNeedingEscapingPattern = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
+/**
+ * Matches text that is not on one line, has markup characters or repeated spaces, is too long, or has characters other
+ * than ASCII, European letters, dashes, quotation marks, and arrows and other signs, none of which is invisible.
+ */
+const textNeedingEscapingPattern =
+  /[^ !#-%(-;=?-~\u00a1-\u00ac\u00ae-\u017f\u2010-\u2027\u2190-\u21ff\u2200-\u22ff\u25a0-\u25ff\u2713\u2717]| {2}|^.{10000}/
 
 function escapeHtmlTemplatePart(part: HtmlTemplatePart): string {
   if (part === undefined || part === false) return ''
