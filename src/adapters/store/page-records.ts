@@ -56,6 +56,7 @@ export function createStatusPageStore(database: Database): StatusPageStore {
     ...createRepositoryRecordStore(database),
     ...createPullRecordStore(database),
     ...createVerdictRecordStore(database),
+    ...createPullTimeStore(database),
     ...createMergedPullRecordStore(database),
   }
 }
@@ -169,10 +170,7 @@ function createPullRecordStore(
 
 function createVerdictRecordStore(
   database: Database,
-): Pick<
-  StatusPageStore,
-  'verdictChanges' | 'verdictReport' | 'ruleDays' | 'dailyPullTimes' | 'countOpenPulls'
-> {
+): Pick<StatusPageStore, 'verdictChanges' | 'verdictReport' | 'ruleDays' | 'countOpenPulls'> {
   return {
     countOpenPulls: () =>
       database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
@@ -221,7 +219,11 @@ function createVerdictRecordStore(
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
         [toRepositoryKey(repository), sinceDay],
       ),
+  }
+}
 
+function createPullTimeStore(database: Database): Pick<StatusPageStore, 'dailyPullTimes'> {
+  return {
     dailyPullTimes: async (repository, sinceDay) => {
       const rows = await database.query<{
         day: number

@@ -30,6 +30,7 @@ export function createRecordedCatalogStore(database: Database): RecordedCatalogS
   return {
     ...createCatalogAndPackageStore(database),
     ...createPackageSearchStore(database),
+    ...createPackageComparisonStore(database),
     ...createImageReferenceStore(database),
   }
 }
@@ -123,9 +124,7 @@ function createCatalogAndPackageStore(
   }
 }
 
-function createPackageSearchStore(
-  database: Database,
-): Pick<StatusPageStore, 'searchPackages' | 'differingPackages'> {
+function createPackageSearchStore(database: Database): Pick<StatusPageStore, 'searchPackages'> {
   return {
     searchPackages: async (repository, { text, catalog, limit, offset }) => {
       const lower = text.toLowerCase()
@@ -156,7 +155,11 @@ function createPackageSearchStore(
         })),
       }
     },
+  }
+}
 
+function createPackageComparisonStore(database: Database): Pick<StatusPageStore, 'differingPackages'> {
+  return {
     differingPackages: async (repository, { before, after }, { limit, offset }) => {
       const rows = await database.query<{
         before: string | null

@@ -141,7 +141,7 @@ export async function readPackagePageModel(
   }
 }
 
-/** Compares the two newest catalogs if the query names none. Undefined if it names a catalog that does not exist. */
+/** Compares the two newest catalogs if the query names none. Undefined if it names a catalog or page that does not exist. */
 export async function readComparePageModel(
   store: CatalogPageStore,
   repository: RepositoryName,
@@ -164,6 +164,7 @@ export async function readComparePageModel(
     { before: before.key, after: after.key },
     { limit: differingPackagesPerPage, offset: (page - 1) * differingPackagesPerPage },
   )
+  if (found.length === 0 && page > 1) return undefined
   const differing = total.added + total.removed + total.changed
   return {
     repository,

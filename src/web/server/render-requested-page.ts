@@ -140,6 +140,7 @@ export async function renderRequestedPage(
   }
 }
 
+type PageRenderer<Model> = (model: Model, setting: PageRequestContext) => StatusPage
 type RepositoryPageRequest = Extract<StatusPageRequest, { readonly repository: RepositoryName }>
 
 async function renderRepositoryPage(
@@ -150,60 +151,44 @@ async function renderRepositoryPage(
 ): Promise<PageResponse | undefined> {
   const { store, webUrl } = sources
   const { repository } = one
-  const view = parseCatalogListView(order.query)
+  const { form, query, setting, formToken } = order
+  const view = parseCatalogListView(query)
+  const render = <Model>(model: Model | undefined, renderPage: PageRenderer<Model>) =>
+    renderPageModel(order, model, renderPage)
   switch (asked.page) {
-    case 'repository':
-      return renderPageModel(
-        order,
-        await readQueuePageModel(store, one, webUrl, {
-          filter: parseQueueFilter(order.query),
-          isPaged: order.form !== 'json',
-        }),
-        (model, its) => renderQueuePage(model, its, order.formToken),
+    case 'repository': {
+      const queueView = { filter: parseQueueFilter(query), isPaged: form !== 'json' }
+      return render(await readQueuePageModel(store, one, webUrl, queueView), (model, its) =>
+        renderQueuePage(model, its, formToken),
       )
+    }
     case 'pull':
-      return renderPageModel(
-        order,
-        await readPullPageModel(store, repository, asked.pull, webUrl),
-        renderPullPage,
-      )
+      return render(await readPullPageModel(store, repository, asked.pull, webUrl), renderPullPage)
     case 'repository-overview':
-      return renderPageModel(
-        order,
-        await readRepositoryOverviewPageModel(store, repository, order.setting.now),
+      return render(
+        await readRepositoryOverviewPageModel(store, repository, setting.now),
         renderRepositoryOverviewPage,
       )
     case 'catalogs':
-      return renderPageModel(order, await readCatalogsPageModel(store, repository, view), renderCatalogsPage)
+      return render(await readCatalogsPageModel(store, repository, view), renderCatalogsPage)
     case 'catalog':
-      return renderPageModel(
-        order,
-        await readCatalogPageModel(store, repository, asked.catalog, view),
-        (model, its) => renderCatalogPage(model, its, view),
+      return render(await readCatalogPageModel(store, repository, asked.catalog, view), (model, its) =>
+        renderCatalogPage(model, its, view),
       )
     case 'package':
-      return renderPageModel(
-        order,
+      return render(
         await readPackagePageModel(store, repository, asked.catalog, asked.package),
         (model, its) => renderPackagePage(model, its, view),
       )
     case 'compare':
-      return renderPageModel(
-        order,
-        await readComparePageModel(store, repository, order.query),
-        renderComparePage,
-      )
-    case 'operations':
-      return renderPageModel(
-        order,
-        await readOperationsPageModel(
-          store,
-          one,
-          { now: order.setting.now, page: view.page },
-          sources.requestQuota,
-        ),
+      return render(await readComparePageModel(store, repository, query), renderComparePage)
+    case 'operations': {
+      const operationsView = { now: setting.now, page: view.page }
+      return render(
+        await readOperationsPageModel(store, one, operationsView, sources.requestQuota),
         renderOperationsPage,
       )
+    }
     case 'repository-merged':
       return renderMergedPullsResponse(repository, order, sources)
     // These have no body.
@@ -230,7 +215,7 @@ async function renderMergedPullsResponse(
 function renderPageModel<Model>(
   { form, setting }: RenderPageOptions,
   model: Model | undefined,
-  renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
+  renderPage: PageRenderer<Model>,
 ): PageResponse | undefined {
   if (model === undefined) return undefined
   if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }

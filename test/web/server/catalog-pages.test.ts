@@ -128,7 +128,7 @@ describe('a search', () => {
       await fetchText(`${repositoryPath}/catalog/big?${nonsense}`)
   })
 
-  test('escapes what was searched, and shows it to nobody else', async () => {
+  test('escapes what was searched, and does not cache it for other visitors', async () => {
     const page = await fetchText(`${repositoryPath}/catalog?q=${encodeURIComponent(maliciousHtmlText)}`)
     expect(page).toContain('&lt;script&gt;alert(1)')
     expect(page).not.toMatch(/<script>alert|<img|\u202E/)
@@ -193,8 +193,8 @@ describe('a comparison of two catalogs', () => {
     expect(await fetchText(`${repositoryPath}/compare?from=big&to=big`)).toContain('do not differ')
   })
 
-  test('with a catalog that does not exist is not found', async () => {
-    for (const query of ['from=v4.20&to=nothing', 'from=%00&to=v4.20', 'from=..'])
+  test('with a catalog or page that does not exist is not found', async () => {
+    for (const query of ['from=v4.20&to=nothing', 'from=%00&to=v4.20', 'from=..', 'page=2'])
       expect((await fetch(`${pagesFixture.url}${repositoryPath}/compare?${query}`)).status).toBe(404)
   })
 })
