@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { PullReportOptions } from '../report/report-options.ts'
 import { renderPullReport, type PullReport } from '../report/report.ts'
-import { describeMergesSinceEvaluation } from '../report/evaluation-report.ts'
+import { collectMergesSinceEvaluation, describeMergesSinceEvaluation } from '../report/evaluation-report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
@@ -65,14 +65,14 @@ export function composePullReport(
 }
 
 /** Describes what others merged since, from the records. */
-function readMergesSinceEvaluation(
+async function readMergesSinceEvaluation(
   { snapshot, report }: PullEvaluation,
   { app, forge }: JobContext<MergeRecordStore>,
 ): Promise<readonly string[]> {
+  if (report.moved === undefined && report.baseBreaks === undefined) return []
+  const pulls = await app.store.findPullsOfCommits(forge.repository, collectMergesSinceEvaluation(report))
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return describeMergesSinceEvaluation(report, snapshot.baseRef, page, (commits) =>
-    app.store.findPullsOfCommits(forge.repository, commits),
-  )
+  return describeMergesSinceEvaluation(report, pulls, page, snapshot.baseRef)
 }
 
 /** A digest of everything the evaluation shows to people. */

@@ -109,15 +109,18 @@ export function describeChannelHeadConflicts(
   })
 }
 
-/** Lines of Markdown. `findPulls` returns the pull requests that catalog-bot merged, by their merge commits. */
-export async function describeMergesSinceEvaluation(
-  { moved = [], baseBreaks = [] }: EvaluationReport,
-  branch: string,
+/** The commits that describeMergesSinceEvaluation() names. */
+export function collectMergesSinceEvaluation({ moved = [], baseBreaks = [] }: EvaluationReport): CommitSha[] {
+  return [...moved, ...baseBreaks].flatMap(({ commit }) => commit ?? [])
+}
+
+/** Lines of Markdown. `pulls`: pull requests that catalog-bot merged, by their merge commits. */
+export function describeMergesSinceEvaluation(
+  { moved, baseBreaks }: EvaluationReport,
+  pulls: ReadonlyMap<CommitSha, PullNumber>,
   page: PullUrlParts,
-  findPulls: (commits: readonly CommitSha[]) => Promise<ReadonlyMap<CommitSha, PullNumber>>,
-): Promise<readonly string[]> {
-  if (moved.length === 0 && baseBreaks.length === 0) return []
-  const pulls = await findPulls([...moved, ...baseBreaks].flatMap(({ commit }) => commit ?? []))
+  branch: string,
+): readonly string[] {
   return [
     ...describeBrokenBaseBranchFiles(baseBreaks, pulls, page, branch),
     ...describeChannelHeadConflicts(moved, pulls, page, branch),

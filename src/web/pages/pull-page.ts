@@ -305,8 +305,8 @@ function renderFindingCard(group: readonly FindingView[], at: number): Html {
 
 /** The position, the rule, and the severity unless it blocks. */
 function renderFindingMeta({ rule, at, url, severity, isBlocking, overriddenBy }: FindingView): Html {
-  const place = at === undefined ? 'the whole change' : renderPath(at)
-  return htmlTemplate`${url === undefined ? place : htmlTemplate`<a href="${url}">${place}</a>`} · <a href="${formatRulePageUrl(rule)}">${rule}</a>${!isBlocking && htmlTemplate` · ${severity}`}${overriddenBy !== undefined && ` · overridden by ${overriddenBy}`}`
+  const location = at === undefined ? 'the whole change' : renderPath(at)
+  return htmlTemplate`${url === undefined ? location : htmlTemplate`<a href="${url}">${location}</a>`} · <a href="${formatRulePageUrl(rule)}">${rule}</a>${!isBlocking && htmlTemplate` · ${severity}`}${overriddenBy !== undefined && ` · overridden by ${overriddenBy}`}`
 }
 
 function renderExcerpt({ first, marked, lines }: NonNullable<FindingView['excerpt']>): Html {

@@ -8,7 +8,7 @@ import type { StatusPageStore } from '../../ports/page-records.ts'
 
 /** Beyond these, pages do not update until they are reloaded. */
 const maxStreams = { total: 500, perClient: 12 } as const
-/** Milliseconds between two reads of the store, however many pages are open. */
+/** Milliseconds between two reads of the store, for all open pages together. */
 const defaultIntervalMs = 2_000
 /** Intervals between heartbeats, which keep proxies from closing a stream, and between checks of the access. */
 const intervalsPerHeartbeat = 10
@@ -32,7 +32,7 @@ export interface LiveUpdatesOptions {
 
 export class LiveUpdates {
   readonly #options: LiveUpdatesOptions
-  /** With the version that each page was last told. */
+  /** With the version that each page last received. */
   readonly #streams = new Map<LiveUpdateStream, string | undefined>()
   #versions: ReadonlyMap<string, string> = new Map()
   #timer: NodeJS.Timeout | undefined
@@ -98,9 +98,9 @@ export class LiveUpdates {
     if (watched.size === 0) return
     const read = await this.#options.store.readRepositoryVersions([...watched.values()])
     this.#versions = new Map([...read].map(([key, version]) => [key, digestVersion(version)]))
-    for (const [stream, told] of this.#streams) {
+    for (const [stream, announced] of this.#streams) {
       const version = this.#versions.get(toRepositoryKey(stream.repository))
-      if (version === undefined || version === told) continue
+      if (version === undefined || version === announced) continue
       this.#streams.set(stream, version)
       sendEvent(stream, `data: ${version}`)
     }

@@ -8,7 +8,10 @@ import {
 } from '../../report/describe-findings.ts'
 import { formatFixAsDiff } from '@catalog-bot/findings/finding'
 import { collectRequiredCheckErrors, decideNextSteps } from '../../report/next-steps.ts'
-import { describeMergesSinceEvaluation } from '../../report/evaluation-report.ts'
+import {
+  collectMergesSinceEvaluation,
+  describeMergesSinceEvaluation,
+} from '../../report/evaluation-report.ts'
 import { toFindingIdentityKey } from '../../report/report-options.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
@@ -59,6 +62,8 @@ export async function readPullPageModel(
   const page = { web, repository, pull }
   const record = await store.verdictReport(repository, pull, recordedMerge)
   const report = record?.report as StoredEvaluationReport | undefined
+  const commits = report === undefined ? [] : collectMergesSinceEvaluation(report)
+  const merges = commits.length === 0 ? new Map() : await store.findPullsOfCommits(repository, commits)
   const published = merged && (await store.readState(pullPublicationStateNamespace, repository, String(pull)))
   const isMerging = openMerges.some((one) => one.pull === pull)
   const wait = limited.get(pull)
@@ -82,11 +87,7 @@ export async function readPullPageModel(
               : row.verdict,
     ...(report && row?.state === 'open' && { steps: decideNextSteps(report.verdict) }),
     findings: report === undefined ? [] : toFindingViews(report, page),
-    ...(report && {
-      meanwhile: await describeMergesSinceEvaluation(report, report.verdict.baseRef, page, (commits) =>
-        store.findPullsOfCommits(repository, commits),
-      ),
-    }),
+    ...(report && { meanwhile: describeMergesSinceEvaluation(report, merges, page, report.verdict.baseRef) }),
     ...(report?.summary !== undefined && { summary: report.summary }),
     changeLines: report?.changeLines.slice(0, maxDisplayedCatalogChangeLines) ?? [],
     drawings: report?.drawings ?? [],

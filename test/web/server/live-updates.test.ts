@@ -72,7 +72,7 @@ const recordChange = (title: string) =>
   pagesFixture.store.recordEvaluation(createEvaluationRecord(13, 'merge', { title, author: 'erin' }))
 
 describe('the stream of a repository', () => {
-  test('announces each change once, without its content, and cached pages are made anew', async () => {
+  test('announces each change once, without its content, and cached pages are rendered again', async () => {
     const stream = await openStream(path)
     expect(stream.reply.headers).toMatchObject({
       'content-type': 'text/event-stream',
