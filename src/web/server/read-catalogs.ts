@@ -10,10 +10,10 @@ import type {
   CatalogPageModel,
   CatalogSearchModel,
   CatalogsPageModel,
-  PackagePageModel,
   PackageSearchResult,
 } from '../pages/catalog-pages.ts'
 import type { ComparePageModel } from '../pages/compare-page.ts'
+import type { PackagePageModel } from '../pages/package-page.ts'
 
 type CatalogPageStore = StatusPageStore & StateStore
 

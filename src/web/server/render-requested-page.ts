@@ -5,7 +5,8 @@ import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyPullCountByRule } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
-import { renderCatalogPage, renderCatalogsPage, renderPackagePage } from '../pages/catalog-pages.ts'
+import { renderCatalogPage, renderCatalogsPage } from '../pages/catalog-pages.ts'
+import { renderPackagePage } from '../pages/package-page.ts'
 import { renderComparePage } from '../pages/compare-page.ts'
 import {
   parseCatalogListView,
