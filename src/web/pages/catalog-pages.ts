@@ -192,11 +192,14 @@ function renderPackageTable(
       one.heads.join(', '),
       one.versions,
       one.newest ?? renderFaint('none'),
-      one.owners.length === 0 ? renderFaint('maintainers') : one.owners.join(', '),
+      one.owners.length === 0 ? renderFaint('maintainers') : formatFirstNames(one.owners),
       htmlTemplate`${one.deprecated !== undefined && htmlTemplate`${renderLabel('unsure', 'deprecated')} `}${one.stranded.length > 0 && renderLabel('bad', formatCountWithNoun(one.stranded.length, 'stranded version'))}`,
     ]),
   )
 }
+
+export const formatFirstNames = (names: readonly string[], count = 6): string =>
+  `${names.slice(0, count).join(', ')}${names.length > count ? ` and ${names.length - count} more` : ''}`
 
 export const renderFaint = (words: string): Html => htmlTemplate`<span class="faint">${words}</span>`
 

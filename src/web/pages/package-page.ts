@@ -7,6 +7,7 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { htmlTemplate, wrapSvgAsHtml, type Html } from '../html.ts'
 import {
   buildCatalogBreadcrumbs,
+  formatFirstNames,
   renderCatalogCommitInfo,
   renderFaint,
   rowsPerPage,
@@ -127,7 +128,7 @@ function renderChannels(channels: RecordedPackage['channels'], path: string): Ht
     },
     channels.map(({ name, heads, entries, isDefault, deprecated }) => [
       htmlTemplate`<a href="${path}?${String(new URLSearchParams({ channel: name }))}#graph">${name}</a>`,
-      heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : heads.join(', '),
+      heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : formatFirstNames(heads),
       entries,
       htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
     ]),
@@ -145,7 +146,7 @@ function renderVersions(bundles: RecordedPackage['bundles']): Html {
     bundles.map((bundle) => [
       bundle.version === '' ? renderFaint('unknown') : bundle.version,
       htmlTemplate`<code>${bundle.name}</code>`,
-      bundle.channels.length === 0 ? renderFaint('none') : bundle.channels.join(', '),
+      bundle.channels.length === 0 ? renderFaint('none') : formatFirstNames(bundle.channels),
       renderBundleStatusNotes(bundle),
     ]),
   )
@@ -175,12 +176,12 @@ function renderUpgradeGraph(its: PackagePageModel['package'], wanted: string | u
 
 function renderUpgradeList({ nodes, edges }: ChannelGraph): Html {
   const edgesByTarget = Map.groupBy(edges, ({ to }) => to)
-  const shown = nodes.filter(({ isEntry }) => isEntry).slice(0, maxListedUpgradePaths)
+  const entries = nodes.filter(({ isEntry }) => isEntry)
+  const shown = entries.slice(0, maxListedUpgradePaths)
   return htmlTemplate`<ul>${shown.map(({ name, skipRange }) => {
     const sources = [...new Set((edgesByTarget.get(name) ?? []).map(({ from }) => from))]
-    const text = sources.slice(0, 5).join(', ')
-    return htmlTemplate`<li><code>${name}</code>: ${sources.length === 0 ? 'no upgrades to it' : `from ${text}`}${sources.length > 5 && ` and ${sources.length - 5} more`}${skipRange !== undefined && htmlTemplate`, range <code>${skipRange}</code>`}</li>`
-  })}</ul>${nodes.length > shown.length && renderFaint(`The newest ${shown.length} entries.`)}`
+    return htmlTemplate`<li><code>${name}</code>: ${sources.length === 0 ? 'no upgrades to it' : `from ${formatFirstNames(sources)}`}${skipRange !== undefined && htmlTemplate`, range <code>${skipRange}</code>`}</li>`
+  })}</ul>${entries.length > shown.length && renderFaint(`The newest ${shown.length} entries.`)}`
 }
 
 function renderPackageImages(images: PackagePageModel['images'], now: number): Html {
@@ -201,9 +202,7 @@ function renderPackageImages(images: PackagePageModel['images'], now: number): H
       digest === undefined
         ? renderFaint('unknown digest')
         : htmlTemplate`<code title="${digest}">${digest.slice(0, 19)}</code>`,
-      bundles.length > 3
-        ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
-        : bundles.join(', '),
+      formatFirstNames(bundles, 3),
     ]),
   )
 }
