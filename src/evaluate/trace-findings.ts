@@ -68,6 +68,9 @@ export async function traceFindingsToChangedLines(
     .slice(0, maxTracedFindings)
   const files = createChangedLineTracer(commits, repository)
   const lines = new Map<string, TracedFindingLine>()
+  const linesOf = memoizeByTreeAndFile(async (_side: 'result', file) =>
+    (await files.resultText(file))?.replace(/\n$/, '').split('\n'),
+  )
   const trace = async (file: string, first: number, last: number, from: 'result' | 'base') => {
     const key = `${first} ${file}`
     if (lines.has(key)) return lines.get(key)
@@ -83,7 +86,7 @@ export async function traceFindingsToChangedLines(
     const from = finding.rule === configUnreadable.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
     if (excerpts.length < maxExcerpts && from === 'result' && finding.severity === 'error') {
-      const excerpt = cutExcerpt(await files.resultLines(file), line, endLine)
+      const excerpt = cutExcerpt((await linesOf('result', file)) ?? [], line, endLine)
       if (excerpt) excerpts.push({ finding: toFindingIdentityKey(finding), ...excerpt })
     }
     if (fixes.length >= maxSuggestedFixes || from === 'base' || !fixableRuleIds.has(finding.rule)) continue
@@ -133,9 +136,6 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
     const bytes = await bytesOf(side, file)
     return bytes && decodeUtf8LikeGo(bytes)
   })
-  const linesOf = memoizeByTreeAndFile(
-    async (side: 'result', file: string) => (await textOf(side, file))?.replace(/\n$/, '').split('\n') ?? [],
-  )
   const mapTo = memoizeByTreeAndFile(
     async (side: Exclude<Side, 'result'>, file: string): Promise<LineNumberMapper | undefined> => {
       const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
@@ -151,7 +151,7 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
 
   return {
     result: (file: string) => bytesOf('result', file),
-    resultLines: (file: string) => linesOf('result', file),
+    resultText: (file: string) => textOf('result', file),
     async trace(
       file: string,
       first: number,

@@ -13,6 +13,7 @@ import {
   describeMergesSinceEvaluation,
 } from '../../report/evaluation-report.ts'
 import { toFindingIdentityKey } from '../../report/report-options.ts'
+import { decidePullDisplayState } from './read-queue.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type {
@@ -65,26 +66,13 @@ export async function readPullPageModel(
   const commits = report === undefined ? [] : collectMergesSinceEvaluation(report)
   const merges = commits.length === 0 ? new Map() : await store.findPullsOfCommits(repository, commits)
   const published = merged && (await store.readState(pullPublicationStateNamespace, repository, String(pull)))
-  const isMerging = openMerges.some((one) => one.pull === pull)
   const wait = limited.get(pull)
-  const before = openMerges.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
   return {
     ...(row === undefined ? summarizeMergeRecord(merged) : summarizePullRecord(row)),
     repository,
     pull: number,
     url: formatPullUrl(page),
-    state:
-      merged !== undefined
-        ? 'merged'
-        : row === undefined || row.state !== 'open'
-          ? row?.state === 'merged'
-            ? 'merged'
-            : 'closed'
-          : isMerging
-            ? 'merging'
-            : row.verdict === 'merge' && before !== undefined
-              ? 'behind'
-              : row.verdict,
+    state: merged === undefined ? decidePullDisplayState(row, openMerges) : 'merged',
     ...(report && row?.state === 'open' && { steps: decideNextSteps(report.verdict) }),
     findings: report === undefined ? [] : toFindingViews(report, page),
     ...(report && { meanwhile: describeMergesSinceEvaluation(report, merges, page, report.verdict.baseRef) }),

@@ -4,6 +4,7 @@ import type { Cache } from '../../ports/cache.ts'
 import type { MergeIntent, MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
 import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
+import type { PullDisplayState } from '../pages/page-elements.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import {
   queueFilterStates,
@@ -52,6 +53,11 @@ export async function readHomePageModel(
   }
 }
 
+const toTitleAndAuthor = ({ title, author }: Partial<PullRecord> = {}) => ({
+  ...(title !== undefined && { title }),
+  ...(author !== undefined && { author }),
+})
+
 /** Trims and bounds what a visitor typed. Empty and unknown values select everything. */
 export function parseQueueFilter(query: URLSearchParams): QueueFilter {
   const read = (name: string) => query.get(name)?.trim().slice(0, 100) ?? ''
@@ -85,7 +91,11 @@ export async function readQueuePageModel(
   const matching = isSearch ? found.filter((row) => matchesQueueFilter(row, filter)) : found
   const rows = isPaged ? matching.slice(0, pullsPerPage) : matching
   const [merging, limited] = await Promise.all([
-    readMergingPullTitles(store, repository, openMerges, rows),
+    openMerges.length > 0
+      ? store.listOpenPullRecords(repository, openMerges.length, {
+          pulls: openMerges.map(({ pull }) => pull),
+        })
+      : [],
     readRateLimitedWork(store, repository, rows),
   ])
   return {
@@ -100,7 +110,7 @@ export async function readQueuePageModel(
     ...(matching.length > rows.length && { next: rows.at(-1)?.pull }),
     merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
       pull,
-      ...merging.get(pull),
+      ...toTitleAndAuthor(merging.find((row) => row.pull === pull)),
       baseRef,
       ...(begunAt !== undefined && { since: begunAt }),
       how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by catalog-bot',
@@ -134,25 +144,6 @@ async function countOpenPulls(
     counts
       .filter((one) => one.repository === toRepositoryKey(repository))
       .map(({ verdict, pulls }) => [verdict, pulls]),
-  )
-}
-
-async function readMergingPullTitles(
-  store: QueuePageStore,
-  repository: RepositoryName,
-  openMerges: readonly MergeIntent[],
-  rows: readonly PullRecord[],
-): Promise<ReadonlyMap<number, Pick<PullRecord, 'title' | 'author'>>> {
-  const missing = openMerges.map(({ pull }) => pull).filter((pull) => !rows.some((row) => row.pull === pull))
-  const more =
-    missing.length === 0
-      ? []
-      : await store.listOpenPullRecords(repository, missing.length, { pulls: missing })
-  return new Map(
-    [...rows, ...more].map(({ pull, title, author }) => [
-      pull,
-      { title, ...(author !== undefined && { author }) },
-    ]),
   )
 }
 
@@ -190,24 +181,34 @@ async function readRateLimitedWork(
 
 const rateLimitedJobKinds = ['train', 'pull', 'sweep', 'scan'] as const
 
+/** A pull request is behind if another one merges into its branch. */
+export function decidePullDisplayState(
+  row: Pick<PullRecord, 'pull' | 'baseRef' | 'state' | 'verdict'> | undefined,
+  openMerges: readonly MergeIntent[],
+): PullDisplayState {
+  if (row?.state !== 'open') return row?.state ?? 'closed'
+  if (openMerges.some(({ pull }) => pull === row.pull)) return 'merging'
+  const isBehind = row.verdict === 'merge' && openMerges.some(({ baseRef }) => baseRef === row.baseRef)
+  return isBehind ? 'behind' : row.verdict
+}
+
 function toQueuedPullView(row: PullRecord, openMerges: readonly MergeIntent[]): QueuedPullView {
-  const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons, verdict } = row
-  const isMerging = openMerges.some((merge) => merge.pull === pull)
-  const before = openMerges.find((merge) => merge.baseRef === baseRef && merge.pull !== pull)
-  const isBehind = verdict === 'merge' && !isMerging && before !== undefined
+  const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons } = row
+  const state = decidePullDisplayState(row, openMerges)
+  const before = openMerges.find((merge) => merge.baseRef === baseRef)
   return {
     pull,
     title,
     ...(author !== undefined && { author }),
     baseRef,
     draft,
-    state: isMerging ? 'merging' : isBehind ? 'behind' : verdict,
+    state,
     since,
     openedAt,
     lookedAt,
     reasons,
     who: [...new Set(reasons.flatMap(({ who = [] }) => who))],
-    ...(isBehind && { behind: before.pull }),
+    ...(state === 'behind' && before && { behind: before.pull }),
   }
 }
 
