@@ -147,8 +147,9 @@ export async function readComparePageModel(
   repository: RepositoryName,
   query: URLSearchParams,
 ): Promise<ComparePageModel | undefined> {
+  // By the numbers in the keys: `v4.9` comes before `v4.10`.
   const catalogs = (await store.listCatalogTotals(repository)).toSorted((a, b) =>
-    compareNaturally(a.key, b.key),
+    a.key.localeCompare(b.key, 'en', { numeric: true }),
   )
   const keys = catalogs.map(({ key }) => key)
   const [before, after] = [query.get('from') ?? keys.at(-2), query.get('to') ?? keys.at(-1)].map((key) =>
@@ -177,6 +178,3 @@ export async function readComparePageModel(
     packages: found.map(compareRecordedPackages),
   }
 }
-
-/** By the numbers in the texts: `v4.9` comes before `v4.10`. */
-const { compare: compareNaturally } = new Intl.Collator('en', { numeric: true })
