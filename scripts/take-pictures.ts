@@ -20,7 +20,7 @@ const pagesToCapture = [
   ['operations', `${repositoryPagePath}/operations`, 0],
 ] as const
 /** Each page is taken in each of these, with this ending of the file's name. */
-const looks = [
+const pictureVariants = [
   ['', 'light', 920, 600],
   ['-dark', 'dark', 920, 600],
   ['-narrow', 'light', 360, 700],
@@ -35,7 +35,7 @@ const pagesFixture = await startPagesFixture()
 const browser = await launchBrowser()
 try {
   await fillPagesStore(pagesFixture.store, { isTame: true })
-  for (const [ending, colorScheme, width, height] of looks) {
+  for (const [ending, colorScheme, width, height] of pictureVariants) {
     const page = await browser.newPage({ colorScheme })
     for (const [name, path, more] of pagesToCapture) {
       await page.setViewportSize({ width, height: height + more })

@@ -246,7 +246,7 @@ describe('in a browser', () => {
         await page.getByLabel('Author').fill('eri')
         await recordChange('buoy 9.9.9')
         // Longer than the page waits before it loads itself again.
-      await page.waitForTimeout(700)
+        await page.waitForTimeout(700)
         expect(await page.getByLabel('Author').inputValue()).toBe('eri')
         await page.getByLabel('Author').fill('erin')
         await page.keyboard.press('Enter')
