@@ -111,11 +111,19 @@ function readCommentedEntries(
 
 const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: string, content: string]>> = {
   home: ['/', 'repositories that you can read, with their open pull requests, freezes, and merges'],
-  repository: ['/r/OWNER/NAME', 'queue of a repository: open pull requests, merges in progress, and freezes'],
+  repository: [
+    '/r/OWNER/NAME',
+    'queue of a repository: open pull requests, merges in progress, and freezes; `?state=blocked&author=LOGIN&package=NAME` filters',
+  ],
   pull: ['/r/OWNER/NAME/pull/1', 'history of a pull request'],
   catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot serves'],
   catalog: ['/r/OWNER/NAME/catalog/CATALOG', 'packages of a catalog'],
   package: ['/r/OWNER/NAME/catalog/CATALOG/PACKAGE', 'versions, channels, owners, upgrade graph, and images of a package'], // prettier-ignore
+  compare: ['/r/OWNER/NAME/compare', 'packages that differ between two catalogs, `?from=CATALOG&to=CATALOG`'],
+  operations: [
+    '/r/OWNER/NAME/operations',
+    'what is broken, merges per day, waiting times, GitHub requests, and published images',
+  ],
   'repository-overview': ['/r/OWNER/NAME/overview', 'missing images, stranded versions, and weekly findings of a repository'], // prettier-ignore
   overview: ['/overview', 'missing images and stranded versions of every repository that you can read'],
   'repository-merged': ['/r/OWNER/NAME/merged', 'merged pull requests of a repository; `.atom` for a feed'],
@@ -127,7 +135,9 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   'signed-in': ['/sign-in/back', "callback URL of the App's OAuth client"],
   'sign-out': ['/sign-out', '`POST`: signs out, and revokes the token'],
   resume: ['/r/OWNER/NAME/resume', '`POST`: unfreezes merging, for signed-in maintainers'],
+  events: ['/r/OWNER/NAME/events', 'server-sent events that tell open pages to update'],
   style: ['/pages.css', 'stylesheet'],
+  script: ['/pages.js', 'script that updates open pages'],
 }
 
 function renderStatusPages(): string {

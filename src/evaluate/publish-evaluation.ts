@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { PullReportOptions } from '../report/report-options.ts'
 import { renderPullReport, type PullReport } from '../report/report.ts'
-import { describeBrokenBaseBranchFiles, describeChannelHeadConflicts } from '../report/evaluation-report.ts'
+import { collectMergesSinceEvaluation, describeMergesSinceEvaluation } from '../report/evaluation-report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
@@ -65,21 +65,14 @@ export function composePullReport(
 }
 
 /** Describes what others merged since, from the records. */
-async function describeMergesSinceEvaluation(
+async function readMergesSinceEvaluation(
   { snapshot, report }: PullEvaluation,
   { app, forge }: JobContext<MergeRecordStore>,
 ): Promise<readonly string[]> {
-  const { moved = [], baseBreaks = [] } = report
-  if (moved.length === 0 && baseBreaks.length === 0) return []
-  const pulls = await app.store.findPullsOfCommits(
-    forge.repository,
-    [...moved, ...baseBreaks].flatMap(({ commit }) => commit ?? []),
-  )
+  if (report.moved === undefined && report.baseBreaks === undefined) return []
+  const pulls = await app.store.findPullsOfCommits(forge.repository, collectMergesSinceEvaluation(report))
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return [
-    ...describeBrokenBaseBranchFiles(baseBreaks, pulls, page, snapshot.baseRef),
-    ...describeChannelHeadConflicts(moved, pulls, page, snapshot.baseRef),
-  ]
+  return describeMergesSinceEvaluation(report, pulls, page, snapshot.baseRef)
 }
 
 /** A digest of everything the evaluation shows to people. */
@@ -88,7 +81,7 @@ export async function computeEvaluationReportDigest(
   ctx: JobContext<MergeRecordStore>,
 ): Promise<string> {
   const shown = composePullReport(evaluation, ctx, {
-    meanwhile: await describeMergesSinceEvaluation(evaluation, ctx),
+    meanwhile: await readMergesSinceEvaluation(evaluation, ctx),
   })
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
@@ -103,7 +96,7 @@ export async function publishEvaluation(
   how: Pick<PublishPullReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation
-  const meanwhile = await describeMergesSinceEvaluation(evaluation, ctx)
+  const meanwhile = await readMergesSinceEvaluation(evaluation, ctx)
   const compose: PullReportComposer = (runs) => composePullReport(evaluation, ctx, { runs, meanwhile })
   const at = await publishPullReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return

@@ -39,6 +39,7 @@ const unservedBranchConfigDigest = 'not served'
 const maxNamesPerVerdictReason = 20
 const maxRecordedVerdictReasons = 20
 const maxRecordedTextLength = 600
+const maxRecordedPackages = 100
 
 export async function recordEvaluation(
   evaluation: PullEvaluation,
@@ -59,7 +60,7 @@ export async function recordPullClosedOrMerged(
 }
 
 function toEvaluationRecord(
-  { snapshot, verdict, configDigest }: PullEvaluation,
+  { snapshot, verdict, configDigest, report }: PullEvaluation,
   at: number,
 ): EvaluationRecord {
   const { repository, pull, title, author, draft, head, base, baseRef, openedAt } = snapshot
@@ -88,6 +89,7 @@ function toEvaluationRecord(
     })),
     checks: formatCheckOutcomeLines(verdict.outcomes).map(truncateRecordedText),
     approvals: toApprovalViews(snapshot),
+    packages: report.packages?.slice(0, maxRecordedPackages).map(truncateRecordedText),
     findings: [...findings.values()],
     at,
   }

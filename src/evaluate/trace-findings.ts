@@ -10,6 +10,7 @@ import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { isGitError } from '../adapters/git/git-error.ts'
 import {
   toFindingIdentityKey,
+  type SourceExcerpt,
   type SuggestedFixForFinding,
   type TracedFindingLine,
 } from '../report/report-options.ts'
@@ -37,11 +38,17 @@ export interface FindingTraceCommits {
 export interface TracedFindings {
   readonly lines: readonly TracedFindingLine[]
   readonly fixes: readonly SuggestedFixForFinding[]
+  readonly excerpts: readonly SourceExcerpt[]
 }
 
 /** Comments show fewer, and check runs few more. */
 const maxTracedFindings = 300
 const maxSuggestedFixes = 12
+const maxExcerpts = 12
+/** Lines before and after a finding. */
+const excerptContextLines = 2
+const maxExcerptLines = 8
+const maxExcerptLineLength = 200
 /** Findings in larger files link to the whole file. */
 const maxTracedFileBytes = 4 * 1024 * 1024
 /** GitHub's diff shows this many lines around each change and accepts comments on them. */
@@ -61,6 +68,9 @@ export async function traceFindingsToChangedLines(
     .slice(0, maxTracedFindings)
   const files = createChangedLineTracer(commits, repository)
   const lines = new Map<string, TracedFindingLine>()
+  const linesOf = memoizeByTreeAndFile(async (_side: 'result', file) =>
+    (await files.resultText(file))?.replace(/\n$/, '').split('\n'),
+  )
   const trace = async (file: string, first: number, last: number, from: 'result' | 'base') => {
     const key = `${first} ${file}`
     if (lines.has(key)) return lines.get(key)
@@ -69,11 +79,16 @@ export async function traceFindingsToChangedLines(
     return traced
   }
   const fixes: SuggestedFixForFinding[] = []
+  const excerpts: SourceExcerpt[] = []
   for (const finding of placed) {
     const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
     // The configuration is read from the base branch.
     const from = finding.rule === configUnreadable.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
+    if (excerpts.length < maxExcerpts && from === 'result' && finding.severity === 'error') {
+      const excerpt = cutExcerpt((await linesOf('result', file)) ?? [], line, endLine)
+      if (excerpt) excerpts.push({ finding: toFindingIdentityKey(finding), ...excerpt })
+    }
     if (fixes.length >= maxSuggestedFixes || from === 'base' || !fixableRuleIds.has(finding.rule)) continue
     const bytes = await files.result(file)
     const fix = bytes && computeFindingFix(finding, bytes)
@@ -84,7 +99,21 @@ export async function traceFindingsToChangedLines(
       isWhole && (await files.isInDiff(file, there)) ? { first: there.first, last: there.last } : undefined
     fixes.push({ finding: toFindingIdentityKey(finding), fix, ...(suggestion && { suggestion }) })
   }
-  return { lines: [...lines.values()], fixes }
+  return { lines: [...lines.values()], fixes, excerpts }
+}
+
+function cutExcerpt(
+  lines: readonly string[],
+  line: number,
+  endLine: number,
+): Pick<SourceExcerpt, 'first' | 'lines'> | undefined {
+  if (line > lines.length) return undefined
+  const first = Math.max(1, line - excerptContextLines)
+  const end = Math.min(endLine + excerptContextLines, first + maxExcerptLines - 1)
+  return {
+    first,
+    lines: lines.slice(first - 1, end).map((text) => text.slice(0, maxExcerptLineLength).toWellFormed()),
+  }
 }
 
 function createChangedLineTracer(commits: FindingTraceCommits, repository: FindingTraceGitRepository) {
@@ -122,6 +151,7 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
 
   return {
     result: (file: string) => bytesOf('result', file),
+    resultText: (file: string) => textOf('result', file),
     async trace(
       file: string,
       first: number,

@@ -38,6 +38,8 @@ export interface EvaluationRecord {
   /** One line per check, such as `validation: 1 error`. */
   readonly checks: readonly string[]
   readonly approvals: readonly ApprovalView[]
+  /** The packages that the pull request changes. */
+  readonly packages?: readonly string[] | undefined
   /** The rules with findings, without duplicates. */
   readonly findings: readonly { readonly rule: string; readonly severity: Severity }[]
   /** Milliseconds since the epoch. */
@@ -56,7 +58,7 @@ export interface ApprovalView {
 /** A pull request's latest state. Times are milliseconds since the epoch. */
 export interface PullRecord extends Pick<
   EvaluationRecord,
-  'pull' | 'title' | 'author' | 'draft' | 'head' | 'baseRef' | 'reasons' | 'checks' | 'approvals'
+  'pull' | 'title' | 'author' | 'draft' | 'head' | 'baseRef' | 'reasons' | 'checks' | 'approvals' | 'packages'
 > {
   readonly state: 'open' | 'closed' | 'merged'
   readonly verdict: VerdictKind
@@ -105,10 +107,36 @@ export interface RecordedImageReference {
   readonly seenAt: number
 }
 
+/** A day's merges, and the pull requests opened that day that have a verdict. Medians are in milliseconds. */
+export interface DailyPullTimes {
+  /** Days since the epoch, UTC. */
+  readonly day: number
+  readonly merges: number
+  /** From opening to the merge. Absent if no opening time is recorded. */
+  readonly medianMergeMs?: number
+  readonly verdicts: number
+  /** From opening to the first verdict. */
+  readonly medianVerdictMs?: number
+}
+
+/** Which rows of a list to read. */
+export interface RecordPage {
+  readonly limit: number
+  readonly offset: number
+}
+
 export interface CatalogTotals extends RecordedCatalog {
   readonly packages: number
   readonly bundles: number
   readonly stranded: number
+}
+
+/** Selects open pull requests. Absent parts select all. */
+export interface OpenPullFilter {
+  readonly verdict?: VerdictKind | undefined
+  /** Only pull requests with a higher number. */
+  readonly after?: number | undefined
+  readonly pulls?: readonly PullNumber[] | undefined
 }
 
 export interface StatusPageStore {
@@ -126,7 +154,12 @@ export interface StatusPageStore {
   ): Promise<number | undefined>
   /** Marks the recorded open pull requests not in `open` as closed, without a known time. */
   retainOpenPulls(repository: RepositoryName, open: readonly PullNumber[], at: number): Promise<void>
-  listOpenPullRecords(repository: RepositoryName, limit: number): Promise<readonly PullRecord[]>
+  /** Ordered by number. */
+  listOpenPullRecords(
+    repository: RepositoryName,
+    limit: number,
+    filter?: OpenPullFilter,
+  ): Promise<readonly PullRecord[]>
   findPullRecord(repository: RepositoryName, pull: PullNumber): Promise<PullRecord | undefined>
   verdictChanges(
     repository: RepositoryName,
@@ -148,7 +181,11 @@ export interface StatusPageStore {
     before?: number,
   ): Promise<readonly MergedPullRecord[]>
   mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPullRecord | undefined>
+  /** For each repository, by its lowercase `owner/name`: text that differs after each change that its pages show. */
+  readRepositoryVersions(repositories: readonly RepositoryName[]): Promise<ReadonlyMap<string, string>>
   ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly DailyPullCountByRule[]>
+  /** In order, without days on which nothing happened. Covers the newest 5,000 pull requests. */
+  dailyPullTimes(repository: RepositoryName, sinceDay: number): Promise<readonly DailyPullTimes[]>
 
   /** Replaces a branch's catalogs. Without `packages`, a catalog keeps its own. */
   recordCatalogs(
@@ -170,6 +207,27 @@ export interface StatusPageStore {
     catalog: string,
     name: string,
   ): Promise<RecordedPackage | undefined>
+  /**
+   * Packages of one or all catalogs that contain this text; those with it in their name come first. Ignores the case
+   * of package names and display names; other text matches as written or in lowercase. A word of the format in which
+   * packages are stored, such as `image`, finds only package names.
+   */
+  searchPackages(
+    repository: RepositoryName,
+    search: RecordPage & { readonly text: string; readonly catalog?: string | undefined },
+  ): Promise<{
+    readonly total: number
+    readonly found: readonly { readonly catalog: string; readonly package: RecordedPackage }[]
+  }>
+  /** Packages that differ between two catalogs, by name. */
+  differingPackages(
+    repository: RepositoryName,
+    catalogs: { readonly before: string; readonly after: string },
+    page: RecordPage,
+  ): Promise<{
+    readonly total: Readonly<Record<'added' | 'removed' | 'changed', number>>
+    readonly found: readonly { readonly before?: RecordedPackage; readonly after?: RecordedPackage }[]
+  }>
   recordImageSightings(repository: RepositoryName, images: readonly RecordedImageReference[]): Promise<void>
   findImageSightings(
     repository: RepositoryName,

@@ -88,6 +88,16 @@ export const publicationStateNamespace = defineStateNamespace<PublicationState>(
   read: (stored) => publicationStateSchema.safeParse(stored).data,
 })
 
+/** The parts of CatalogPublication.id. `image` has a tag. Only a directory can contain spaces. */
+export function parsePublicationId(id: string): Readonly<Record<'branch' | 'root' | 'image', string>> {
+  const [first, last] = [id.indexOf(' '), id.lastIndexOf(' ')]
+  return {
+    branch: id.slice(0, first),
+    root: id.slice(first + 1, Math.max(last, first + 1)),
+    image: id.slice(last + 1),
+  }
+}
+
 export const emptyPublicationState: PublicationState = { history: [], pulls: [], undeletable: [] }
 
 const rollbackRequestSchema = z.object({

@@ -2,6 +2,7 @@
 // only differing files, through the caller's `texts`.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { drawPackageDiff, type PackageDrawing } from '@catalog-bot/fbc/graph/drawing'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import {
@@ -24,7 +25,7 @@ import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
 import { isPossibleCompositeListPath, parseCompositeListFile } from './references/reference-list.ts'
 
-interface UpgradeGraphChangeDrawing {
+export interface UpgradeGraphChangeDrawing {
   readonly catalogs: readonly string[]
   readonly drawing: PackageDrawing
 }
@@ -231,21 +232,23 @@ function findAddedImagesInCompositeList({
 }
 
 /** Returns drawings in the order of catalogs and packages. Removed packages have no drawing. */
-export function drawUpgradeGraphChanges(change: PullRequestChange): UpgradeGraphChangeDrawing[] {
-  const found = new Map<string, { catalogs: string[]; drawing: PackageDrawing }>()
-  for (const { root, version, base, result, packages } of change.catalogs)
-    for (const { name, kind } of packages) {
-      if (kind === 'removed' || !result) continue
-      const before = base && buildPackageGraphs(base, name)[0]
-      const drawing = drawPackageDiff(before, buildPackageGraphs(result, name)[0])
-      if (drawing.channels.length === 0) continue
-      const key = JSON.stringify(drawing)
-      const known = found.get(key)
-      if (known) known.catalogs.push(version ?? root)
-      else found.set(key, { catalogs: [version ?? root], drawing })
-    }
-  return [...found.values()]
-}
+export const drawUpgradeGraphChanges = memoizePerObject(
+  (change: PullRequestChange): readonly UpgradeGraphChangeDrawing[] => {
+    const found = new Map<string, { catalogs: string[]; drawing: PackageDrawing }>()
+    for (const { root, version, base, result, packages } of change.catalogs)
+      for (const { name, kind } of packages) {
+        if (kind === 'removed' || !result) continue
+        const before = base && buildPackageGraphs(base, name)[0]
+        const drawing = drawPackageDiff(before, buildPackageGraphs(result, name)[0])
+        if (drawing.channels.length === 0) continue
+        const key = JSON.stringify(drawing)
+        const known = found.get(key)
+        if (known) known.catalogs.push(version ?? root)
+        else found.set(key, { catalogs: [version ?? root], drawing })
+      }
+    return [...found.values()]
+  },
+)
 
 /** Returns the Mermaid source of all legible drawings, or undefined if there are none. */
 export function renderChangeAsMermaid(change: PullRequestChange): string | undefined {

@@ -4,6 +4,7 @@ import { compareFindings, type Finding, type Severity, formatFixAsDiff } from '@
 import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import {
+  escapeSourceLine,
   toCodeSpan,
   toTableCodeSpan,
   escapeMarkdown,
@@ -94,11 +95,7 @@ function renderSuggestedFixDiff(finding: Finding, { fixes = [] }: FindingLinkOpt
   const reportedFix = fixes.find((each) => each.finding === toFindingIdentityKey(finding))
   const lines = reportedFix && formatFixAsDiff(reportedFix.fix)
   if (lines === undefined || lines.length > maxDisplayedFixLines) return undefined
-  return renderFencedBlock('diff', lines.map((line) => removeInvisibleCharacters(line)).join('\n'))
-}
-
-function removeInvisibleCharacters(line: string): string {
-  return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
+  return renderFencedBlock('diff', lines.map(escapeSourceLine).join('\n'))
 }
 
 /** Lists only the differences from the first finding, without repeating a sentence. */
@@ -201,26 +198,47 @@ interface FindingLocationLink {
   readonly isOnBase: boolean
 }
 
+/** Where people see a finding on GitHub. */
+export interface GitHubFindingLocation {
+  /** In the head, or in the base if the head lacks the line. */
+  readonly first: number
+  readonly last: number
+  readonly isOnBase: boolean
+  /** Absent if the line is in neither, or the page is unknown. */
+  readonly url?: string
+}
+
 /** The location of a finding, or of its fix if that is more precise. */
-function getFindingLocation(
+export function locateFindingOnGitHub(
   finding: Finding,
   commits: HeadAndBaseCommits,
-  options: FindingLinkOptions,
-): FindingLocationLink | undefined {
+  { lines, fixes = [], page }: FindingLinkOptions,
+): GitHubFindingLocation | undefined {
   const { at } = finding
   if (at === undefined) return undefined
-  const { lines, fixes = [], page } = options
   const fix = fixes.find((each) => each.finding === toFindingIdentityKey(finding))?.fix
   const line = fix?.first ?? at.line
   const traced: Pick<TracedFindingLine, 'side' | 'first' | 'last'> | undefined =
     lines === undefined
       ? { side: 'head', first: line, last: fix?.last ?? line }
       : createTracedLineLookup(lines)(at.file, line)
-  const label = formatFindingLocation(at.file, traced ?? { first: line, last: line })
-  if (traced === undefined || page === undefined) return { link: label, isOnBase: false }
-  const { side } = traced
-  const link = `[${label}](${formatLineRangeUrl(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
-  return { link, isOnBase: side === 'base' }
+  if (traced === undefined || page === undefined)
+    return { first: traced?.first ?? line, last: traced?.last ?? line, isOnBase: false }
+  const { side, first, last } = traced
+  const url = formatLineRangeUrl(page, side === 'head' ? commits.head : commits.base, at.file, traced)
+  return { first, last, isOnBase: side === 'base', url }
+}
+
+function getFindingLocation(
+  finding: Finding,
+  commits: HeadAndBaseCommits,
+  options: FindingLinkOptions,
+): FindingLocationLink | undefined {
+  const location = locateFindingOnGitHub(finding, commits, options)
+  if (finding.at === undefined || location === undefined) return undefined
+  const label = formatFindingLocation(finding.at.file, location)
+  const { url, isOnBase } = location
+  return { link: url === undefined ? label : `[${label}](${url})`, isOnBase }
 }
 
 /** Shows the file's name and folder, because most catalog files share a name and a full path would hide the line number. */

@@ -25,6 +25,11 @@ export function toSingleLineText(text: string, limit = 300): string {
   return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`
 }
 
+/** A line of a file for a code block: keeps its spaces, and shows invisible characters as visible marks. */
+export function escapeSourceLine(line: string): string {
+  return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
+}
+
 /** A code span, in which GitHub ignores mentions, references and links. */
 export function toCodeSpan(text: string, limit = 200): string {
   const shown = toSingleLineText(text, limit)

@@ -1,5 +1,6 @@
 import type { CommentPolicy } from '../config/config.ts'
-import type { SuggestedFixForFinding, TracedFindingLine } from './report-options.ts'
+import type { SourceExcerpt, SuggestedFixForFinding, TracedFindingLine } from './report-options.ts'
+import type { UpgradeGraphChangeDrawing } from '../pull-request/describe-change.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './urls.ts'
@@ -38,10 +39,16 @@ export interface EvaluationReport {
   readonly changeLines: readonly string[]
   readonly commandLines: readonly string[]
   readonly graph?: string | undefined
+  /** The names of the changed packages. */
+  readonly packages?: readonly string[] | undefined
+  /** The changed upgrade graphs, for pages. Absent for graphs that are too large. */
+  readonly drawings?: readonly UpgradeGraphChangeDrawing[] | undefined
   readonly change?: string | undefined
   /** Absent: not traced. */
   readonly lines?: readonly TracedFindingLine[] | undefined
   readonly fixes?: readonly SuggestedFixForFinding[] | undefined
+  /** For the first errors. */
+  readonly excerpts?: readonly SourceExcerpt[] | undefined
   /** Conflicting changes that were merged into the base since the pull request was opened. */
   readonly moved?: readonly ChannelHeadConflict[] | undefined
   /** Who broke the base, if the errors are on it already. */
@@ -100,6 +107,24 @@ export function describeChannelHeadConflicts(
           : `replaces ${toCodeSpan(replaces)} with ${toCodeSpan(entry)}`
     return `${origin} and ${effect}. Make either ${toCodeSpan(mine)} or ${toCodeSpan(entry)} replace or skip the other.`
   })
+}
+
+/** The commits that describeMergesSinceEvaluation() names. */
+export function collectMergesSinceEvaluation({ moved = [], baseBreaks = [] }: EvaluationReport): CommitSha[] {
+  return [...moved, ...baseBreaks].flatMap(({ commit }) => commit ?? [])
+}
+
+/** Lines of Markdown. `pulls`: pull requests that catalog-bot merged, by their merge commits. */
+export function describeMergesSinceEvaluation(
+  { moved, baseBreaks }: EvaluationReport,
+  pulls: ReadonlyMap<CommitSha, PullNumber>,
+  page: PullUrlParts,
+  branch: string,
+): readonly string[] {
+  return [
+    ...describeBrokenBaseBranchFiles(baseBreaks, pulls, page, branch),
+    ...describeChannelHeadConflicts(moved, pulls, page, branch),
+  ]
 }
 
 /** The projected change, without paths of the pull request. */

@@ -21,6 +21,15 @@ export interface SuggestedFixForFinding {
   readonly suggestion?: { readonly first: number; readonly last: number }
 }
 
+/** The lines around a finding, for pages. The text is untrusted. */
+export interface SourceExcerpt {
+  /** See toFindingIdentityKey(). */
+  readonly finding: string
+  /** The line number of the first line, in the merge result. */
+  readonly first: number
+  readonly lines: readonly string[]
+}
+
 export const checkNamePrefix = 'catalog-bot / '
 
 export const botCheckNames: readonly string[] = toPrefixedCheckNames(checkIds)

@@ -39,22 +39,39 @@ export const formatCatalogPageUrl = (
 ): string =>
   `${formatCatalogsPageUrl(repository)}/${encodePathSegment(catalog)}${packageName === undefined ? '' : `/${encodePathSegment(packageName)}`}`
 
+export const formatComparePageUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/compare`
+
+export const formatOperationsPageUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/operations`
+
 export const formatRulePageUrl = (id?: string): string =>
   id === undefined ? '/rules' : `/rules/${encodePathSegment(id)}`
 
+export const formatEventsUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/events`
+
 export const formatSignInUrl = (to: string): string => `/sign-in?to=${encodePathSegment(to)}`
 
-export type StatusPageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css'
+export type StatusPageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css' | 'js'
 
 export type StatusPageRequest =
-  | { readonly page: 'home' | 'overview' | 'merged' | 'rules' | 'style' }
+  | { readonly page: 'home' | 'overview' | 'merged' | 'rules' | 'style' | 'script' }
   | { readonly page: 'sign-in' | 'signed-in' }
   | { readonly page: 'sign-out' }
   | { readonly page: 'rule'; readonly id: string }
   | {
-      readonly page: 'repository' | 'repository-overview' | 'repository-merged' | 'catalogs' | 'badge'
+      readonly page:
+        | 'repository'
+        | 'repository-overview'
+        | 'repository-merged'
+        | 'catalogs'
+        | 'compare'
+        | 'operations'
+        | 'badge'
       readonly repository: RepositoryName
     }
+  | { readonly page: 'events'; readonly repository: RepositoryName }
   | { readonly page: 'resume'; readonly repository: RepositoryName }
   | { readonly page: 'pull'; readonly repository: RepositoryName; readonly pull: number }
   | { readonly page: 'catalog'; readonly repository: RepositoryName; readonly catalog: string }
@@ -100,7 +117,11 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   if (shorter === undefined || ending === undefined) return undefined
   const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
   if (ending === 'atom' && !isFeed) return undefined
-  if (['sign-in', 'signed-in', 'sign-out', 'resume', 'badge', 'style'].includes(shorter.page))
+  if (
+    ['sign-in', 'signed-in', 'sign-out', 'resume', 'events', 'badge', 'style', 'script'].includes(
+      shorter.page,
+    )
+  )
     return undefined
   return { pageRequest: shorter, form: ending }
 }
@@ -112,6 +133,7 @@ function supportsFormatExtension({ page }: StatusPageRequest): boolean {
 
 function getNonHtmlPageFormat({ page }: StatusPageRequest): { form?: StatusPageFormat } {
   if (page === 'badge') return { form: 'svg' }
+  if (page === 'script') return { form: 'js' }
   return page === 'style' ? { form: 'css' } : {}
 }
 
@@ -131,6 +153,8 @@ function parsePagePath(path: string): StatusPageRequest | undefined {
       return rest.length === 0 ? { page: first } : undefined
     case 'pages.css':
       return rest.length === 0 ? { page: 'style' } : undefined
+    case 'pages.js':
+      return rest.length === 0 ? { page: 'script' } : undefined
     case 'rules':
       if (rest.length === 0) return { page: 'rules' }
       // Findings link to `<RULES_URL>/<rule>.md`, wherever that is.
@@ -166,8 +190,11 @@ function parseRepositoryPage(
       return more.length === 0 ? { page: 'repository-overview', repository } : undefined
     case 'merged':
       return more.length === 0 ? { page: 'repository-merged', repository } : undefined
+    case 'compare':
+    case 'operations':
     case 'resume':
-      return more.length === 0 ? { page: 'resume', repository } : undefined
+    case 'events':
+      return more.length === 0 ? { page: section, repository } : undefined
     case 'pull':
       return more.length === 1 && /^[1-9]\d{0,9}$/.test(first ?? '')
         ? { page: 'pull', repository, pull: Number(first) }

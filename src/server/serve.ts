@@ -310,7 +310,7 @@ async function startHttpServers(
 type RepositoryContextFactory = ReturnType<typeof createRepositoryContextFactory>
 
 function createStatusPagesHandler(
-  { settings, store, clock, log }: AppServices<Store>,
+  { settings, store, clock, log, metrics }: AppServices<Store>,
   { open }: RepositoryContextFactory,
 ): StatusPageHandler | undefined {
   return createPagesHandler({
@@ -318,6 +318,7 @@ function createStatusPagesHandler(
     store,
     clock,
     log,
+    requestQuota: (installation) => readRequestQuota(metrics, installation),
     resume: createUnfreezeHandler({
       store,
       open,
@@ -325,6 +326,20 @@ function createStatusPagesHandler(
         log.info({ repository, branch, kind, login }, 'a maintainer unfroze merging on a status page'),
     }),
   })
+}
+
+async function readRequestQuota({ remaining, limit }: AppServices<Store>['metrics'], installation: number) {
+  const [left, limits] = await Promise.all([remaining.get(), limit.get()])
+  return left.values
+    .filter(({ labels }) => labels.installation === installation)
+    .map(({ labels: { resource }, value }) => ({
+      resource: String(resource),
+      remaining: value,
+      limit:
+        limits.values.find(
+          ({ labels }) => labels.installation === installation && labels.resource === resource,
+        )?.value ?? value,
+    }))
 }
 
 function startJobWorker(

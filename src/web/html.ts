@@ -1,5 +1,5 @@
 // HTML templates that escape every value except markup made here. The only place where external text becomes markup.
-import { toSingleLineText } from '../report/escape.ts'
+import { escapeSourceLine, toSingleLineText } from '../report/escape.ts'
 import { escapeHtml } from './escape-html.ts'
 
 const maxHtmlTextLength = 10_000
@@ -40,12 +40,21 @@ export function renderPreformattedText(text: string): Html {
   return new EscapedHtml(escapeHtml(text))
 }
 
+/** See escapeSourceLine(). */
+export function renderSourceLine(line: string): Html {
+  return new EscapedHtml(escapeHtml(escapeSourceLine(line)))
+}
+
 export function convertHtmlToString(markup: Html): string {
   return EscapedHtml.textOf(markup)
 }
 
-/** Matches text that is not plain ASCII on one line, has markup characters or repeated spaces, or is too long. */
-const textNeedingEscapingPattern = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
+/**
+ * Matches text that is not on one line, has markup characters or repeated spaces, is too long, or has characters other
+ * than ASCII, European letters, dashes, quotation marks, and arrows and other signs, none of which is invisible.
+ */
+const textNeedingEscapingPattern =
+  /[^ !#-%(-;=?-~\u00a1-\u00ac\u00ae-\u017f\u2010-\u2027\u2190-\u21ff\u2200-\u22ff\u25a0-\u25ff\u2713\u2717]| {2}|^.{10000}/
 
 function escapeHtmlTemplatePart(part: HtmlTemplatePart): string {
   if (part === undefined || part === false) return ''

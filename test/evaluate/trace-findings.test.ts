@@ -55,7 +55,13 @@ async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
     text: lines[line - 1],
     shown: linesBySide[side][first - 1],
   }))
-  return { lines, places: locations, result: merge.tree, commits: { head, base, result: merge.tree } }
+  return {
+    lines,
+    places: locations,
+    excerpts: traced.excerpts,
+    result: merge.tree,
+    commits: { head, base, result: merge.tree },
+  }
 }
 
 const commitCatalogFile = (text: string, parents: CommitSha[] = [], more: OriginFiles = {}) =>
@@ -68,8 +74,15 @@ describe('every line of the result links to the same line', () => {
       `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentBlock}`,
       [base],
     )
-    const { lines, places } = await traceFindingOnEveryLine(base, head)
+    const { lines, places, excerpts } = await traceFindingOnEveryLine(base, head)
     expect(places).toHaveLength(lines.length)
+    // The first errors come with the lines around them.
+    expect(excerpts.slice(0, 3)).toEqual([
+      { finding: expect.any(String), first: 1, lines: lines.slice(0, 3) },
+      { finding: expect.any(String), first: 1, lines: lines.slice(0, 4) },
+      { finding: expect.any(String), first: 1, lines: lines.slice(0, 5) },
+    ])
+    expect(excerpts.at(-1)).toMatchObject({ first: 10, lines: lines.slice(9, 14) })
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'head', shown: text })
   })
   test('on the head, or on the base for lines from another merge', async () => {

@@ -1,6 +1,8 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
 import { htmlTemplate, wrapSvgAsHtml, convertHtmlToString } from '../../src/web/html.ts'
+import { escapeHtml } from '../../src/web/escape-html.ts'
+import { toSingleLineText } from '../../src/report/escape.ts'
 import { renderMarkdownLineAsText, renderMarkdown } from '../../src/web/pages/markdown.ts'
 import { createCookieSealer } from '../../src/web/server/sign-in.ts'
 
@@ -15,6 +17,13 @@ test.each([
   expect(convertHtmlToString(htmlTemplate`<p title="${text}">${[text]}</p>`)).toBe(
     `<p title="${shown}">${shown}</p>`,
   )
+})
+
+test('text that is not escaped, to save time, would not change', () => {
+  const all = Array.from({ length: 0x10000 }, (_, code) => `a${String.fromCharCode(code)}b`)
+  const isDifferent = (text: string) =>
+    convertHtmlToString(htmlTemplate`${text}`) !== escapeHtml(toSingleLineText(text))
+  expect(all.filter(isDifferent)).toEqual([])
 })
 
 test('nothing that looks like markup and was not made here is any', () => {

@@ -17,7 +17,7 @@ import { createRecordedCatalogStore } from './recorded-catalogs.ts'
 
 type PullDisplayData = Pick<
   EvaluationRecord,
-  'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals'
+  'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals' | 'packages'
 >
 
 interface RecordedPullRow {
@@ -43,6 +43,7 @@ interface MergedPullRow {
 }
 
 const msPerDay = 24 * 3600_000
+const maxTimedPulls = 5000
 const pullSqlColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
 const mergedPullSqlColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
   (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
@@ -55,6 +56,7 @@ export function createStatusPageStore(database: Database): StatusPageStore {
     ...createRepositoryRecordStore(database),
     ...createPullRecordStore(database),
     ...createVerdictRecordStore(database),
+    ...createPullTimeStore(database),
     ...createMergedPullRecordStore(database),
   }
 }
@@ -144,10 +146,14 @@ function createPullRecordStore(
       )
     },
 
-    listOpenPullRecords: async (repository, limit) => {
+    listOpenPullRecords: async (repository, limit, filter = {}) => {
+      const { verdict, after = 0, pulls } = filter
       const rows = await database.query<RecordedPullRow>(
-        `SELECT ${pullSqlColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
-        [toRepositoryKey(repository), limit],
+        `SELECT ${pullSqlColumns} FROM ${databaseSchemaName}.pull_seen
+         WHERE repository = $1 AND state = 'open' AND pull > $3 AND ($4::text IS NULL OR verdict = $4)
+           AND ($5::integer[] IS NULL OR pull = ANY($5))
+         ORDER BY pull LIMIT $2`,
+        [toRepositoryKey(repository), limit, after, verdict ?? null, pulls ?? null],
       )
       return rows.map(toPullRecord)
     },
@@ -216,9 +222,50 @@ function createVerdictRecordStore(
   }
 }
 
+function createPullTimeStore(database: Database): Pick<StatusPageStore, 'dailyPullTimes'> {
+  return {
+    dailyPullTimes: async (repository, sinceDay) => {
+      const rows = await database.query<{
+        day: number
+        merges: number
+        merge_ms: number | null
+        verdicts: number
+        verdict_ms: number | null
+      }>(
+        `WITH merged AS (
+           SELECT intent.pull, extract(epoch FROM intent.ended_at) * 1000 AS at FROM ${databaseSchemaName}.intent
+           WHERE repository = $1 AND outcome = 'landed' ORDER BY id DESC LIMIT $3),
+         opened AS (
+           SELECT pull, opened_at, (SELECT min(at) FROM ${databaseSchemaName}.verdict_change AS change
+             WHERE change.repository = $1 AND change.pull = seen.pull) AS verdict_at
+           FROM (SELECT pull, opened_at FROM ${databaseSchemaName}.pull_seen WHERE repository = $1
+             ORDER BY pull DESC LIMIT $3) AS seen
+           WHERE opened_at >= $2::float8 * ${msPerDay}),
+         timed AS (
+           SELECT merged.at AS at, true AS is_merge, merged.at - seen.opened_at AS ms FROM merged
+             LEFT JOIN ${databaseSchemaName}.pull_seen AS seen ON seen.repository = $1 AND seen.pull = merged.pull
+           UNION ALL SELECT opened_at, false, verdict_at - opened_at FROM opened WHERE verdict_at IS NOT NULL)
+         SELECT floor(at / ${msPerDay})::integer AS day, (count(*) FILTER (WHERE is_merge))::integer AS merges,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE is_merge) AS merge_ms,
+           (count(*) FILTER (WHERE NOT is_merge))::integer AS verdicts,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE NOT is_merge) AS verdict_ms
+         FROM timed WHERE at >= $2::float8 * ${msPerDay} GROUP BY 1 ORDER BY 1`,
+        [toRepositoryKey(repository), sinceDay, maxTimedPulls],
+      )
+      return rows.map(({ day, merges, merge_ms, verdicts, verdict_ms }) => ({
+        day,
+        merges,
+        ...(merge_ms !== null && { medianMergeMs: Math.max(0, merge_ms) }),
+        verdicts,
+        ...(verdict_ms !== null && { medianVerdictMs: Math.max(0, verdict_ms) }),
+      }))
+    },
+  }
+}
+
 function createMergedPullRecordStore(
   database: Database,
-): Pick<StatusPageStore, 'mergedPulls' | 'mergedPull'> {
+): Pick<StatusPageStore, 'mergedPulls' | 'mergedPull' | 'readRepositoryVersions'> {
   return {
     mergedPulls: async (repositories, limit, before) => {
       const rows = await database.query<MergedPullRow>(
@@ -228,6 +275,23 @@ function createMergedPullRecordStore(
         [repositories.map(toRepositoryKey), limit, before ?? null],
       )
       return rows.map(toMergedPull)
+    },
+
+    readRepositoryVersions: async (repositories) => {
+      const rows = await database.query<{ repository: string; version: string }>(
+        `SELECT repository, concat_ws(' ',
+           (SELECT sum(hashtextextended(concat_ws(' ', pull, verdict, head, base_ref, shown), 0))
+            FROM ${databaseSchemaName}.pull_seen AS p WHERE p.repository = r.repository AND state = 'open'),
+           (SELECT max(id) FROM ${databaseSchemaName}.intent AS i WHERE i.repository = r.repository AND outcome = 'landed'),
+           (SELECT string_agg(id::text, ',' ORDER BY id) FROM ${databaseSchemaName}.intent AS i
+            WHERE i.repository = r.repository AND outcome IS NULL),
+           (SELECT max(id) FROM ${databaseSchemaName}.stop_event AS e WHERE e.repository = r.repository),
+           (SELECT sum(hashtextextended(value, 0)) FROM ${databaseSchemaName}.state AS s
+            WHERE s.repository = r.repository AND space = 'publication')) AS version
+         FROM unnest($1::text[]) AS r (repository)`,
+        [repositories.map(toRepositoryKey)],
+      )
+      return new Map(rows.map(({ repository, version }) => [repository, version]))
     },
 
     mergedPull: async (repository, pull) => {
@@ -248,8 +312,9 @@ function toPullDisplayData({
   reasons,
   checks,
   approvals,
+  packages,
 }: EvaluationRecord): PullDisplayData {
-  return { title, draft, reasons, checks, approvals, ...(author !== undefined && { author }) }
+  return { title, draft, reasons, checks, approvals, packages, ...(author !== undefined && { author }) }
 }
 
 function toPullRecord(row: RecordedPullRow): PullRecord {

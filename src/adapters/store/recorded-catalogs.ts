@@ -6,7 +6,7 @@ import {
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import { type Database, type SqlQueryExecutor, encodeDatabaseKey } from './database.ts'
+import { type Database, type SqlQueryExecutor, encodeDatabaseKey, toStorableText } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 
@@ -17,6 +17,8 @@ type RecordedCatalogStore = Pick<
   | 'packageSummaries'
   | 'strandedPackages'
   | 'recordedPackage'
+  | 'searchPackages'
+  | 'differingPackages'
   | 'recordImageSightings'
   | 'findImageSightings'
 >
@@ -27,6 +29,8 @@ const maxCharactersPerPackageBatch = 1_000_000
 export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
   return {
     ...createCatalogAndPackageStore(database),
+    ...createPackageSearchStore(database),
+    ...createPackageComparisonStore(database),
     ...createImageReferenceStore(database),
   }
 }
@@ -119,6 +123,81 @@ function createCatalogAndPackageStore(
     },
   }
 }
+
+function createPackageSearchStore(database: Database): Pick<StatusPageStore, 'searchPackages'> {
+  return {
+    searchPackages: async (repository, { text, catalog, limit, offset }) => {
+      const lower = text.toLowerCase()
+      const isNameSearch = wordsOfPackageFormat.some((word) => word.includes(lower))
+      // Lowercasing whole packages takes ten times as long as searching them twice.
+      const rows = await database.query<{ catalog: string; package: string; total: number }>(
+        `SELECT catalog, package, (count(*) OVER ())::integer AS total FROM ${databaseSchemaName}.recorded_package
+         WHERE repository = $1 AND ($2::text IS NULL OR catalog = $2)
+           AND (strpos(lower(name), $5) > 0 OR NOT $8::boolean AND
+             (strpos(lower(summary), $3) > 0 OR strpos(package, $3) > 0 OR $4 <> $3 AND strpos(package, $4) > 0))
+         ORDER BY strpos(lower(name), $5) = 0, name, catalog LIMIT $6 OFFSET $7`,
+        [
+          toRepositoryKey(repository),
+          catalog ?? null,
+          toSearchedJson(lower),
+          toSearchedJson(text),
+          toStorableText(lower),
+          limit,
+          offset,
+          isNameSearch,
+        ],
+      )
+      return {
+        total: rows[0]?.total ?? 0,
+        found: rows.map((row) => ({
+          catalog: row.catalog,
+          package: JSON.parse(row.package) as RecordedPackage,
+        })),
+      }
+    },
+  }
+}
+
+function createPackageComparisonStore(database: Database): Pick<StatusPageStore, 'differingPackages'> {
+  return {
+    differingPackages: async (repository, { before, after }, { limit, offset }) => {
+      const rows = await database.query<{
+        before: string | null
+        after: string | null
+        added: number
+        removed: number
+        total: number
+      }>(
+        `SELECT old.package AS before, new.package AS after,
+           (count(*) FILTER (WHERE old.name IS NULL) OVER ())::integer AS added,
+           (count(*) FILTER (WHERE new.name IS NULL) OVER ())::integer AS removed, (count(*) OVER ())::integer AS total
+         FROM (SELECT name, package FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2) AS old
+         FULL JOIN (SELECT name, package FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $3) AS new
+           ON old.name = new.name
+         WHERE old.package IS DISTINCT FROM new.package
+         ORDER BY coalesce(old.name, new.name) LIMIT $4 OFFSET $5`,
+        [toRepositoryKey(repository), before, after, limit, offset],
+      )
+      const { added = 0, removed = 0, total = 0 } = rows[0] ?? {}
+      return {
+        total: { added, removed, changed: total - added - removed },
+        found: rows.map((row) => ({
+          ...(row.before !== null && { before: JSON.parse(row.before) as RecordedPackage }),
+          ...(row.after !== null && { after: JSON.parse(row.after) as RecordedPackage }),
+        })),
+      }
+    },
+  }
+}
+
+/** The lowercase keys and fixed values of recorded packages. A search for a part of them would find all packages. */
+const wordsOfPackageFormat =
+  'name displayname description defaultchannel deprecated owners channels entries heads isdefault bundles version versions newest image images installmodes minkubeversion isstranded stranded reference graph nodes edges isentry skipped skiprange kind from to range replaces skips iscut true false'.split(
+    ' ',
+  )
+
+/** Text as it appears within a JSON string. */
+const toSearchedJson = (text: string): string => toStorableText(JSON.stringify(text).slice(1, -1))
 
 function createImageReferenceStore(
   database: Database,

@@ -2,7 +2,7 @@
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
+import { drawUpgradeGraphChanges, renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
 import {
   formatDescriptionLinesAsMarkdown,
   describePullRequestChangeAsLines,
@@ -31,6 +31,11 @@ type ChannelHeadConflictRepository = Pick<
 const maxCommitsSearchedForChannelEntry = 60
 const maxChannelHeadConflictFindings = 3
 const maxCatalogFileBytesToSearch = 4 * 1024 * 1024
+
+/** A page with the drawings stays below 100 KiB. */
+const maxPageDrawings = 3
+/** Characters of JSON. */
+const maxPageDrawingLength = 8_000
 
 type ChannelEntriesReader = (
   commit: CommitSha,
@@ -69,6 +74,8 @@ export async function prepareEvaluationReport(
   const traced = commits && (await traceFindingsToChangedLines(findings, commits, repository))
   const moved = await findChannelHeadConflicts(findings, verdict, repository)
   const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
+  const projected = combineProjectedCatalogChanges(becoming)
+  const catalogs = [...change.catalogs, ...projected.catalogs]
   return {
     summary: summarizePullRequestChange(change),
     changeLines:
@@ -79,7 +86,12 @@ export async function prepareEvaluationReport(
             ...describeProjectedCatalogChanges(becoming),
           ]),
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
-    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(becoming)),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(projected),
+    packages: [...new Set(catalogs.flatMap(({ packages }) => packages.map(({ name }) => name)))],
+    drawings: [change, projected]
+      .flatMap(drawUpgradeGraphChanges)
+      .filter(({ drawing }) => JSON.stringify(drawing).length <= maxPageDrawingLength)
+      .slice(0, maxPageDrawings),
     change: described?.id,
     ...traced,
     ...(moved.length > 0 && { moved }),

@@ -1,53 +1,75 @@
-// `/r/O/R/catalog...`: a repository's catalogs, their packages, and the details of one package.
-import type {
-  PackageSummary,
-  RecordedBundle,
-  RecordedCatalog,
-  RecordedPackage,
-} from '../../pull-request/recorded-package.ts'
-import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
-import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+// `/r/O/R/catalog` and `/r/O/R/catalog/C`: a repository's catalogs, their packages, and a search.
+import type { PackageSummary, RecordedCatalog } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
-import { htmlTemplate, emptyHtml, wrapSvgAsHtml, type Html } from '../html.ts'
+import { emptyHtml, htmlTemplate, type Html } from '../html.ts'
 import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
+import { renderCompareForm } from './compare-page.ts'
 import {
-  renderTable,
-  type Breadcrumb,
-  type PageRequestContext,
-  type StatusPage,
   formatCountWithNoun,
-  shortenSha,
+  renderCard,
+  renderEmptyState,
+  renderFilterForm,
+  renderLabel,
+  renderPagination,
+  renderPath,
+  renderTable,
   renderTime,
-} from './status-page.ts'
+  shortenSha,
+} from './page-elements.ts'
+import type { Breadcrumb, PageRequestContext, StatusPage } from './status-page.ts'
+
+/** What a visitor asked to see of a catalog. */
+export interface CatalogListView {
+  /** Empty if the visitor does not search. */
+  readonly search: string
+  /** From 1. */
+  readonly page: number
+  /** A list of a package, shown in full. */
+  readonly list?: 'channels' | 'versions' | 'images'
+  /** The channel whose graph is shown. */
+  readonly channel?: string
+}
+
+/** The first names of each kind that contain the text, and how many do. */
+export interface PackageSearchResult {
+  readonly catalog: string
+  readonly name: string
+  readonly displayName?: string
+  readonly channels: SearchMatches
+  readonly bundles: SearchMatches
+  readonly images: SearchMatches
+}
+
+interface SearchMatches {
+  readonly total: number
+  readonly names: readonly string[]
+}
+
+export interface CatalogSearchModel {
+  readonly text: string
+  /** The number of packages. */
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly found: readonly PackageSearchResult[]
+}
 
 export interface CatalogsPageModel {
   readonly repository: RepositoryName
   readonly catalogs: readonly CatalogTotals[]
+  readonly search?: CatalogSearchModel
 }
 
 export interface CatalogPageModel {
   readonly repository: RepositoryName
   readonly catalog: RecordedCatalog
+  /** Empty in a search. */
   readonly packages: readonly PackageSummary[]
+  readonly search?: CatalogSearchModel
 }
 
-export interface PackagePageModel {
-  readonly repository: RepositoryName
-  readonly catalog: RecordedCatalog
-  readonly package: Omit<RecordedPackage, 'images'>
-  readonly images: readonly {
-    readonly reference: string
-    readonly bundles: readonly string[]
-    readonly digest?: string
-    readonly seenAt?: number
-    readonly missing?: string
-  }[]
-  /** When the last scan of all images ended. */
-  readonly scannedAt?: number
-}
-
-function buildBreadcrumbs(
+export function buildCatalogBreadcrumbs(
   repository: RepositoryName,
   catalog?: RecordedCatalog,
   packageName?: string,
@@ -64,165 +86,126 @@ function buildBreadcrumbs(
   ]
 }
 
+/** Rows of a list that fills a page. */
+export const rowsPerPage = 100
+
 export function renderCatalogsPage(
-  { repository, catalogs }: CatalogsPageModel,
-  { now }: PageRequestContext,
+  { repository, catalogs, search }: CatalogsPageModel,
+  { path, now }: PageRequestContext,
 ): StatusPage {
+  const keys = catalogs.map(({ key }) => key)
+  const table = renderTable(
+    {
+      label: 'Catalogs',
+      columns: ['Catalog', 'Folder', 'Branch', '#Packages', '#Versions', '#Stranded', 'As of'],
+      empty:
+        'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
+    },
+    catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
+      htmlTemplate`<a href="${formatCatalogPageUrl(repository, key)}">${key}</a>`,
+      htmlTemplate`<code>${root === '' ? '/' : root}</code>`,
+      htmlTemplate`<code>${branch}</code>`,
+      packages,
+      bundles,
+      stranded,
+      htmlTemplate`<code>${shortenSha(commit)}</code> ${renderTime(recordedAt, now)}`,
+    ]),
+  )
   return {
     title: `Catalogs of ${repository.owner}/${repository.name}`,
-    crumbs: buildBreadcrumbs(repository),
+    tabs: { repository, current: 'catalogs' },
+    crumbs: buildCatalogBreadcrumbs(repository),
     hasJson: true,
-    body: renderTable(
-      {
-        label: 'Catalogs',
-        columns: ['Catalog', 'Folder', 'Branch', '#Packages', '#Versions', '#Stranded', 'As of'],
-        empty:
-          'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
-      },
-      catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
-        htmlTemplate`<a href="${formatCatalogPageUrl(repository, key)}">${key}</a>`,
-        htmlTemplate`<code>${root === '' ? '/' : root}</code>`,
-        htmlTemplate`<code>${branch}</code>`,
-        packages,
-        bundles,
-        stranded,
-        htmlTemplate`<code>${shortenSha(commit)}</code> ${renderTime(recordedAt, now)}`,
-      ]),
-    ),
+    body: htmlTemplate`${catalogs.length > 0 && renderSearchForm(path, search)}${
+      search === undefined
+        ? htmlTemplate`${table}${catalogs.length > 1 && htmlTemplate`<h2>Compare catalogs</h2>${renderCompareForm(repository, keys)}`}`
+        : renderSearchResults(search, repository, path)
+    }`,
   }
+}
+
+function renderSearchForm(path: string, search: CatalogSearchModel | undefined): Html {
+  const label = 'Packages, channels, bundles, images'
+  return renderFilterForm(path, [{ name: 'q', label, value: search?.text ?? '' }], {}, 'Search')
+}
+
+function renderSearchResults(
+  { text, total, page, pages, found }: CatalogSearchModel,
+  repository: RepositoryName,
+  path: string,
+): Html {
+  if (found.length === 0) return renderEmptyState(htmlTemplate`Nothing contains <code>${text}</code>.`)
+  return htmlTemplate`<h2>${formatCountWithNoun(total, 'package contains', 'packages contain')} <code>${text}</code></h2>${found.map(
+    (one) =>
+      renderCard({
+        heading: htmlTemplate`<a href="${formatCatalogPageUrl(repository, one.catalog, one.name)}">${one.name}</a>${one.displayName !== undefined && ` ${one.displayName}`} <span class="faint">in ${one.catalog}</span>`,
+        body: htmlTemplate`${[
+          renderMatches('Channels', one.channels),
+          renderMatches('Bundles', one.bundles),
+          renderMatches('Images', one.images),
+        ]}`,
+      }),
+  )}${renderPagination(path, { q: text }, page, pages)}`
+}
+
+function renderMatches(kind: string, { total, names }: SearchMatches): Html {
+  if (names.length === 0) return emptyHtml
+  const more = total - names.length
+  return htmlTemplate`<p>${kind}: ${names.map((name, at) => htmlTemplate`${at > 0 && ', '}${renderPath(name)}`)}${more > 0 && ` and ${more} more`}</p>`
 }
 
 export function renderCatalogPage(
-  { repository, catalog, packages }: CatalogPageModel,
-  { now }: PageRequestContext,
+  { repository, catalog, packages, search }: CatalogPageModel,
+  { path, now }: PageRequestContext,
+  { page }: CatalogListView,
 ): StatusPage {
   return {
     title: `Catalog ${catalog.key}`,
-    crumbs: buildBreadcrumbs(repository, catalog),
+    tabs: { repository, current: 'catalogs' },
+    crumbs: buildCatalogBreadcrumbs(repository, catalog),
     hasJson: true,
-    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)}${renderTable(
-      {
-        label: 'Packages',
-        columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
-        empty: 'This catalog has no readable packages.',
-      },
-      packages.map((one) => [
-        htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
-        one.defaultChannel === '' ? htmlTemplate`<span class="faint">none</span>` : one.defaultChannel,
-        one.heads.join(', '),
-        one.versions,
-        one.newest ?? htmlTemplate`<span class="faint">none</span>`,
-        one.owners.length === 0
-          ? htmlTemplate`<span class="faint">maintainers</span>`
-          : one.owners.join(', '),
-        htmlTemplate`${one.deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated</span> `}${one.stranded.length > 0 && htmlTemplate`<span class="bad">${formatCountWithNoun(one.stranded.length, 'stranded version')}</span>`}`,
-      ]),
-    )}`,
+    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)}${renderSearchForm(path, search)}${
+      search === undefined
+        ? htmlTemplate`${renderPackageTable(repository, catalog, sliceRows(packages, page))}${renderPagination(path, {}, page, Math.ceil(packages.length / rowsPerPage))}`
+        : renderSearchResults(search, repository, path)
+    }`,
   }
 }
 
-export function renderPackagePage(model: PackagePageModel, { now }: PageRequestContext): StatusPage {
-  const { repository, catalog, images, scannedAt } = model
-  const { package: its } = model
-  return {
-    title: its.displayName === undefined ? its.name : `${its.displayName} (${its.name})`,
-    crumbs: buildBreadcrumbs(repository, catalog, its.name),
-    hasJson: true,
-    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)} ${
-      its.deprecated !== undefined &&
-      htmlTemplate`<div class="note bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
-    } ${its.description !== '' && htmlTemplate`<p>${its.description}</p>`}
-<dl>
-<dt>Owners</dt><dd>${its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', ')}</dd>
-<dt>Default channel</dt><dd>${its.defaultChannel === '' ? 'none' : its.defaultChannel}</dd></dl>
-<h2>Channels</h2>${renderTable(
-      {
-        label: 'Channels',
-        columns: ['Channel', 'Head', '#Entries', 'Notes'],
-        empty: 'This package has no channels.',
-      },
-      its.channels.map(({ name, heads, entries, isDefault, deprecated }) => [
-        name,
-        heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : heads.join(', '),
-        entries,
-        htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
-      ]),
-    )}
-<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? htmlTemplate`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : htmlTemplate`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvgAsHtml(drawSvg(drawPackage(its.graph)))}</figure>`}
-<h2>Versions</h2>${renderTable(
-      {
-        label: 'Versions',
-        columns: ['Version', 'Bundle', 'Channels', 'Notes'],
-        empty: 'This package has no bundles.',
-      },
-      its.bundles.map((bundle) => [
-        bundle.version === '' ? htmlTemplate`<span class="faint">unknown</span>` : bundle.version,
-        htmlTemplate`<code>${bundle.name}</code>`,
-        bundle.channels.length === 0
-          ? htmlTemplate`<span class="faint">none</span>`
-          : bundle.channels.join(', '),
-        renderBundleStatusNotes(bundle),
-      ]),
-    )}
-<h2>New installations by channel</h2>${renderInstallModes(its)}
-<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderPackageImages(images, now)}`,
-  }
-}
+const sliceRows = <Row>(rows: readonly Row[], page: number): readonly Row[] =>
+  rows.slice((page - 1) * rowsPerPage, page * rowsPerPage)
 
-function renderPackageImages(images: PackagePageModel['images'], now: number): Html {
+function renderPackageTable(
+  repository: RepositoryName,
+  catalog: RecordedCatalog,
+  packages: readonly PackageSummary[],
+): Html {
   return renderTable(
     {
-      label: 'Images',
-      columns: ['Image', 'Digest', 'Last seen', 'Referenced by'],
-      empty: 'This package does not reference any images.',
+      label: 'Packages',
+      columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
+      empty: 'This catalog has no readable packages.',
     },
-    images.map(({ reference, digest, seenAt, missing, bundles }) => [
-      htmlTemplate`<code>${reference}</code>`,
-      digest === undefined
-        ? htmlTemplate`<span class="faint">unknown</span>`
-        : htmlTemplate`<code>${digest}</code>`,
-      htmlTemplate`${missing !== undefined && htmlTemplate`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? htmlTemplate`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
-      bundles.length > 3
-        ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
-        : bundles.join(', '),
+    packages.map((one) => [
+      htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
+      one.defaultChannel === '' ? renderFaint('none') : one.defaultChannel,
+      one.heads.join(', '),
+      one.versions,
+      one.newest ?? renderFaint('none'),
+      one.owners.length === 0 ? renderFaint('maintainers') : formatFirstNames(one.owners),
+      htmlTemplate`${one.deprecated !== undefined && htmlTemplate`${renderLabel('unsure', 'deprecated')} `}${one.stranded.length > 0 && renderLabel('bad', formatCountWithNoun(one.stranded.length, 'stranded version'))}`,
     ]),
   )
 }
 
-function renderBundleStatusNotes({ deprecated, isStranded }: RecordedBundle): Html {
-  return htmlTemplate`${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && htmlTemplate`<span class="bad">stranded:</span> no upgrade path to a channel head`}`
-}
+export const formatFirstNames = (names: readonly string[], count = 6): string =>
+  `${names.slice(0, count).join(', ')}${names.length > count ? ` and ${names.length - count} more` : ''}`
 
-/** What the metadata of each channel's head says about where it installs. */
-function renderInstallModes(its: PackagePageModel['package']): Html {
-  const bundles = new Map(its.bundles.map((bundle) => [bundle.name, bundle]))
-  return renderTable(
-    {
-      label: 'New installations by channel',
-      columns: ['Channel', 'Version', 'Kubernetes', 'Watches namespaces', 'OLM v1'],
-      empty: 'This package cannot be installed because it has no channels.',
-    },
-    its.channels.flatMap(({ name, heads }) =>
-      heads.map((head) => {
-        const bundle = bundles.get(head)
-        return [
-          name,
-          bundle?.version ?? head,
-          bundle?.minKubeVersion === undefined ? 'any' : `${bundle.minKubeVersion} or later`,
-          bundle?.installModes === undefined
-            ? htmlTemplate`<span class="faint">not specified in the catalog</span>`
-            : bundle.installModes.join(', ') || 'none',
-          bundle?.installModes === undefined
-            ? htmlTemplate`<span class="faint">not specified in the catalog</span>`
-            : bundle.installModes.includes('AllNamespaces')
-              ? 'can be installed'
-              : 'requires a namespace to watch',
-        ]
-      }),
-    ),
-  )
-}
+export const renderFaint = (words: string): Html => htmlTemplate`<span class="faint">${words}</span>`
 
-function renderCatalogCommitInfo({ commit, branch, root, recordedAt }: RecordedCatalog, now: number): Html {
-  return htmlTemplate`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>${emptyHtml}`
+export function renderCatalogCommitInfo(
+  { commit, branch, root, recordedAt }: RecordedCatalog,
+  now: number,
+): Html {
+  return htmlTemplate`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>`
 }

@@ -11,14 +11,8 @@ import {
   formatMergedPullsPageUrl,
   formatSignInUrl,
 } from '../../report/urls.ts'
-import {
-  renderTable,
-  type PageRequestContext,
-  type StatusPage,
-  formatCountWithNoun,
-  renderTime,
-  renderPullState,
-} from './status-page.ts'
+import { renderTable, formatCountWithNoun, renderTime, renderPullState } from './page-elements.ts'
+import type { PageRequestContext, StatusPage } from './status-page.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 
 export interface BadgeModel {
@@ -111,6 +105,7 @@ export function renderRepositoryOverviewPage(
   const named = `${repository.owner}/${repository.name}`
   return {
     title: `Overview of ${named}`,
+    tabs: { repository, current: 'overview' },
     crumbs: [
       { label: named, to: formatRepositoryPageUrl(repository) },
       { label: 'overview', to: formatOverviewPageUrl(repository) },

@@ -2,29 +2,61 @@
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/page-records.ts'
-import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
+import { htmlTemplate, emptyHtml, renderSourceLine, wrapSvgAsHtml, type Html } from '../html.ts'
 import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/urls.ts'
 import {
-  renderTable,
-  type PageRequestContext,
-  type StatusPage,
   formatCountWithNoun,
-  renderFutureTime,
   formatDuration,
   formatTextAsSentence,
-  shortenSha,
+  renderCard,
+  renderEmptyState,
+  renderFacts,
+  renderFold,
+  renderFutureTime,
+  renderFullText,
+  renderPath,
   renderPullState,
+  renderRelativeTime,
+  renderTable,
   renderTime,
+  shortenSha,
+  shortenText,
+  type PageTone,
   type PullDisplayState,
-} from './status-page.ts'
+} from './page-elements.ts'
+import type { PageRequestContext, StatusPage } from './status-page.ts'
 import { renderMarkdownLineAsText } from './markdown.ts'
+import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+import type { UpgradeGraphChangeDrawing } from '../../pull-request/describe-change.ts'
+import type { NextStep } from '../../report/next-steps.ts'
+
+/** The page stays below 100 KiB. */
+const maxFindingCards = 10
+const maxAdvisoryFindings = 40
+const maxDiffLines = 40
+const maxTimelineReasons = 5
+const openTimelineEntries = 5
+const maxOpenChangeLines = 6
+const maxListedTextLength = 300
 
 export interface FindingView {
   readonly rule: string
   readonly severity: Severity
+  /** Whether the merge waits for its fix. */
+  readonly isBlocking: boolean
   readonly what: string
+  readonly why: string
   readonly fix: string
+  /** `file:line` in the merge result. */
   readonly at?: string
+  /** The line on GitHub. */
+  readonly url?: string
+  /** Lines of the file. `first` and `marked` are line numbers. */
+  readonly excerpt?: { readonly first: number; readonly marked: number; readonly lines: readonly string[] }
+  /** The suggested change as the body of a unified diff. */
+  readonly diff?: readonly string[]
+  /** The base branch has the same problem. */
+  readonly isOnBase?: true
   readonly overriddenBy?: string
 }
 
@@ -63,9 +95,16 @@ export interface PullPageModel {
   readonly reasons: readonly VerdictReasonView[]
   readonly checks: readonly string[]
   readonly approvals: readonly ApprovalView[]
+  /** What must happen before the merge, in order, in Markdown. Absent if it is not open or nothing is recorded. */
+  readonly steps?: readonly NextStep[]
   readonly findings: readonly FindingView[]
+  /** One line of Markdown each: what others merged since. */
+  readonly meanwhile?: readonly string[]
+  /** A line of Markdown: the effect on users. */
+  readonly summary?: string
   /** One line of Markdown each. */
   readonly changeLines: readonly string[]
+  readonly drawings: readonly UpgradeGraphChangeDrawing[]
   readonly commands: readonly {
     readonly login: string
     readonly command: string
@@ -82,42 +121,117 @@ export interface PullPageModel {
 
 export function renderPullPage(model: PullPageModel, setting: PageRequestContext): StatusPage {
   const { repository, pull, title, merge } = model
+  const { now } = setting
   const named = `${repository.owner}/${repository.name}`
   return {
     title: `#${pull} ${title}`,
+    heading: htmlTemplate`${title} <span class="number">#${pull}</span>`,
+    tabs: { repository, current: 'queue' },
     crumbs: [
       { label: named, to: formatRepositoryPageUrl(repository) },
       { label: `#${pull}`, to: formatPullPageUrl(repository, pull) },
     ],
+    isLive: true,
     hasJson: true,
-    body: htmlTemplate`${renderPullSummary(model, setting.now)} ${merge === undefined ? renderMergeBlockersSection(model, setting.now) : renderMergeExplanation(merge, model, setting.now)} ${renderFindings(model)} ${
-      model.changeLines.length === 0
-        ? emptyHtml
-        : htmlTemplate`
-<h2>Changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLineAsText(line)}</li>`)}</ul>`
-    } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
+    body: htmlTemplate`<div class="columns"><div>${renderNextSteps(model, now)}${merge === undefined ? emptyHtml : renderMergeExplanation(merge, model, now)}${renderFindings(model)}${renderCatalogChange(model)}${renderCommandHistory(model)}${renderVerdictHistory(model, now)}</div><aside aria-label="Details">${renderPullFacts(model, now)}</aside></div>`,
   }
 }
 
-function renderPullSummary(model: PullPageModel, now: number): Html {
-  const { author, baseRef, head, openedAt, lookedAt, endedAt, since, url, draft } = model
-  return htmlTemplate`
-<dl>
-<dt>State</dt><dd>${renderPullState(model.state)}${draft && ', draft'} since ${renderTime(endedAt ?? since, now)}</dd>
-<dt>Author</dt><dd>${author ?? 'a deleted account'}</dd>
-<dt>Branch</dt><dd><code>${baseRef}</code></dd>
-<dt>Head</dt><dd><code>${shortenSha(head)}</code></dd>
-<dt>Opened</dt><dd>${renderTime(openedAt, now)}</dd>
-<dt>Last checked</dt><dd>${renderTime(lookedAt, now)}</dd>
-<dt>On GitHub</dt><dd><a href="${url}">View the pull request</a></dd></dl>`
+const toneByState: Readonly<Partial<Record<PullDisplayState, PageTone>>> = {
+  blocked: 'bad',
+  unknown: 'unsure',
+  merge: 'good',
+  merging: 'good',
+  behind: 'good',
+  merged: 'good',
+}
+
+/** The state, and who must do what. */
+function renderNextSteps(model: PullPageModel, now: number): Html {
+  const {
+    state,
+    steps = [],
+    meanwhile = [],
+    since,
+    endedAt,
+    reasons,
+    draft,
+    merge,
+    limitedUntil,
+    waitsUntil,
+  } = model
+  const [first, ...others] = steps
+  const isOpen = merge === undefined && state !== 'closed' && state !== 'merged'
+  const shownReasons =
+    isOpen && first !== undefined ? reasons.filter(({ code }) => code !== 'findings') : reasons
+  return htmlTemplate`<div class="note next tone-${toneByState[state] ?? 'calm'}"><p>${renderPullState(state)}${draft && ', draft'}${merge === undefined && htmlTemplate` <span class="faint">since ${renderRelativeTime(endedAt ?? since, now)}</span>`}</p>${
+    isOpen && first !== undefined
+      ? htmlTemplate`<h2>${renderMarkdownLineAsText(first.headline.replace(/^[^\p{L}`*]+/u, ''))}</h2><p>${renderStepActor(first, model)} ${renderMarkdownLineAsText(first.what)}</p>${
+          others.length > 0 &&
+          htmlTemplate`<p>Then:</p><ul class="facts">${others.map((step) => htmlTemplate`<li>${renderStepActor(step, model)} ${renderMarkdownLineAsText(step.what)}</li>`)}</ul>`
+        }`
+      : merge !== undefined
+        ? htmlTemplate`<p>catalog-bot merged this pull request into <code>${merge.baseRef}</code> as <code>${shortenSha(merge.commit)}</code> ${renderTime(merge.mergedAt, now)}.</p>`
+        : state === 'closed' &&
+          htmlTemplate`<p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>`
+  }${limitedUntil !== undefined && htmlTemplate`<p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderFutureTime(limitedUntil, now)}. The latest available result is shown below.</p>`}${
+    waitsUntil &&
+    htmlTemplate`<p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p>`
+  }${isOpen && meanwhile.map((line) => htmlTemplate`<p>${renderMarkdownLineAsText(line)}</p>`)}${merge === undefined && shownReasons.length > 0 && renderVerdictReasonList(shownReasons)}</div>`
+}
+
+/** `you` is the author. */
+function renderStepActor({ who }: NextStep, { author }: PullPageModel): Html {
+  return htmlTemplate`<strong>${who === 'you' ? (author ?? 'The author') : renderMarkdownLineAsText(who)}:</strong>`
+}
+
+function renderVerdictReasonList(reasons: readonly VerdictReasonView[]): Html {
+  return htmlTemplate`<ul class="facts">${reasons.map(
+    ({ text, who = [] }, at) =>
+      htmlTemplate`<li>${shortenText(formatTextAsSentence(text))}${who.length > 0 && htmlTemplate` <span class="faint">${who.join(', ')}</span>`}${renderFullText(`reason-${at}`, text)}</li>`,
+  )}</ul>`
+}
+
+function renderPullFacts(model: PullPageModel, now: number): Html {
+  const { author, baseRef, head, openedAt, lookedAt, url, checks, approvals } = model
+  return htmlTemplate`${renderFacts([
+    ['Author', author ?? 'a deleted account'],
+    ['Branch', htmlTemplate`<code>${baseRef}</code>`],
+    ['Head', htmlTemplate`<code>${shortenSha(head)}</code>`],
+    ['Opened', renderRelativeTime(openedAt, now)],
+    ['Last checked', renderRelativeTime(lookedAt, now)],
+    ['On GitHub', htmlTemplate`<a href="${url}">View the pull request</a>`],
+  ])}<h2>Checks</h2>${
+    checks.length === 0
+      ? htmlTemplate`<p class="faint">Not checked.</p>`
+      : htmlTemplate`<ul class="plain">${checks.map(renderCheckLine)}</ul>`
+  }<h2>Reviews</h2>${
+    approvals.length === 0
+      ? htmlTemplate`<p class="faint">No reviewer has approved or requested changes.</p>`
+      : htmlTemplate`<ul class="plain">${approvals.map(
+          ({ login, state, at, commit }) =>
+            htmlTemplate`<li><strong>${login}</strong> ${state === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderReviewTimestamp(at, now)}</li>`,
+        )}</ul>`
+  }`
+}
+
+/** A line such as `validation: 1 error`, with a sign and a color. */
+function renderCheckLine(line: string): Html {
+  const [check = '', result = ''] = line.split(/: (.*)/s)
+  const [sign, tone] = result.startsWith('passed')
+    ? ['✓', 'good']
+    : /^\d+ errors?(?!.*not required)/.test(result)
+      ? ['✗', 'bad']
+      : ['•', 'calm']
+  return htmlTemplate`<li><span class="${tone}" aria-hidden="true">${sign}</span> <strong>${check}</strong> ${result}</li>`
 }
 
 function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPageModel, now: number): Html {
-  const { commit, baseRef, base, head, begunAt, mergedAt, verdict, approvals, published } = merge
+  const { base, head, begunAt, mergedAt, verdict, approvals, published } = merge
   const before = (at: number) =>
     at <= mergedAt ? `${formatDuration(mergedAt - at)} before the merge` : 'after the merge'
   return htmlTemplate`
-<h2>Why it was merged</h2><div class="note good"><p>catalog-bot merged this pull request into <code>${baseRef}</code> as <code>${shortenSha(commit)}</code> ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
+<h2>Why it was merged</h2><ul class="facts">${
     verdict === undefined
       ? htmlTemplate`<li>The verdict is no longer available.</li>`
       : htmlTemplate`<li>All required checks passed: ${verdict.checks.join('; ')}.</li><li>The verdict applies only to head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with ${verdict.config === 'default' ? 'the default configuration' : htmlTemplate`the configuration <code>${shortenSha(verdict.config)}</code>`}.</li><li>catalog-bot reached this verdict ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}. It checked the head, base, approvals, and freezes again immediately before the merge.</li>`
@@ -138,53 +252,92 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
   }</ul>`
 }
 
-function renderReviewTimestamp(at: string, now: number, before: (at: number) => string): Html {
+function renderReviewTimestamp(at: string, now: number, before?: (at: number) => string): Html {
   const when = Date.parse(at)
-  return Number.isFinite(when) ? htmlTemplate` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
+  return Number.isFinite(when)
+    ? htmlTemplate` ${renderTime(when, now)}${before && `, ${before(when)}`}`
+    : emptyHtml
 }
 
-function renderMergeBlockersSection(model: PullPageModel, now: number): Html {
-  const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
-  if (model.state === 'closed')
-    return htmlTemplate`
-<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderVerdictReasonList(reasons)}`
-  return htmlTemplate`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderFutureTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${formatTextAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
-    checks.length === 0
-      ? htmlTemplate`<p class="faint">Not checked.</p>`
-      : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`
-  }<h3>Reviews</h3>${
-    approvals.length === 0
-      ? htmlTemplate`<p class="faint">No reviewer has approved or requested changes.</p>`
-      : htmlTemplate`<ul class="facts">${approvals.map(
-          ({ login, state: reported, commit, at }) =>
-            htmlTemplate`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderReviewTimestamp(at, now, () => '')}</li>`,
-        )}</ul>`
+/** Errors that block the merge are cards, grouped by what fixes them. The others are folded. */
+function renderFindings({ findings, merge }: PullPageModel): Html {
+  const blocking = findings.filter(({ isBlocking }) => isBlocking && merge === undefined)
+  const advisory = findings.filter((finding) => !blocking.includes(finding))
+  const groups = [...Map.groupBy(blocking, ({ rule, fix }) => JSON.stringify([rule, fix])).values()]
+  return htmlTemplate`${
+    groups.length > 0 &&
+    htmlTemplate`<h2>To fix</h2>${groups.slice(0, maxFindingCards).map(renderFindingCard)}${groups.length > maxFindingCards && htmlTemplate`<p>And ${formatCountWithNoun(groups.length - maxFindingCards, 'more error')}. The check runs on GitHub list them.</p>`}`
+  }${
+    advisory.length > 0 &&
+    renderFold(
+      'advisory',
+      `${formatCountWithNoun(advisory.length, 'finding')} that ${advisory.length === 1 ? 'does' : 'do'} not block the merge`,
+      renderTable(
+        { label: 'Other findings', columns: ['Finding', 'What to do'], empty: '', isStacked: true },
+        advisory
+          .slice(0, maxAdvisoryFindings)
+          .map((finding, at) => [
+            htmlTemplate`${shortenText(finding.what)}${at < maxFindingCards && renderFullText(`advisory-${at}`, finding.what)}<br /><span class="faint">${renderFindingMeta(finding)}</span>`,
+            shortenText(finding.fix),
+          ]),
+      ),
+    )
   }`
 }
 
-function renderVerdictReasonList(reasons: readonly VerdictReasonView[]): Html {
-  if (reasons.length === 0) return htmlTemplate`<p class="faint">No reason is recorded.</p>`
-  return htmlTemplate`<ul class="facts">${reasons.map(
-    ({ text, who }) =>
-      htmlTemplate`<li>${formatTextAsSentence(text)}${who !== undefined && who.length > 0 && htmlTemplate` <span class="faint">${who.join(', ')}</span>`}</li>`,
-  )}</ul>`
+function renderFindingCard(group: readonly FindingView[], at: number): Html {
+  const [first, ...others] = group
+  if (first === undefined) return emptyHtml
+  const { what, why, fix, excerpt, diff, isOnBase } = first
+  return renderCard({
+    tone: 'bad',
+    heading: shortenText(formatTextAsSentence(what)),
+    body: htmlTemplate`<p class="meta">${renderFindingMeta(first)}</p>${renderFullText(`what-${at}`, what)}${excerpt && renderExcerpt(excerpt)}<p><strong>Fix:</strong> ${shortenText(fix)}</p>${renderFullText(`fix-${at}`, fix)}${diff && renderDiff(diff)}${isOnBase === true && htmlTemplate`<p>The base branch has the same error, so this pull request did not cause it.</p>`}${
+      others.length > 0 &&
+      renderFold(
+        `also-${at}`,
+        `${formatCountWithNoun(others.length, 'more error')} with the same fix`,
+        htmlTemplate`<ul class="facts">${others.slice(0, maxAdvisoryFindings).map((other) => htmlTemplate`<li>${other.what !== what && truncateText(other.what)} <span class="faint">${renderFindingMeta(other)}</span></li>`)}</ul>`,
+      )
+    }${why !== '' && renderFold(`why-${at}`, 'Why it matters', htmlTemplate`<p>${why}</p>`)}`,
+  })
 }
 
-function renderFindings({ findings }: PullPageModel): Html {
-  if (findings.length === 0) return emptyHtml
-  return htmlTemplate`
-<h2>Findings</h2>${renderTable(
-    { label: 'Findings', columns: ['Rule', 'What', 'Where', 'What to do'], empty: '' },
-    findings.map(({ rule, severity, what, fix, at, overriddenBy }) => [
-      htmlTemplate`<a href="${formatRulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && htmlTemplate`<br /><span class="faint">overridden by ${overriddenBy}</span>`}`,
-      what,
-      at === undefined
-        ? htmlTemplate`<span class="faint">the whole change</span>`
-        : htmlTemplate`<code>${at}</code>`,
-      fix,
-    ]),
+/** The position, the rule, and the severity unless it blocks. */
+function renderFindingMeta({ rule, at, url, severity, isBlocking, overriddenBy }: FindingView): Html {
+  const location = at === undefined ? 'the whole change' : renderPath(at)
+  return htmlTemplate`${url === undefined ? location : htmlTemplate`<a href="${url}">${location}</a>`} · <a href="${formatRulePageUrl(rule)}">${rule}</a>${!isBlocking && htmlTemplate` · ${severity}`}${overriddenBy !== undefined && ` · overridden by ${overriddenBy}`}`
+}
+
+function renderExcerpt({ first, marked, lines }: NonNullable<FindingView['excerpt']>): Html {
+  return htmlTemplate`<pre class="diff" tabindex="0" aria-label="Source lines"><code>${lines.map(
+    (line, at) =>
+      htmlTemplate`<span${first + at === marked && htmlTemplate` class="mark"`}><span class="n">${first + at}</span>${renderSourceLine(line)}</span>`,
+  )}</code></pre>`
+}
+
+function renderDiff(lines: readonly string[]): Html {
+  return htmlTemplate`<pre class="diff" tabindex="0" aria-label="Suggested change"><code>${lines
+    .slice(0, maxDiffLines)
+    .map(
+      (line) =>
+        htmlTemplate`<span${line.startsWith('+') ? htmlTemplate` class="add"` : line.startsWith('-') && htmlTemplate` class="del"`}>${renderSourceLine(line)}</span>`,
+    )}</code></pre>`
+}
+
+function renderCatalogChange({ summary, changeLines, drawings }: PullPageModel): Html {
+  if (changeLines.length === 0 && summary === undefined) return emptyHtml
+  const list = htmlTemplate`<ul class="facts">${changeLines.map((line) => htmlTemplate`<li${line.startsWith(' ') && htmlTemplate` class="sub"`}>${renderMarkdownLineAsText(line)}</li>`)}</ul>`
+  return htmlTemplate`<h2>What changes for users</h2>${summary !== undefined && htmlTemplate`<p>${renderMarkdownLineAsText(summary)}</p>`}${
+    changeLines.length > maxOpenChangeLines ? renderFold('changes', 'All changes', list) : list
+  }${drawings.map(
+    ({ catalogs, drawing }) =>
+      htmlTemplate`<figure><div class="scroll graph" tabindex="0" role="region" aria-label="Changed upgrade graph of ${drawing.package}">${wrapSvgAsHtml(drawSvg(drawing))}</div><figcaption class="faint">The changed upgrade graph of ${drawing.package} in ${catalogs.slice(0, maxOpenChangeLines).join(', ')}</figcaption></figure>`,
   )}`
+}
+
+function truncateText(text: string): string {
+  return text.length > maxListedTextLength ? `${text.slice(0, maxListedTextLength).toWellFormed()}…` : text
 }
 
 function renderCommandHistory({ commands }: PullPageModel): Html {
@@ -202,19 +355,18 @@ function renderCommandHistory({ commands }: PullPageModel): Html {
 }
 
 function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
+  const entries = history.map(
+    ({ at, verdict, reasons, checks, head, base, baseRef }, index) =>
+      htmlTemplate`<li>${renderPullState(verdict)} <span class="faint">${renderTime(at, now)}${head !== history[index + 1]?.head && htmlTemplate` · head <code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`}</span>${
+        reasons.length > 0 &&
+        htmlTemplate`<ul class="plain">${reasons.slice(0, maxTimelineReasons).map(({ text }) => htmlTemplate`<li>${truncateText(formatTextAsSentence(text))}</li>`)}</ul>`
+      }<div class="faint">${checks.join(' · ')}</div></li>`,
+  )
+  const renderTimeline = (its: readonly Html[]) => htmlTemplate`<ol class="timeline">${its}</ol>`
   return htmlTemplate`
-<h2>Verdict history</h2><p class="faint">Every change to the verdict, its reasons, or the commit, newest first (${formatCountWithNoun(history.length, 'entry', 'entries')}).</p>${renderTable(
-    {
-      label: 'Verdict history',
-      columns: ['When', 'Verdict', 'Why', 'Checks', 'Head and base'],
-      empty: 'No verdicts are recorded.',
-    },
-    history.map(({ at, verdict, reasons, checks, head, base, baseRef }) => [
-      renderTime(at, now),
-      renderPullState(verdict),
-      htmlTemplate`<ul class="plain">${reasons.map(({ text }) => htmlTemplate`<li>${formatTextAsSentence(text)}</li>`)}</ul>`,
-      htmlTemplate`<ul class="plain">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`,
-      htmlTemplate`<code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`,
-    ]),
-  )}`
+<h2>Timeline</h2>${
+    entries.length === 0
+      ? renderEmptyState('No verdicts are recorded.')
+      : renderTimeline(entries.slice(0, openTimelineEntries))
+  }${entries.length > openTimelineEntries && renderFold('timeline', `${formatCountWithNoun(entries.length - openTimelineEntries, 'earlier entry', 'earlier entries')}`, renderTimeline(entries.slice(openTimelineEntries)))}`
 }

@@ -3,19 +3,17 @@
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
+import type { VerdictKind } from '../../policy/verdict.ts'
 import type { VerdictReasonView } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, type Html, convertHtmlToString } from '../html.ts'
+import { formatMergedPullsPageUrl, formatPullPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import {
-  formatCatalogsPageUrl,
-  formatMergedPullsPageUrl,
-  formatOverviewPageUrl,
-  formatPullPageUrl,
-  formatRepositoryPageUrl,
-} from '../../report/urls.ts'
-import {
+  renderCard,
+  renderDurationSince,
+  renderFilterForm,
+  renderRelativeTime,
   renderTable,
-  type PageRequestContext,
-  type StatusPage,
+  renderViewLinks,
   formatCountWithNoun,
   renderFutureTime,
   formatTextAsSentence,
@@ -24,7 +22,8 @@ import {
   renderTime,
   type PullDisplayState,
   shortenSha,
-} from './status-page.ts'
+} from './page-elements.ts'
+import type { PageRequestContext, StatusPage } from './status-page.ts'
 
 export interface MergedPullsPageModel {
   readonly repository?: RepositoryName
@@ -40,8 +39,26 @@ export interface MergedPullsPageModel {
   readonly before?: number
 }
 
+const maxDisplayedActors = 3
+/** Resolver messages are longer than a row has room for. */
+const maxReasonLength = 160
+
 const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
   title === '' ? `Pull request ${pull}` : title
+
+/** The verdicts that the list can be filtered by, in the order of the links. */
+export const queueFilterStates = ['merge', 'wait', 'blocked', 'unknown'] as const
+
+/** What the address asks for. Absent parts select everything. */
+export interface QueueFilter {
+  readonly state?: VerdictKind
+  /** The login. Case does not matter. */
+  readonly author?: string
+  /** Part of the title or of the name of a changed package. Case does not matter. */
+  readonly package?: string
+  /** Only higher numbers: the next page. */
+  readonly after?: number
+}
 
 export interface QueuedPullView {
   readonly pull: number
@@ -80,12 +97,19 @@ export interface QueuePageModel {
   readonly repository: RepositoryName
   readonly isPublic: boolean
   readonly url: string
+  readonly filter: QueueFilter
+  /** All open pull requests by verdict, regardless of the filter. */
+  readonly counts: Readonly<Partial<Record<VerdictKind, number>>>
   readonly pulls: readonly QueuedPullView[]
+  /** If more match: the last number on this page. */
+  readonly next?: number | undefined
   /** Work that waits for GitHub's rate limit. */
   readonly limited: readonly RateLimitedJobView[]
   readonly isCut: boolean
   readonly merging: readonly {
     readonly pull: number
+    readonly title?: string
+    readonly author?: string
     readonly baseRef: string
     readonly since?: number
     readonly how: string
@@ -107,55 +131,100 @@ export function renderQueuePage(
   setting: PageRequestContext,
   resumeToken?: string,
 ): StatusPage {
-  const { repository, pulls, merging, stops, events, isCut } = model
+  const { repository, stops, events } = model
   const { now } = setting
   const named = `${repository.owner}/${repository.name}`
-  const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
-    .map(([shown, its]) => `${its.length} ${formatPullState(shown as PullDisplayState)}`)
-    .join(', ')
   return {
-    title: named,
+    title: `Queue of ${named}`,
+    tabs: { repository, current: 'queue' },
     crumbs: [{ label: named, to: formatRepositoryPageUrl(repository) }],
+    isLive: true,
     hasJson: true,
-    body: htmlTemplate`<ul class="links"><li><a href="${formatCatalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${formatOverviewPageUrl(repository)}">Overview</a></li><li><a href="${formatMergedPullsPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderMergeFreezeNote(stop, model, now, resumeToken))}
-<h2>Merging now</h2>${
-      merging.length === 0
-        ? htmlTemplate`<p class="faint">No merges are in progress.</p>`
-        : htmlTemplate`<ul class="plain">${merging.map(
-            ({ pull, baseRef, since, how }) =>
-              htmlTemplate`<li>${renderPullState('merging')} ${renderPullLink(repository, pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
-          )}</ul>`
-    }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCountWithNoun(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderOpenPulls(model, now)} ${
+    body: htmlTemplate`${renderRateLimitNote(model, now)}${stops.map((stop) => renderMergeFreezeNote(stop, model, now, resumeToken))}
+<h2>Merging now</h2>${renderRunningMerges(model, now)}
+<h2>Open pull requests</h2>${renderQueueFilter(model)}${renderOpenPulls(model, now)}<p><a href="${model.url}">All pull requests on GitHub</a></p>${
       events.length === 0 ? emptyHtml : renderFreezeHistory(events, now)
     }`,
   }
 }
 
-function renderPullLink(repository: QueuePageModel['repository'], pull: number): Html {
-  return htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>`
+function renderPullLink(repository: QueuePageModel['repository'], pull: number, title = ''): Html {
+  return htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}${title !== '' && ` ${title}`}</a>`
 }
 
-function renderOpenPulls({ repository, pulls }: QueuePageModel, now: number): Html {
-  return renderTable(
+/** Pull requests that merge into one branch at the same time are one batch: catalog-bot pushes them together. */
+function renderRunningMerges({ repository, merging }: QueuePageModel, now: number): Html {
+  if (merging.length === 0) return htmlTemplate`<p class="faint">No merges are in progress.</p>`
+  return htmlTemplate`${[
+    ...Map.groupBy(merging, ({ baseRef, how }) => JSON.stringify([baseRef, how])).values(),
+  ].map((batch) => {
+    const [{ baseRef, how, since } = { baseRef: '', how: '' }] = batch
+    return renderCard({
+      tone: 'good',
+      heading: htmlTemplate`${renderPullState('merging')} into <code>${baseRef}</code>`,
+      body: htmlTemplate`<p class="meta">${batch.length > 1 ? `A batch of ${batch.length} pull requests, merged together ${how}` : `Merged ${how}`}${since !== undefined && htmlTemplate`, started ${renderRelativeTime(since, now)}`}</p><ol class="facts">${batch.map(
+        ({ pull, title, author }) =>
+          htmlTemplate`<li>${renderPullLink(repository, pull, title)}${author !== undefined && htmlTemplate` <span class="faint">by ${author}</span>`}</li>`,
+      )}</ol>`,
+    })
+  })}`
+}
+
+function formatQueueUrl(repository: RepositoryName, filter: QueueFilter): string {
+  const query = new URLSearchParams(
+    Object.entries(filter).map(([name, value]) => [name, String(value)] as [string, string]),
+  )
+  return `${formatRepositoryPageUrl(repository)}${query.size === 0 ? '' : `?${query.toString()}`}`
+}
+
+function renderQueueFilter({ repository, filter, counts, isCut }: QueuePageModel): Html {
+  const { after: _, state, ...search } = filter
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  if (total === 0) return emptyHtml
+  const views = [
+    { label: `All ${total}`, to: formatQueueUrl(repository, search), isCurrent: state === undefined },
+    ...queueFilterStates.map((one) => ({
+      label: `${formatPullState(one)} ${counts[one] ?? 0}`,
+      to: formatQueueUrl(repository, { ...search, state: one }),
+      isCurrent: state === one,
+    })),
+  ]
+  return htmlTemplate`${renderViewLinks('Pull requests by state', views)}${renderFilterForm(
+    formatRepositoryPageUrl(repository),
+    [
+      { name: 'package', label: 'Package or title', value: filter.package ?? '' },
+      { name: 'author', label: 'Author', value: filter.author ?? '' },
+    ],
+    { ...(state !== undefined && { state }) },
+  )}${isCut && htmlTemplate`<p class="faint">Only the oldest pull requests are searched.</p>`}`
+}
+
+function renderOpenPulls({ repository, pulls, filter, counts, next }: QueuePageModel, now: number): Html {
+  const isFiltered = Object.keys(filter).length > 0 && Object.keys(counts).length > 0
+  const table = renderTable(
     {
       label: 'Open pull requests',
-      columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
-      empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
+      columns: ['Pull request', 'State', 'Who acts next', 'Waiting'],
+      empty: isFiltered
+        ? 'No open pull requests match.'
+        : 'No pull requests are open, or catalog-bot has not checked any of them yet.',
+      isStacked: true,
     },
     pulls.map((pull) => [
-      htmlTemplate`${renderPullLink(repository, pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
+      htmlTemplate`${renderPullLink(repository, pull.pull, pull.title)}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}, opened ${renderRelativeTime(pull.openedAt, now)}</span>`,
       renderPullState(pull.state),
-      renderTime(pull.since, now),
-      renderQueuedPullWaitReasons(pull),
-      pull.behind !== undefined
-        ? htmlTemplate`after ${renderPullLink(repository, pull.behind)}`
-        : pull.who.length > 0
-          ? htmlTemplate`${pull.who.join(', ')}`
-          : htmlTemplate`<span class="faint">${formatNextActorLabel(pull.state)}</span>`,
-      renderTime(pull.openedAt, now),
+      htmlTemplate`${renderNextActor(repository, pull)}<br /><span class="faint">${formatQueuedPullWaitReason(pull)}</span>`,
+      renderDurationSince(pull.since, now),
     ]),
   )
+  return htmlTemplate`${table}${next !== undefined && htmlTemplate`<p><a rel="next" href="${formatQueueUrl(repository, { ...filter, after: next })}">Next page</a></p>`}`
+}
+
+function renderNextActor(repository: RepositoryName, { behind, who, state }: QueuedPullView): Html {
+  if (behind !== undefined) return htmlTemplate`catalog-bot, after ${renderPullLink(repository, behind)}`
+  const left = who.length - maxDisplayedActors
+  const people = `${who.slice(0, maxDisplayedActors).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return htmlTemplate`<strong>${who.length > 0 && state !== 'merging' ? people : formatNextActorLabel(state)}</strong>`
 }
 
 function renderFreezeHistory(events: QueuePageModel['events'], now: number): Html {
@@ -172,10 +241,15 @@ function renderFreezeHistory(events: QueuePageModel['events'], now: number): Htm
   )}`
 }
 
-function renderQueuedPullWaitReasons({ reasons }: QueuedPullView): Html {
+/** The first reason. The page of the pull request has all of them in full. */
+function formatQueuedPullWaitReason({ reasons, state }: QueuedPullView): string {
   const [first, ...more] = reasons
-  if (first === undefined) return htmlTemplate`<span class="faint">all checks passed</span>`
-  return htmlTemplate`${formatTextAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCountWithNoun(more.length, 'more reason')}</span>`}`
+  if (first === undefined || state === 'merging') return 'all checks passed'
+  const text =
+    first.text.length > maxReasonLength
+      ? `${first.text.slice(0, maxReasonLength).toWellFormed()}…`
+      : formatTextAsSentence(first.text)
+  return more.length > 0 ? `${text} And ${formatCountWithNoun(more.length, 'more reason')}.` : text
 }
 
 function formatNextActorLabel(shown: PullDisplayState): string {
@@ -192,7 +266,7 @@ function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
       sweep: 'the sweep of all open pull requests',
       scan: 'the image scan',
     })[kind]
-  return htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
+  return htmlTemplate`<div class="note tone-calm"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
       htmlTemplate`<li>${formatTextAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderFutureTime(work.until, now)}.</li>`,
   )}</ul></div>`
@@ -215,7 +289,7 @@ function renderMergeFreezeNote(
     resumeToken === undefined
       ? emptyHtml
       : htmlTemplate`<form method="post" action="${formatRepositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
-  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${formatTextAsSentence(reason)}</p>`}<p>${
+  return htmlTemplate`<div class="note tone-bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${formatTextAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
       : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request that targets this branch'}.`
@@ -230,6 +304,7 @@ export function renderMergedPullsPage(
   const address = formatMergedPullsPageUrl(repository)
   return {
     title: named === undefined ? 'Merged pull requests' : `Merged in ${named}`,
+    ...(repository && { tabs: { repository, current: 'merged' as const } }),
     crumbs: [
       ...(repository === undefined || named === undefined
         ? []

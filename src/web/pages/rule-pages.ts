@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
 import { formatRulePageUrl } from '../../report/urls.ts'
-import { renderTable, type StatusPage } from './status-page.ts'
+import { renderTable } from './page-elements.ts'
+import type { StatusPage } from './status-page.ts'
 import { allRules } from '../../checks/all-rules.ts'
 
 const packageFolder = join(import.meta.dirname, '..', '..', '..')

@@ -21,16 +21,18 @@ import {
 } from '../../report/urls.ts'
 import {
   renderStatusPage,
-  minifiedStylesheet,
-  stylesheetVersion,
   type PageRequestContext,
   renderNoticePage,
   httpStatusByNoticePageKind,
   type NoticePageKind,
 } from '../pages/status-page.ts'
+import { scriptAsset, stylesheetAsset } from '../pages/page-assets.ts'
+import { LiveUpdates } from './live-updates.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
 import {
+  hasPageParameters,
+  pageSecurityHeaders,
   renderRequestedPage,
   type PageDataSources,
   sendPageResponse,
@@ -45,6 +47,7 @@ import {
   type RepositoryAccessChecker,
   type RequestRateLimiter,
 } from './repository-access.ts'
+import type { RequestQuotaReader } from './read-operations.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
 import { readRuleMarkdown } from '../pages/rule-pages.ts'
 import { createSignInFlow, type WebSession, type SignInFlow } from './sign-in.ts'
@@ -68,6 +71,10 @@ export interface PagesHandlerOptions {
   readonly log: Logger
   /** Unfreezes a branch. If absent, pages cannot. */
   readonly resume?: UnfreezeHandler | undefined
+  /** If absent, the operations page shows no GitHub limits. */
+  readonly requestQuota?: RequestQuotaReader | undefined
+  /** Milliseconds between two looks for changes that open pages show. Default: 2000. */
+  readonly liveIntervalMs?: number
 }
 
 type NoticePageSender = (kind: NoticePageKind, more?: string, headers?: PageResponse['headers']) => true
@@ -81,6 +88,7 @@ interface PageHttpExchange {
   /** Anonymous visitors share pages. */
   readonly isShared: boolean
   readonly setting: PageRequestContext
+  readonly response: ServerResponse
   /** Returns true, because the request is then answered. */
   readonly send: (answer: PageResponse, cache?: string) => true
   readonly notice: NoticePageSender
@@ -104,9 +112,10 @@ class StatusPageServer {
   readonly #sources: PageDataSources
   readonly #limitConcurrency = createConcurrencyLimiter(atOnce, waiting)
   readonly #cached: LruMap<string, { readonly answer: PageResponse; readonly until: number }>
+  readonly #live: LiveUpdates
   #listed: { readonly all: readonly RecordedRepository[]; readonly until: number } | undefined
 
-  constructor({ settings, store, clock, log, resume }: PagesHandlerOptions) {
+  constructor({ settings, store, clock, log, resume, requestQuota, liveIntervalMs }: PagesHandlerOptions) {
     const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
     const now = () => clock.now()
     const person = client && createOAuthClient({ ...client, apiUrl, webUrl: gitUrl })
@@ -126,7 +135,8 @@ class StatusPageServer {
       publicFor: Math.max(minRepositoryVisibilityTtlMs, 3000 * settings.sweepSeconds),
       now,
     })
-    this.#sources = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleMarkdown }
+    this.#live = new LiveUpdates({ store, log, intervalMs: liveIntervalMs })
+    this.#sources = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleMarkdown, requestQuota }
     this.#cached = new LruMap(
       maxCacheBytes,
       // A character may take two bytes.
@@ -141,9 +151,10 @@ class StatusPageServer {
     if (target === undefined || address === undefined) return false
     const { page } = address.pageRequest
     try {
-      if (page !== 'style' && !this.#budget.take(parseClientIpAddress(request)))
+      const isAsset = page === 'style' || page === 'script'
+      if (!isAsset && !this.#budget.take(parseClientIpAddress(request)))
         return this.#startExchange(request, response, target, address, undefined).notice('too-many')
-      const session = page === 'style' ? undefined : await this.#signIn?.readSession(request)
+      const session = isAsset ? undefined : await this.#signIn?.readSession(request)
       const exchange = this.#startExchange(request, response, target, address, session)
       return await this.#respond(request, target.pathname, address.pageRequest, exchange)
     } catch (error) {
@@ -190,7 +201,7 @@ class StatusPageServer {
         headers: { ...again, ...headers },
       })
     }
-    return { form, query, session, isShared, setting, send, notice }
+    return { form, query, session, isShared, setting, response, send, notice }
   }
 
   async #respond(
@@ -200,10 +211,14 @@ class StatusPageServer {
     exchange: PageHttpExchange,
   ): Promise<boolean> {
     const { query, send, notice } = exchange
-    if (pageRequest.page === 'style') {
-      const isCurrent = query.get('v') === stylesheetVersion
-      const sheet: PageResponse = { status: 200, form: 'css', body: minifiedStylesheet }
-      return send(sheet, isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
+    if (pageRequest.page === 'style' || pageRequest.page === 'script') {
+      const isScript = pageRequest.page === 'script'
+      const { version, text } = isScript ? scriptAsset : stylesheetAsset
+      const isCurrent = query.get('v') === version
+      return send(
+        { status: 200, form: isScript ? 'js' : 'css', body: text },
+        isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+      )
     }
     if (request.method === 'POST') return await this.#handlePost(pageRequest, request, exchange)
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -211,7 +226,31 @@ class StatusPageServer {
     if (pageRequest.page === 'sign-in' || pageRequest.page === 'signed-in')
       return await this.#redirectForSignIn(pageRequest.page, request, exchange)
     if (pageRequest.page === 'sign-out' || pageRequest.page === 'resume') return notice('not-found')
+    if (pageRequest.page === 'events') return await this.#openEventStream(pageRequest, request, exchange)
     return await this.#sendPage(path, pageRequest, exchange)
+  }
+
+  async #openEventStream(
+    { repository }: Extract<StatusPageRequest, { readonly page: 'events' }>,
+    request: IncomingMessage,
+    { session, response, notice }: PageHttpExchange,
+  ): Promise<boolean> {
+    const checkAccess = async (who: WebSession | undefined) =>
+      this.#readable.checkRead(who, repository, await this.#findListed(repository))
+    const access = await checkAccess(session)
+    if (access !== 'yes' || request.method !== 'GET') return notice('not-found')
+    const stream = {
+      response,
+      repository,
+      client: parseClientIpAddress(request),
+      sessionWord: session?.word,
+      isAllowed: async () => {
+        const now = await this.#signIn?.readSession(request)
+        return now?.word === session?.word && (await checkAccess(now)) === 'yes'
+      },
+    }
+    const headers = { ...pageSecurityHeaders, 'cache-control': 'no-store' }
+    return this.#live.open(stream, headers) || notice('busy')
   }
 
   async #redirectForSignIn(
@@ -239,7 +278,10 @@ class StatusPageServer {
   ): Promise<boolean> {
     const { form, query, session, isShared, send, notice } = exchange
     // One key per page, regardless of the rest of the request; older list pages are not cached.
-    const key = isShared && !query.has('before') && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
+    const key =
+      isShared && !hasPageParameters(query) && isCanonicalUrlPath(path)
+        ? `${form} ${path} ${'repository' in pageRequest ? this.#live.getVersion(pageRequest.repository) : ''}`
+        : undefined
     const before = key === undefined ? undefined : this.#cached.get(key)
     if (before !== undefined) return send(before.answer)
     const page = await this.#limitConcurrency(() => this.#buildResponse(pageRequest, exchange))
@@ -335,6 +377,7 @@ class StatusPageServer {
     const { origin } = request.headers
     if (signIn === undefined || session === undefined || origin !== publicUrl) return notice('refused')
     if (requested.page === 'sign-out') {
+      this.#live.endSession(session.word)
       await signIn.end(session)
       const headers = { 'set-cookie': signIn.clearedCookies, 'clear-site-data': '"cache"' }
       return notice('signed-out', undefined, headers)
@@ -374,13 +417,17 @@ class StatusPageServer {
 
   /** Ends a session whose token GitHub rejected. */
   async #endSession(session: WebSession | undefined, notice: NoticePageSender): Promise<boolean> {
-    if (session !== undefined) await this.#signIn?.end(session)
+    if (session !== undefined) {
+      this.#live.endSession(session.word)
+      await this.#signIn?.end(session)
+    }
     return notice('sign-in', undefined, { 'set-cookie': this.#signIn?.clearedCookies ?? [] })
   }
 }
 
 function getPathAfterSignIn(requested: StatusPageRequest, path: string): string {
-  if (requested.page === 'resume') return formatRepositoryPageUrl(requested.repository)
+  if (requested.page === 'resume' || requested.page === 'events')
+    return formatRepositoryPageUrl(requested.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(requested.page) ? '/' : path
 }
 

@@ -1,7 +1,19 @@
 // Reads one pull request's history from the store; merges come from the merge records.
 import { toPullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { compareFindingsBySeverity, formatCheckOutcomeLines } from '../../report/describe-findings.ts'
+import {
+  compareFindingsBySeverity,
+  formatCheckOutcomeLines,
+  locateFindingOnGitHub,
+} from '../../report/describe-findings.ts'
+import { formatFixAsDiff } from '@catalog-bot/findings/finding'
+import { collectRequiredCheckErrors, decideNextSteps } from '../../report/next-steps.ts'
+import {
+  collectMergesSinceEvaluation,
+  describeMergesSinceEvaluation,
+} from '../../report/evaluation-report.ts'
+import { toFindingIdentityKey } from '../../report/report-options.ts'
+import { decidePullDisplayState } from './read-queue.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type {
@@ -12,7 +24,7 @@ import type {
 } from '../../ports/page-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { formatPullUrl } from '../../report/urls.ts'
+import { formatPullUrl, type PullUrlParts } from '../../report/urls.ts'
 import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
 import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
@@ -48,31 +60,25 @@ export async function readPullPageModel(
     readRateLimitedPulls(repository, [pull], store),
   ])
   if (row === undefined && merged === undefined) return undefined
+  const page = { web, repository, pull }
   const record = await store.verdictReport(repository, pull, recordedMerge)
   const report = record?.report as StoredEvaluationReport | undefined
+  const commits = report === undefined ? [] : collectMergesSinceEvaluation(report)
+  const merges = commits.length === 0 ? new Map() : await store.findPullsOfCommits(repository, commits)
   const published = merged && (await store.readState(pullPublicationStateNamespace, repository, String(pull)))
-  const isMerging = openMerges.some((one) => one.pull === pull)
   const wait = limited.get(pull)
-  const before = openMerges.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
   return {
     ...(row === undefined ? summarizeMergeRecord(merged) : summarizePullRecord(row)),
     repository,
     pull: number,
-    url: formatPullUrl({ web, repository, pull }),
-    state:
-      merged !== undefined
-        ? 'merged'
-        : row === undefined || row.state !== 'open'
-          ? row?.state === 'merged'
-            ? 'merged'
-            : 'closed'
-          : isMerging
-            ? 'merging'
-            : row.verdict === 'merge' && before !== undefined
-              ? 'behind'
-              : row.verdict,
-    findings: report === undefined ? [] : toFindingViews(report),
+    url: formatPullUrl(page),
+    state: merged === undefined ? decidePullDisplayState(row, openMerges) : 'merged',
+    ...(report && row?.state === 'open' && { steps: decideNextSteps(report.verdict) }),
+    findings: report === undefined ? [] : toFindingViews(report, page),
+    ...(report && { meanwhile: describeMergesSinceEvaluation(report, merges, page, report.verdict.baseRef) }),
+    ...(report?.summary !== undefined && { summary: report.summary }),
     changeLines: report?.changeLines.slice(0, maxDisplayedCatalogChangeLines) ?? [],
+    drawings: report?.drawings ?? [],
     commands: commands.map(({ login, command, outcome, head }) => ({ login, command, outcome, head })),
     history,
     ...(merged && {
@@ -87,7 +93,7 @@ export async function readPullPageModel(
 
 type PullSummary = Omit<
   PullPageModel,
-  'repository' | 'pull' | 'url' | 'state' | 'findings' | 'changeLines' | 'commands' | 'history'
+  'repository' | 'pull' | 'url' | 'state' | 'findings' | 'changeLines' | 'drawings' | 'commands' | 'history'
 >
 
 function summarizePullRecord(row: PullRecord): PullSummary {
@@ -167,18 +173,33 @@ function toMergeExplanation(
     ...(published && { published: { state: published.state, lines: published.lines } }),
   }
 }
-
-function toFindingViews({ verdict }: StoredEvaluationReport): readonly FindingView[] {
+/** Those that block the merge first. */
+function toFindingViews(report: StoredEvaluationReport, page: PullUrlParts): readonly FindingView[] {
+  const { verdict, fixes = [], excerpts = [], lines } = report
+  const blocking = new Set(collectRequiredCheckErrors(verdict))
   return verdict.outcomes
     .flatMap(({ findings }) => findings)
-    .toSorted(compareFindingsBySeverity)
+    .toSorted((a, b) => Number(blocking.has(b)) - Number(blocking.has(a)) || compareFindingsBySeverity(a, b))
     .slice(0, maxDisplayedFindings)
-    .map(({ rule, severity, what, fix, at, overridden }) => ({
-      rule,
-      severity,
-      what,
-      fix,
-      ...(at !== undefined && { at: `${at.file}:${at.line}` }),
-      ...(overridden !== undefined && { overriddenBy: overridden.by }),
-    }))
+    .map((finding) => {
+      const { rule, severity, what, why, fix, at, overridden, isOnBase } = finding
+      const key = toFindingIdentityKey(finding)
+      const location = locateFindingOnGitHub(finding, verdict, { page, lines, fixes })
+      const excerpt = excerpts.find((one) => one.finding === key)
+      const suggested = fixes.find((one) => one.finding === key)
+      return {
+        rule,
+        severity,
+        isBlocking: blocking.has(finding),
+        what,
+        why,
+        fix,
+        ...(at !== undefined && { at: `${at.file}:${at.line}` }),
+        ...(location?.url !== undefined && { url: location.url }),
+        ...(at && excerpt && { excerpt: { first: excerpt.first, marked: at.line, lines: excerpt.lines } }),
+        ...(suggested && { diff: formatFixAsDiff(suggested.fix) }),
+        ...(isOnBase === true && { isOnBase }),
+        ...(overridden !== undefined && { overriddenBy: overridden.by }),
+      }
+    })
 }

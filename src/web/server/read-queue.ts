@@ -4,17 +4,23 @@ import type { Cache } from '../../ports/cache.ts'
 import type { MergeIntent, MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
 import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
-import type {
-  QueuedPullView,
-  QueuePageModel,
-  MergeFreezeView,
-  MergedPullsPageModel,
+import type { PullDisplayState } from '../pages/page-elements.ts'
+import type { VerdictKind } from '../../policy/verdict.ts'
+import {
+  queueFilterStates,
+  type QueueFilter,
+  type QueuedPullView,
+  type QueuePageModel,
+  type MergeFreezeView,
+  type MergedPullsPageModel,
 } from '../pages/queue-page.ts'
 import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
 export type QueuePageStore = StatusPageStore & MergeFreezeStore & MergeRecordStore & Cache
 
-const maxDisplayedPulls = 1000
+/** In JSON, and among which the author and the package are searched. */
+const maxListedPulls = 1000
+const pullsPerPage = 50
 const maxDisplayedFreezeEvents = 20
 const mergedPullsPerPage = 50
 
@@ -47,42 +53,64 @@ export async function readHomePageModel(
   }
 }
 
+const toTitleAndAuthor = ({ title, author }: Partial<PullRecord> = {}) => ({
+  ...(title !== undefined && { title }),
+  ...(author !== undefined && { author }),
+})
+
+/** Trims and bounds what a visitor typed. Empty and unknown values select everything. */
+export function parseQueueFilter(query: URLSearchParams): QueueFilter {
+  const read = (name: string) => query.get(name)?.trim().slice(0, 100) ?? ''
+  const state = queueFilterStates.find((one) => one === read('state'))
+  const after = /^\d{1,9}$/.test(read('after')) ? Number(read('after')) : undefined
+  const [author, packageName] = [read('author'), read('package')]
+  return {
+    ...(state !== undefined && { state }),
+    ...(author !== '' && { author }),
+    ...(packageName !== '' && { package: packageName }),
+    ...(after !== undefined && { after }),
+  }
+}
+
+/** `isPaged`: reads one page of the list. Otherwise, the first thousand pull requests. */
 export async function readQueuePageModel(
   store: QueuePageStore,
   { repository, isPublic }: RecordedRepository,
   webUrl: string,
+  { filter, isPaged }: { readonly filter: QueueFilter; readonly isPaged: boolean },
 ): Promise<QueuePageModel> {
-  const [rows, openMerges, stops, events] = await Promise.all([
-    store.listOpenPullRecords(repository, maxDisplayedPulls),
+  const isSearch = filter.author !== undefined || filter.package !== undefined
+  const limit = isPaged && !isSearch ? pullsPerPage + 1 : maxListedPulls
+  const [found, counts, openMerges, stops, events] = await Promise.all([
+    store.listOpenPullRecords(repository, limit, { verdict: filter.state, after: filter.after }),
+    countOpenPulls(store, repository),
     store.listPendingMerges(repository),
     store.listFreezes(repository),
     store.listFreezeEvents(repository, maxDisplayedFreezeEvents),
   ])
-  const branches = [...new Set(rows.map(({ baseRef }) => baseRef))]
-  const [rateLimitedPulls, works] = await Promise.all([
-    readRateLimitedPulls(
-      repository,
-      rows.map(({ pull }) => pull),
-      store,
-    ),
-    readRateLimitedJobs(repository, branches, store),
+  const matching = isSearch ? found.filter((row) => matchesQueueFilter(row, filter)) : found
+  const rows = isPaged ? matching.slice(0, pullsPerPage) : matching
+  const [merging, limited] = await Promise.all([
+    openMerges.length > 0
+      ? store.listOpenPullRecords(repository, openMerges.length, {
+          pulls: openMerges.map(({ pull }) => pull),
+        })
+      : [],
+    readRateLimitedWork(store, repository, rows),
   ])
-  const waiting = rows.filter(
-    ({ pull, lookedAt }) => lookedAt < (rateLimitedPulls.get(pull)?.since ?? 0),
-  ).length
   return {
     repository,
     isPublic,
-    limited: rateLimitedJobKinds.flatMap((kind) => {
-      const its = works.filter((work) => work.kind === kind).map(({ until }) => until)
-      if (its.length === 0) return []
-      return [{ kind, until: Math.max(...its), ...(kind === 'pull' && { pulls: waiting }) }]
-    }),
+    limited,
     url: `${webUrl}/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.name)}/pulls`,
+    filter,
+    counts,
     pulls: rows.map((row) => toQueuedPullView(row, openMerges)),
-    isCut: rows.length === maxDisplayedPulls,
+    isCut: found.length === maxListedPulls,
+    ...(matching.length > rows.length && { next: rows.at(-1)?.pull }),
     merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
       pull,
+      ...toTitleAndAuthor(merging.find((row) => row.pull === pull)),
       baseRef,
       ...(begunAt !== undefined && { since: begunAt }),
       how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by catalog-bot',
@@ -99,26 +127,88 @@ export async function readQueuePageModel(
   }
 }
 
+function matchesQueueFilter({ author, title, packages = [] }: PullRecord, filter: QueueFilter): boolean {
+  const name = filter.package?.toLowerCase() ?? ''
+  return (
+    (filter.author === undefined || author?.toLowerCase() === filter.author.toLowerCase()) &&
+    [title, ...packages].some((text) => text.toLowerCase().includes(name))
+  )
+}
+
+async function countOpenPulls(
+  store: QueuePageStore,
+  repository: RepositoryName,
+): Promise<Readonly<Partial<Record<VerdictKind, number>>>> {
+  const counts = await store.countOpenPulls()
+  return Object.fromEntries(
+    counts
+      .filter((one) => one.repository === toRepositoryKey(repository))
+      .map(({ verdict, pulls }) => [verdict, pulls]),
+  )
+}
+
+async function readRateLimitedWork(
+  store: QueuePageStore,
+  repository: RepositoryName,
+  shown: readonly PullRecord[],
+): Promise<QueuePageModel['limited']> {
+  const works = await readRateLimitedJobs(
+    repository,
+    [...new Set(shown.map(({ baseRef }) => baseRef))],
+    store,
+  )
+  const countWaiting = async () => {
+    const rows = await store.listOpenPullRecords(repository, maxListedPulls)
+    const waits = await readRateLimitedPulls(
+      repository,
+      rows.map(({ pull }) => pull),
+      store,
+    )
+    return rows.filter(({ pull, lookedAt }) => lookedAt < (waits.get(pull)?.since ?? 0)).length
+  }
+  const limited: QueuePageModel['limited'][number][] = []
+  for (const kind of rateLimitedJobKinds) {
+    const its = works.filter((work) => work.kind === kind).map(({ until }) => until)
+    if (its.length > 0)
+      limited.push({
+        kind,
+        until: Math.max(...its),
+        ...(kind === 'pull' && { pulls: await countWaiting() }),
+      })
+  }
+  return limited
+}
+
 const rateLimitedJobKinds = ['train', 'pull', 'sweep', 'scan'] as const
 
+/** A pull request is behind if another one merges into its branch. */
+export function decidePullDisplayState(
+  row: Pick<PullRecord, 'pull' | 'baseRef' | 'state' | 'verdict'> | undefined,
+  openMerges: readonly MergeIntent[],
+): PullDisplayState {
+  if (row?.state !== 'open') return row?.state ?? 'closed'
+  if (openMerges.some(({ pull }) => pull === row.pull)) return 'merging'
+  const isBehind = row.verdict === 'merge' && openMerges.some(({ baseRef }) => baseRef === row.baseRef)
+  return isBehind ? 'behind' : row.verdict
+}
+
 function toQueuedPullView(row: PullRecord, openMerges: readonly MergeIntent[]): QueuedPullView {
-  const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons, verdict } = row
-  const isMerging = openMerges.some((merge) => merge.pull === pull)
-  const before = openMerges.find((merge) => merge.baseRef === baseRef && merge.pull !== pull)
-  const isBehind = verdict === 'merge' && !isMerging && before !== undefined
+  const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons } = row
+  const state = decidePullDisplayState(row, openMerges)
+  const before = openMerges.find((merge) => merge.baseRef === baseRef)
   return {
     pull,
     title,
     ...(author !== undefined && { author }),
     baseRef,
     draft,
-    state: isMerging ? 'merging' : isBehind ? 'behind' : verdict,
+    state,
     since,
     openedAt,
     lookedAt,
     reasons,
     who: [...new Set(reasons.flatMap(({ who = [] }) => who))],
-    ...(isBehind && { behind: before.pull }),
+    ...(state === 'behind' && before && { behind: before.pull }),
   }
 }
 
@@ -176,9 +266,9 @@ export async function readBadgeModel(
   store: QueuePageStore,
   { repository }: RecordedRepository,
 ): Promise<BadgeModel> {
-  const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes(repository)])
-  const open = counts
-    .filter((one) => one.repository === toRepositoryKey(repository))
-    .reduce((sum, { pulls }) => sum + pulls, 0)
-  return { open, stops: stops.length }
+  const [counts, stops] = await Promise.all([
+    countOpenPulls(store, repository),
+    store.listFreezes(repository),
+  ])
+  return { open: Object.values(counts).reduce((sum, pulls) => sum + pulls, 0), stops: stops.length }
 }

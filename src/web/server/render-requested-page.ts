@@ -5,13 +5,18 @@ import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyPullCountByRule } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
+import { renderCatalogPage, renderCatalogsPage } from '../pages/catalog-pages.ts'
+import { renderPackagePage } from '../pages/package-page.ts'
+import { renderComparePage } from '../pages/compare-page.ts'
 import {
-  renderCatalogPage,
-  renderCatalogsPage,
-  renderPackagePage,
-  type CatalogPageModel,
-  type PackagePageModel,
-} from '../pages/catalog-pages.ts'
+  parseCatalogListView,
+  readCatalogPageModel,
+  readCatalogsPageModel,
+  readComparePageModel,
+  readPackagePageModel,
+} from './read-catalogs.ts'
+import { renderOperationsPage } from '../pages/operations-page.ts'
+import { readOperationsPageModel, type RequestQuotaReader } from './read-operations.ts'
 import { renderStatusPage, type PageRequestContext, type StatusPage } from '../pages/status-page.ts'
 import {
   renderOverviewPage,
@@ -29,6 +34,7 @@ import {
   readBadgeModel,
   readHomePageModel,
   readMergedPullsPageModel,
+  parseQueueFilter,
   readQueuePageModel,
 } from './read-queue.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
@@ -51,11 +57,22 @@ const contentTypeByPageFormat: Readonly<Record<StatusPageFormat, string>> = {
   atom: 'application/atom+xml; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
 }
 
-/** No scripts, frames or external resources; forms post only here. */
+/** Only our own script, no frames or external resources; forms post only here. */
 const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+export const pageSecurityHeaders = {
+  vary: 'Accept, Cookie',
+  'content-security-policy': contentSecurityPolicy,
+  // With `no-referrer`, browsers omit the origin of our own forms.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+} as const
 
 type CatalogPageStore = StatusPageStore & StateStore
 
@@ -69,6 +86,7 @@ export interface PageDataSources {
   /** Configured by the administrator, because the Host header is untrusted. */
   readonly publicUrl: string | undefined
   readonly ruleText: (id: string) => string | undefined
+  readonly requestQuota?: RequestQuotaReader | undefined
 }
 
 export interface RenderPageOptions {
@@ -118,10 +136,12 @@ export async function renderRequestedPage(
     case 'sign-out':
     case 'signed-in':
     case 'style':
+    case 'script':
       return undefined
   }
 }
 
+type PageRenderer<Model> = (model: Model, setting: PageRequestContext) => StatusPage
 type RepositoryPageRequest = Extract<StatusPageRequest, { readonly repository: RepositoryName }>
 
 async function renderRepositoryPage(
@@ -132,43 +152,49 @@ async function renderRepositoryPage(
 ): Promise<PageResponse | undefined> {
   const { store, webUrl } = sources
   const { repository } = one
+  const { form, query, setting, formToken } = order
+  const view = parseCatalogListView(query)
+  const render = <Model>(model: Model | undefined, renderPage: PageRenderer<Model>) =>
+    renderPageModel(order, model, renderPage)
   switch (asked.page) {
-    case 'repository':
-      return renderPageModel(order, await readQueuePageModel(store, one, webUrl), (model, its) =>
-        renderQueuePage(model, its, order.formToken),
+    case 'repository': {
+      const queueView = { filter: parseQueueFilter(query), isPaged: form !== 'json' }
+      return render(await readQueuePageModel(store, one, webUrl, queueView), (model, its) =>
+        renderQueuePage(model, its, formToken),
       )
+    }
     case 'pull':
-      return renderPageModel(
-        order,
-        await readPullPageModel(store, repository, asked.pull, webUrl),
-        renderPullPage,
-      )
+      return render(await readPullPageModel(store, repository, asked.pull, webUrl), renderPullPage)
     case 'repository-overview':
-      return renderPageModel(
-        order,
-        await readRepositoryOverviewPageModel(store, repository, order.setting.now),
+      return render(
+        await readRepositoryOverviewPageModel(store, repository, setting.now),
         renderRepositoryOverviewPage,
       )
-    case 'catalogs': {
-      const catalogs = await store.listCatalogTotals(repository)
-      return renderPageModel(order, { repository, catalogs }, renderCatalogsPage)
-    }
+    case 'catalogs':
+      return render(await readCatalogsPageModel(store, repository, view), renderCatalogsPage)
     case 'catalog':
-      return renderPageModel(
-        order,
-        await readCatalogPageModel(store, repository, asked.catalog),
-        renderCatalogPage,
+      return render(await readCatalogPageModel(store, repository, asked.catalog, view), (model, its) =>
+        renderCatalogPage(model, its, view),
       )
     case 'package':
-      return renderPageModel(
-        order,
+      return render(
         await readPackagePageModel(store, repository, asked.catalog, asked.package),
-        renderPackagePage,
+        (model, its) => renderPackagePage(model, its, view),
       )
+    case 'compare':
+      return render(await readComparePageModel(store, repository, query), renderComparePage)
+    case 'operations': {
+      const operationsView = { now: setting.now, page: view.page }
+      return render(
+        await readOperationsPageModel(store, one, operationsView, sources.requestQuota),
+        renderOperationsPage,
+      )
+    }
     case 'repository-merged':
       return renderMergedPullsResponse(repository, order, sources)
-    // This only redirects.
+    // These have no body.
     case 'resume':
+    case 'events':
       return undefined
     case 'badge':
       return { status: 200, form: 'svg', body: renderBadge(await readBadgeModel(store, one)) }
@@ -190,7 +216,7 @@ async function renderMergedPullsResponse(
 function renderPageModel<Model>(
   { form, setting }: RenderPageOptions,
   model: Model | undefined,
-  renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
+  renderPage: PageRenderer<Model>,
 ): PageResponse | undefined {
   if (model === undefined) return undefined
   if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
@@ -204,55 +230,19 @@ const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number
   title,
 })
 
+/** The query parameters that pages read. Pages are cached only without them, so that their number is bounded. */
+const pageParameterNames = [
+  ...['before', 'after', 'state', 'author', 'package'],
+  ...['q', 'page', 'list', 'channel', 'from', 'to'],
+]
+
+export function hasPageParameters(query: URLSearchParams): boolean {
+  return pageParameterNames.some((name) => query.has(name))
+}
+
 function parseBeforeQueryParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
-}
-
-async function readCatalogPageModel(
-  store: CatalogPageStore,
-  repository: RepositoryName,
-  key: string,
-): Promise<CatalogPageModel | undefined> {
-  const catalog = (await store.listCatalogTotals(repository)).find((row) => row.key === key)
-  return catalog && { repository, catalog, packages: await store.packageSummaries(repository, key) }
-}
-
-async function readPackagePageModel(
-  store: CatalogPageStore,
-  repository: RepositoryName,
-  key: string,
-  name: string,
-): Promise<PackagePageModel | undefined> {
-  const [rows, found, scan] = await Promise.all([
-    store.listCatalogTotals(repository),
-    store.recordedPackage(repository, key, name),
-    readScanState(store, repository),
-  ])
-  const catalog = rows.find((row) => row.key === key)
-  if (catalog === undefined || found === undefined) return undefined
-  const { images, ...its } = found
-  const seenImages = await store.findImageSightings(
-    repository,
-    images.map(({ reference }) => reference),
-  )
-  return {
-    repository,
-    catalog,
-    package: its,
-    images: images.map(({ reference, bundles }) => {
-      const known = seenImages.get(reference)
-      const missing = scan.missingImages[reference]
-      return {
-        reference,
-        bundles,
-        ...(known !== undefined && { seenAt: known.seenAt }),
-        ...(known?.digest !== undefined && { digest: known.digest }),
-        ...(missing?.confirmed === true && { missing: missing.reason }),
-      }
-    }),
-    ...(scan.finished && { scannedAt: scan.finished.at }),
-  }
 }
 
 async function readOverviewPageModel(
@@ -348,15 +338,10 @@ export function sendPageResponse(
 ): void {
   const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   const all = {
+    ...pageSecurityHeaders,
     'content-type': contentTypeByPageFormat[form],
     'cache-control': cache,
-    vary: 'Accept, Cookie',
-    'content-security-policy': contentSecurityPolicy,
-    // With `no-referrer`, browsers omit the origin of our own forms.
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'cross-origin-resource-policy': form === 'svg' ? 'cross-origin' : 'same-origin',
-    'cross-origin-opener-policy': 'same-origin',
+    ...(form === 'svg' && { 'cross-origin-resource-policy': 'cross-origin' }),
     ...(status === 200 && cache !== 'no-store' && { etag: tag }),
     ...(headers as Record<string, string | string[]>),
   }

@@ -242,5 +242,7 @@ export function sanitizeSignInRedirectPath(wanted: string | null | undefined): s
   const address = parsePageUrl(wanted)
   if (address === undefined) return '/'
   // Prevents redirect loops and an immediate sign-out.
-  return ['sign-in', 'signed-in', 'sign-out', 'resume'].includes(address.pageRequest.page) ? '/' : wanted
+  return ['sign-in', 'signed-in', 'sign-out', 'resume', 'events'].includes(address.pageRequest.page)
+    ? '/'
+    : wanted
 }

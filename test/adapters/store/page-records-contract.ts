@@ -1,6 +1,7 @@
 // What every store must keep for the web pages. Run by contract.ts.
-import { describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { emptyPublicationState, publicationStateNamespace } from '../../../src/publish/publication-state.ts'
 import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../../src/pull-request/snapshot.ts'
 import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
@@ -70,6 +71,13 @@ export function testStatusPageStoreContract(store: () => Store): void {
       ])
       expect((await store().listOpenPullRecords(of, 10)).map(({ pull }) => pull)).toEqual([1, 2])
       expect((await store().listOpenPullRecords(of, 1)).map(({ pull }) => pull)).toEqual([1])
+      for (const [filter, pulls] of [
+        [{ after: 1 }, [2]],
+        [{ verdict: 'merge' }, [1]],
+        [{ pulls: [toPullNumber(2), toPullNumber(9)] }, [2]],
+        [{ verdict: 'merge', after: 1 }, []],
+      ] as const)
+        expect((await store().listOpenPullRecords(of, 10, filter)).map(({ pull }) => pull)).toEqual(pulls)
       expect(await store().ruleDays(of, 0)).toEqual([
         { day: 0, rule: 'no-icon', severity: 'warning', owner: 'ann', pulls: 2 },
       ])
@@ -78,6 +86,37 @@ export function testStatusPageStoreContract(store: () => Store): void {
         { repository: key, verdict: 'merge', pulls: 1 },
         { repository: key, verdict: 'wait', pulls: 1 },
       ])
+    })
+
+    test('have a version that differs after each change that a page shows, and only then', async () => {
+      const of = createRepositoryName()
+      const key = `${of.owner}/${of.name}`.toLowerCase()
+      const readVersion = async () => (await store().readRepositoryVersions([of])).get(key)
+      const seen = [await readVersion()]
+      const changes = [
+        () => store().recordEvaluation(createEvaluationRecord(of, 1)),
+        () =>
+          store().recordEvaluation(createEvaluationRecord(of, 1, { at: 2000, checks: ['images: passed'] })),
+        () => store().recordEvaluation(createEvaluationRecord(of, 2, { verdict: 'merge' })),
+        () => store().freezeMerges({ repository: of, kind: 'refused', reason: 'x', by: { kind: 'bot' } }),
+        () => store().recordPullEnd(of, toPullNumber(1), 'closed', 4000),
+        () =>
+          store().writeState(
+            publicationStateNamespace,
+            of,
+            new Map([['main c x:v1', { ...emptyPublicationState, lookedAt: 1 }]]),
+          ),
+      ]
+      for (const change of changes) {
+        await change()
+        const version = await readVersion()
+        expect(seen).not.toContain(version)
+        seen.push(version)
+      }
+      // Another evaluation with the same result, and another repository.
+      await store().recordEvaluation(createEvaluationRecord(of, 2, { verdict: 'merge', at: 9000 }))
+      await store().recordEvaluation(createEvaluationRecord(createRepositoryName(), 1))
+      expect(await readVersion()).toBe(seen.at(-1))
     })
 
     test('end once, and reopen', async () => {
@@ -213,6 +252,121 @@ export function testStatusPageStoreContract(store: () => Store): void {
         { catalog: catalog('v1'), packages: [createRecordedPackage('foo')] },
       ])
       expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toEqual(['foo'])
+    })
+
+    describe('of two catalogs', () => {
+      const of = createRepositoryName()
+      const catalog = (key: string) => ({
+        key,
+        root: key,
+        branch: 'main',
+        commit: createCommitSha('1'),
+        content: key,
+        recordedAt: 1,
+      })
+      const image = { reference: 'registry.example/org/Buoy@sha256:12', bundles: ['foo.v1'] }
+      beforeAll(() =>
+        store().recordCatalogs(of, 'main', [
+          {
+            catalog: catalog('v1'),
+            packages: [
+              createRecordedPackage('foo', { displayName: 'Foo of the Sea', images: [image] }),
+              createRecordedPackage('same'),
+              createRecordedPackage(textWithInvalidCharacters),
+            ],
+          },
+          {
+            catalog: catalog('v2'),
+            packages: [
+              createRecordedPackage('a-foo', { description: '100% "quoted" \\' }),
+              createRecordedPackage('bar', { defaultChannel: 'foo' }),
+              createRecordedPackage('foo'),
+              createRecordedPackage('same'),
+            ],
+          },
+        ]),
+      )
+      const search = async (text: string, catalogKey?: string) => {
+        const { total, found } = await store().searchPackages(of, {
+          text,
+          catalog: catalogKey,
+          limit: 3,
+          offset: 0,
+        })
+        return [total, ...found.map((one) => `${one.catalog} ${one.package.name}`)]
+      }
+
+      test('find packages by any of their text, names first, page by page', async () => {
+        expect(await search('foo')).toEqual([4, 'v2 a-foo', 'v1 foo', 'v2 foo'])
+        const second = await store().searchPackages(of, { text: 'foo', limit: 3, offset: 3 })
+        expect(second.found.map((one) => one.package.name)).toEqual(['bar'])
+        expect(await search('FOO.V1', 'v1')).toEqual([1, 'v1 foo'])
+        expect(await search('of the sea')).toEqual([1, 'v1 foo'])
+        expect(await search('example/org/Buoy@sha256:1')).toEqual([1, 'v1 foo'])
+        expect(await search('100% "quoted" \\')).toEqual([1, 'v2 a-foo'])
+        expect((await search(textWithInvalidCharacters, 'v1'))[0]).toBe(3)
+      })
+
+      test('never find packages by the format in which they are stored, or by patterns', async () => {
+        for (const text of ['description', 'image', '":', '%', '","', '_oo', "';"])
+          expect([text, await search(text, 'v1')]).toEqual([text, [0]])
+      })
+
+      test('list the packages that differ, with both states', async () => {
+        const difference = { before: 'v1', after: 'v2' }
+        const { total, found } = await store().differingPackages(of, difference, { limit: 2, offset: 1 })
+        expect(total).toEqual({ added: 2, removed: 1, changed: 1 })
+        expect(found.map(({ before, after }) => [before?.name, after?.name])).toEqual([
+          [undefined, 'a-foo'],
+          [undefined, 'bar'],
+        ])
+        expect(
+          (await store().differingPackages(of, difference, { limit: 9, offset: 0 })).found,
+        ).toContainEqual({
+          before: createRecordedPackage('foo', { displayName: 'Foo of the Sea', images: [image] }),
+          after: createRecordedPackage('foo'),
+        })
+        expect(
+          await store().differingPackages(of, { before: 'v1', after: 'v1' }, { limit: 9, offset: 0 }),
+        ).toEqual({ total: { added: 0, removed: 0, changed: 0 }, found: [] })
+      })
+    })
+
+    test('return the merges and median times of each day', async () => {
+      const of = createRepositoryName()
+      const msPerDay = 86_400_000
+      const today = Math.floor(Date.now() / msPerDay)
+      for (const [pull, verdictMs] of [
+        [1, 1000],
+        [2, 3000],
+        [3, 8000],
+      ] as const)
+        await store().recordEvaluation(
+          createEvaluationRecord(of, pull, {
+            openedAt: (today - 3) * msPerDay,
+            at: (today - 3) * msPerDay + verdictMs,
+          }),
+        )
+      const lease = await store().acquireLease(`merged ${of.name}`, 60)
+      const intent =
+        lease &&
+        (await store().startMerge(lease, {
+          repository: of,
+          pull: toPullNumber(2),
+          baseRef: 'main',
+          base: createCommitSha('2'),
+          head: createCommitSha('1'),
+          commit: createCommitSha('3'),
+          tree: toTreeSha('4'.repeat(40)),
+          config: 'c',
+        }))
+      if (intent) await store().finishMerge(intent, 'landed')
+      if (lease) await store().releaseLease(lease)
+      const [opened, merged, ...more] = await store().dailyPullTimes(of, today - 5)
+      expect([opened, more]).toEqual([{ day: today - 3, merges: 0, verdicts: 3, medianVerdictMs: 3000 }, []])
+      expect(merged).toMatchObject({ merges: 1, verdicts: 0 })
+      expect(merged?.medianMergeMs).toBeGreaterThan(2 * msPerDay)
+      expect(await store().dailyPullTimes(of, today + 2)).toEqual([])
     })
 
     test('return when an image was last seen', async () => {

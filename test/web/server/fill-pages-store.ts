@@ -4,11 +4,20 @@ import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pul
 import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
 import { createCatalogFileFactsCache } from '../../../src/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
+import { drawPackageDiff } from '../../../packages/fbc/src/graph/drawing.ts'
+import { buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
+import type { EvaluationReport } from '../../../src/report/evaluation-report.ts'
+import { toFindingIdentityKey } from '../../../src/report/report-options.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 import { formatIsoTime } from '../../../packages/findings/src/printable.ts'
 import type { PullVerdict, VerdictKind } from '../../../src/policy/verdict.ts'
 import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
+import {
+  publicationStateNamespace,
+  reportedPublicationsStateNamespace,
+  type PublicationState,
+} from '../../../src/publish/publication-state.ts'
 import { writeScanState } from '../../../src/image-scan/scan-state.ts'
 import { startTimeMs } from './pages-fixture.ts'
 import { pullPublicationStateNamespace } from '../../../src/jobs/merged-report.ts'
@@ -54,10 +63,36 @@ export function createEvaluationRecord(
 const createFinding = (words: string): Finding => ({
   rule: 'several-heads',
   severity: 'error',
-  what: `channel "stable" of package "tidepool" has 2 heads ${words}`,
+  what: `channel "stable" of package "tidepool" has 2 heads: tidepool.v0.5.0, tidepool.v0.5.1 ${words}`.trim(),
   why: 'The head is what new installations get.',
   fix: 'Let the newest entry replace the entry before it.',
   at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 12, column: 1 },
+})
+
+/** What a resolver says when it finds no solution. */
+export const longResolverText = `no bundle of "tidepool" can be installed: ${Array.from(
+  { length: 9 },
+  (_, minor) =>
+    `bundle tidepool.v0.${minor}.0 requires an operator that provides tides.example.com/v1/Tide, and no bundle in the catalog provides it`,
+).join('; ')}`
+
+/** An optional check: its errors block nothing. */
+const createInstallFinding = (): Finding => ({
+  rule: 'does-not-install',
+  severity: 'error',
+  what: longResolverText,
+  why: 'Users cannot install the package.',
+  fix: 'Add the package that provides the required API.',
+  at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 9, column: 1 },
+})
+
+const createWarning = (): Finding => ({
+  rule: 'no-icon',
+  severity: 'warning',
+  what: 'package "tidepool" has no icon',
+  why: 'Users recognize packages by their icons.',
+  fix: 'Add an icon to the olm.package blob.',
+  at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 2, column: 1 },
 })
 
 /** `isTame` omits the hostile text, for screenshots. */
@@ -89,7 +124,13 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
           text: isTame ? 'validation found an error' : `validation found an error ${maliciousHtmlText}`,
         },
       ],
-      checks: ['ownership: passed', 'validation: 1 error'],
+      checks: [
+        'ownership: passed (1 file, 1 package)',
+        'validation: 1 error',
+        'images: passed (2 images)',
+        'install: 1 error, not required to merge',
+      ],
+      packages: ['tidepool'],
       findings: [
         { rule: 'several-heads', severity: 'error' },
         { rule: 'no-icon', severity: 'warning' },
@@ -103,11 +144,18 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
       reasons: [{ code: 'unanswered', text: 'the registry does not answer' }],
     }),
   )
-  await recordPullReport(store, 15, 'blocked', [createFinding(isTame ? '' : maliciousHtmlText)])
+  await recordBlockedPullReport(store, isTame ? '' : maliciousHtmlText)
   await recordMergedPull(store)
   const lease = await store.acquireLease('main', 60)
   if (lease === undefined) throw new Error('there is a lease already')
   await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTimeMs - msPerMinute })
+  if (isTame) {
+    // The pictures show a batch.
+    await store.recordEvaluation(
+      createEvaluationRecord(17, 'merge', { title: 'foghorn 2.1.0', author: 'carol' }),
+    )
+    await store.startMerge(lease, { ...createPendingMerge(17), begunAt: startTimeMs - msPerMinute })
+  }
   await store.freezeMerges({
     repository: publicRepository,
     branch: 'release-4.20',
@@ -117,6 +165,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
     pull: toPullNumber(13),
   })
   await recordTestCatalog(store, isTame ? '' : maliciousHtmlText)
+  await recordPublications(store, isTame ? '' : maliciousHtmlText)
   await store.recordEvaluation(
     createEvaluationRecord(3, 'wait', {
       repository: privateRepository,
@@ -145,11 +194,77 @@ const createPendingMerge = (pull: number) => ({
   config: 'default',
 })
 
-async function recordPullReport(store: Store, pull: number, kind: VerdictKind, findings: readonly Finding[]) {
+/** An error with its source lines and a suggested change, an error of an optional check, and a changed graph. */
+async function recordBlockedPullReport(store: Store, words: string): Promise<void> {
+  const error = createFinding(words)
+  const graph = readTestPackageGraph('tidepool')
+  const [channel] = graph.channels
+  if (channel === undefined) throw new Error('the fixture has no channel')
+  const added = {
+    ...channel.nodes[0],
+    name: 'tidepool.v0.5.1',
+    version: '0.5.1',
+  } as (typeof channel.nodes)[0]
+  const after = {
+    ...graph,
+    channels: [
+      {
+        ...channel,
+        heads: [...channel.heads, added.name],
+        nodes: [added, ...channel.nodes],
+        edges: [...channel.edges, { from: 'tidepool.v0.4.0', to: added.name, kind: 'replaces' as const }],
+      },
+    ],
+  }
+  const key = toFindingIdentityKey(error)
+  await recordPullReport(store, 15, 'blocked', [error, createWarning()], {
+    summary:
+      '`0.5.1` joins channel `stable` of `tidepool` in `4.20`, which would then have two heads, `0.5.0` and `0.5.1`.',
+    changeLines: [
+      '- `tidepool` in `4.20`:',
+      '  - adds bundle `tidepool.v0.5.1`',
+      `  - channel \`stable\`: adds \`tidepool.v0.5.1\`${words === '' ? '' : ` \`${words}\``}`,
+    ],
+    drawings: [{ catalogs: ['4.20'], drawing: drawPackageDiff(graph, after) }],
+    excerpts: [
+      {
+        finding: key,
+        first: 10,
+        lines: [
+          '---',
+          'entries:',
+          `- name: tidepool.v0.5.1${words && ` # ${words}`}`,
+          '  replaces: tidepool.v0.4.0',
+          '- name: tidepool.v0.5.0',
+        ],
+      },
+    ],
+    fixes: [
+      {
+        finding: key,
+        fix: {
+          file: error.at?.file ?? '',
+          first: 12,
+          last: 13,
+          before: ['- name: tidepool.v0.5.1', '  replaces: tidepool.v0.4.0'],
+          after: ['- name: tidepool.v0.5.1', '  replaces: tidepool.v0.5.0'],
+        },
+      },
+    ],
+  })
+}
+
+async function recordPullReport(
+  store: Store,
+  pull: number,
+  kind: VerdictKind,
+  findings: readonly Finding[],
+  more: Partial<EvaluationReport> = {},
+) {
   const { head, base, config } = createPendingMerge(pull)
   const verdict: PullVerdict = {
     kind,
-    reasons: [],
+    reasons: kind === 'blocked' ? [{ code: 'findings', text: 'validation: 1 error' }] : [],
     head,
     base,
     baseRef: 'main',
@@ -158,6 +273,14 @@ async function recordPullReport(store: Store, pull: number, kind: VerdictKind, f
       { check: 'ownership', findings: [], unanswered: [], waiting: [], summary: '1 file, 1 package' },
       { check: 'validation', findings, unanswered: [], waiting: [], summary: '1 catalog' },
       { check: 'images', findings: [], unanswered: [], waiting: [], summary: '2 images' },
+      {
+        check: 'install',
+        findings: kind === 'blocked' ? [createInstallFinding()] : [],
+        unanswered: [],
+        waiting: [],
+        isOptional: true,
+        summary: '',
+      },
     ],
     waiting: [],
   }
@@ -172,6 +295,7 @@ async function recordPullReport(store: Store, pull: number, kind: VerdictKind, f
       verdict,
       changeLines: ['- **lighthouse** in `catalogs/v4.20`: adds `lighthouse.v1.11.0` to stable\\_x'],
       commandLines: [],
+      ...more,
     },
     decidedAt: startTimeMs - msPerMinute,
   })
@@ -231,27 +355,89 @@ async function recordMergedPull(store: Store): Promise<void> {
   )
 }
 
-async function recordTestCatalog(store: Store, words: string): Promise<void> {
-  const root = 'catalogs/v4.20'
+const testCatalogRoot = 'catalogs/v4.20'
+
+function readTestCatalog() {
   const cache = createCatalogFileFactsCache()
   const read = readCatalogDirectory(
-    join(import.meta.dirname, '../../../fixtures/demo/repository', root),
+    join(import.meta.dirname, '../../../fixtures/demo/repository', testCatalogRoot),
     (bytes) => cache.factsOf(bytes),
   )
   if (read.kind !== 'catalog') throw new Error(read.message)
-  const packages = [...toRecordedPackages(read.catalog, (name) => [`${name}-owners`])]
-  await store.recordCatalogs(publicRepository, 'main', [
-    {
-      catalog: {
-        key: 'v4.20',
-        root,
-        branch: 'main',
-        commit: createCommitSha('base'),
-        version: '4.20',
-        content: 'one',
-        recordedAt: startTimeMs - msPerHour,
+  return read.catalog
+}
+
+function readTestPackageGraph(name: string) {
+  const [graph] = buildPackageGraphs(readTestCatalog(), name)
+  if (graph === undefined) throw new Error('the fixture has no such package')
+  return graph
+}
+
+/** An image with an earlier one, and one that cannot be published. */
+async function recordPublications(store: Store, words: string): Promise<void> {
+  const createImage = (digit: string, hours: number): NonNullable<PublicationState['current']> => ({
+    digest: `sha256:${digit.repeat(64)}`,
+    commit: createCommitSha(`image ${digit}`),
+    key: digit,
+    at: startTimeMs - hours * msPerHour,
+    seconds: 12,
+    packages: 3,
+    bundles: 14,
+    unchanged: false,
+    moved: [],
+    changeLines: [`- **lighthouse** in \`catalogs/v4.20\`: adds \`lighthouse.v1.11.0\` ${words}`],
+  })
+  const publish = { pulls: [], undeletable: [] }
+  const states: Record<string, PublicationState> = {
+    'main catalogs/v4.20 registry.example/coast/catalog:v4.20': {
+      ...publish,
+      current: createImage('a', 1),
+      history: [createImage('b', 26), createImage('c', 50)],
+    },
+    'main catalogs/v4.21 registry.example/coast/catalog:v4.21': {
+      ...publish,
+      history: [],
+      failure: {
+        commit: createCommitSha('image d'),
+        key: 'd',
+        why: `the registry rejected the credentials ${words}`,
+        attempts: 3,
+        since: startTimeMs - 2 * msPerHour,
+        again: startTimeMs + 20 * msPerMinute,
+        isLasting: true,
+        isRefused: false,
       },
-      packages,
+    },
+  }
+  await store.writeState(publicationStateNamespace, publicRepository, new Map(Object.entries(states)))
+  const deployments = Object.fromEntries(Object.keys(states).map((id) => [id, '']))
+  const problem = `catalogs/v4.22 registry.example/coast/catalog: no catalog matches catalogs/v4.22 ${words}`
+  const shown = { checks: {}, deployments, answers: {}, problems: { [problem]: startTimeMs - msPerHour } }
+  await store.writeState(reportedPublicationsStateNamespace, publicRepository, new Map([['all', shown]]))
+}
+
+async function recordTestCatalog(store: Store, words: string): Promise<void> {
+  const packages = [...toRecordedPackages(readTestCatalog(), (name) => [`${name}-owners`])]
+  const createCatalog = (version: string) => ({
+    key: `v${version}`,
+    root: `catalogs/v${version}`,
+    branch: 'main',
+    commit: createCommitSha('base'),
+    version,
+    content: version,
+    recordedAt: startTimeMs - msPerHour,
+  })
+  const [one, ...others] = packages
+  if (one === undefined) throw new Error('the fixture has no package')
+  await store.recordCatalogs(publicRepository, 'main', [
+    { catalog: createCatalog('4.20'), packages },
+    {
+      catalog: createCatalog('4.21'),
+      packages: [
+        { ...one, defaultChannel: `next${words}`, description: 'new', bundles: one.bundles.slice(1) },
+        ...others.slice(1),
+        { ...one, name: `newcomer${words}` },
+      ],
     },
   ])
   const [first, second] = packages.flatMap(({ images }) => images)

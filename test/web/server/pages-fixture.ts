@@ -60,7 +60,16 @@ export async function startPagesFixture(): Promise<PagesFixture> {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const pages = createPagesHandler({ settings: settings(port), store, clock, log: pino_, resume })
+    const pages = createPagesHandler({
+      settings: settings(port),
+      store,
+      clock,
+      log: pino_,
+      resume,
+      liveIntervalMs: 25,
+      requestQuota: async (installation) =>
+        installation === 1 ? [{ resource: 'core', remaining: 4321, limit: 5000 }] : [],
+    })
     servers.push(
       () =>
         new Promise((resolve) => {
@@ -104,4 +113,25 @@ export async function startPagesFixture(): Promise<PagesFixture> {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Signs in through GitHub's page and returns the session cookie and the redirect target. */
+export async function signInViaGitHub(
+  { url }: PagesFixture,
+  login: string,
+  to = '/',
+): Promise<{ cookie: string; location: string }> {
+  const started = await fetch(`${url}/sign-in?to=${encodeURIComponent(to)}`, { redirect: 'manual' })
+  const agreed = await fetch(`${started.headers.get('location') ?? ''}&as=${login}`, {
+    method: 'POST',
+    redirect: 'manual',
+  })
+  const back = new URL(agreed.headers.get('location') ?? '')
+  const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const done = await fetch(`${url}${back.pathname}${back.search}`, {
+    redirect: 'manual',
+    headers: { cookie },
+  })
+  const [session = ''] = done.headers.getSetCookie()
+  return { cookie: session.split(';')[0] ?? '', location: done.headers.get('location') ?? '' }
 }

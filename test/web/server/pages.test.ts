@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { scriptAsset } from '../../../src/web/pages/page-assets.ts'
 import { createOAuthClient } from '../../../src/adapters/github/oauth-client.ts'
 import { recordRateLimitWait } from '../../../src/jobs/rate-limit-waits.ts'
 import type { Job } from '../../../src/ports/jobs.ts'
@@ -21,7 +22,12 @@ import {
   privateRepository,
   privateFindingText,
 } from './fill-pages-store.ts'
-import { startTimeMs, startPagesFixture, type PagesFixture } from './pages-fixture.ts'
+import {
+  signInViaGitHub as signInAt,
+  startTimeMs,
+  startPagesFixture,
+  type PagesFixture,
+} from './pages-fixture.ts'
 
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkipped('chromium')
@@ -74,14 +80,20 @@ const allPagePaths = [
   `${publicRepositoryPath}/catalog`,
   `${publicRepositoryPath}/catalog/v4.20`,
   `${publicRepositoryPath}/catalog/v4.20/lighthouse`,
+  `${publicRepositoryPath}/compare`,
+  `${publicRepositoryPath}/operations`,
 ] as const
+const queryPaths = ['catalog?q=light', 'catalog/v4.20/lighthouse?list=images'].map(
+  (path) => `${publicRepositoryPath}/${path}`,
+)
 
 describe('a visitor who is not signed in', () => {
   test.each(allPagePaths)('reads %s, and the same as JSON', async (path) => {
     const reply = await fetchPage(path)
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(reply.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'/)
-    const page = await reply.text()
+    const text = await reply.text()
+    const page = text.replace(`<script src="${scriptAsset.url}" defer></script>`, '')
     expect(page).not.toMatch(/<script|<img|onerror="|style="|\u202E/)
     const ending = path === '/' ? '/home.json' : `${path}.json`
     expect(page).toContain(`href="${ending}"`)
@@ -195,7 +207,17 @@ describe('a visitor who is not signed in', () => {
   })
 
   test('cannot distinguish a private repository from one that does not exist', async () => {
-    for (const path of ['', '/pull/3', '/overview', '/merged', '/merged.atom', '/catalog', '.json']) {
+    for (const path of [
+      '',
+      '/pull/3',
+      '/overview',
+      '/merged',
+      '/merged.atom',
+      '/catalog',
+      '/compare',
+      '/operations',
+      '.json',
+    ]) {
       const [one, other] = await Promise.all(
         ['secret-operators', 'no-such-repository'].map((name) => fetchPage(`/r/coast/${name}${path}`)),
       )
@@ -308,6 +330,9 @@ describe('a URL', () => {
   const queries = [
     (it: string) => `/merged?before=${it}`,
     (it: string) => `${publicRepositoryPath}?${it}=${it}`,
+    (it: string) => `${publicRepositoryPath}/catalog?q=${it}&page=${it}`,
+    (it: string) => `${publicRepositoryPath}/catalog/v4.20/lighthouse?channel=${it}&list=${it}`,
+    (it: string) => `${publicRepositoryPath}/compare?from=${it}&to=${it}`,
     (it: string) => `/pages.css?v=${it}`,
     (it: string) => `/sign-in?to=${it}`,
     (it: string) => `/sign-in/back?code=${it}&state=${it}`,
@@ -417,19 +442,7 @@ describe('the settings', () => {
   })
 })
 
-/** Signs in through GitHub's page and returns the session cookie and the redirect target. */
-async function signInViaGitHub(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
-  const started = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
-  const agreed = await fetch(`${started.headers.get('location') ?? ''}&as=${login}`, {
-    method: 'POST',
-    redirect: 'manual',
-  })
-  const back = new URL(agreed.headers.get('location') ?? '')
-  const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const done = await fetchPage(`${back.pathname}${back.search}`, { headers: { cookie } })
-  const [session = ''] = done.headers.getSetCookie()
-  return { cookie: session.split(';')[0] ?? '', location: done.headers.get('location') ?? '' }
-}
+const signInViaGitHub = (login: string, to?: string) => signInAt(pagesFixture, login, to)
 
 describe('a signed-in user', () => {
   test('can read what GitHub lets them read, and returns to where they were', async () => {
@@ -597,7 +610,7 @@ describe('in a browser', () => {
     { colorScheme: 'dark', width: 360 },
   ] as const
 
-  async function faults(page: Page): Promise<unknown> {
+  async function faults(page: Page): Promise<(string | undefined)[][]> {
     // The content security policy of the pages blocks scripts; `evaluate` bypasses it.
     await page.evaluate(axe)
     return page.evaluate(async () => {
@@ -625,7 +638,7 @@ describe('in a browser', () => {
           const page = await context.newPage()
           const broken: string[] = []
           page.on('console', (message) => void (message.type() === 'error' && broken.push(message.text())))
-          for (const path of [...allPagePaths, '/r/coast/nothing-here']) {
+          for (const path of [...allPagePaths, ...queryPaths, '/r/coast/nothing-here']) {
             await page.goto(`${pagesFixture.url}${path}`)
             expect([path, await faults(page)]).toEqual([path, []])
             // Wide tables scroll; the page never does.
@@ -637,6 +650,18 @@ describe('in a browser', () => {
         }
       },
     )
+
+  testIfBrowserInstalled('a violation is found', async () => {
+    const page = await browser?.newPage()
+    if (page === undefined) return
+    await page.goto(`${pagesFixture.url}${publicRepositoryPath}`)
+    expect(await faults(page)).toEqual([])
+    await page.evaluate(
+      `document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="x.png"><p class="calm"><input></p>')`,
+    )
+    expect((await faults(page)).map(([id]) => id)).toEqual(['image-alt', 'label'])
+    await page.close()
+  })
 
   testIfBrowserInstalled('signing in goes by GitHub and back, and out again', async () => {
     const page = await browser?.newPage()
