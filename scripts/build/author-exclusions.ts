@@ -3,6 +3,8 @@
 // available there); and zod's messages in languages other than English.
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
+import type * as clusterModule from '../../src/cluster-test/cluster/open-cluster.ts'
+import type * as githubAppModule from '../../src/adapters/github/github-app.ts'
 
 const doctorCommandUnsupportedMessage =
   'This package cannot authenticate as the App. Unset APP_ID and use --app and GITHUB_TOKEN, or run doctor where the App runs.'
@@ -11,9 +13,8 @@ const kubeconfigUnsupportedMessage =
   '--kubeconfig is not available in this package. Run catalog-bot from a checkout or its container image instead.'
 
 /** Typed, because the stub with another name would be `undefined` to its callers. */
-const appClientExport: keyof typeof import('../../src/adapters/github/github-app.ts') = 'GitHubApp'
-const clusterClientExport: keyof typeof import('../../src/cluster-test/cluster/open-cluster.ts') =
-  'createKubeClusterClient'
+const appClientExport: keyof typeof githubAppModule = 'GitHubApp'
+const clusterClientExport: keyof typeof clusterModule = 'createKubeClusterClient'
 
 export function createModuleExclusionPlugin(sources: string): Plugin {
   const client = join(sources, 'adapters', 'github', 'github-app.js')

@@ -90,7 +90,7 @@ export class JobScheduler {
     return () => void (this.#batches -= 1)
   }
 
-  /** For work that nobody waits for: resolves when no evaluation or batch is running, or after the maximum wait. */
+  /** For work that no one waits for: resolves when no evaluation or batch is running, or after the maximum wait. */
   async yieldToPulls(): Promise<void> {
     this.#yielding += 1
     // Polls, because a batch starts a moment after the evaluation that requested it has ended.
