@@ -105,7 +105,7 @@ export const workflowEditInHistory = defineCommitRule<{ commit: string; more: nu
   title: 'No commit changes .github/workflows, even temporarily',
   format: ({ commit, more, isVisible }) => ({
     ...(isVisible && { severity: 'warning' as const }),
-    what: `the workflow files of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} differ from those of the base branch`,
+    what: `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} changes workflow files`,
     why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
     fix: isVisible
       ? 'Ask a maintainer to merge this pull request manually.'

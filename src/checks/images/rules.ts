@@ -120,7 +120,7 @@ export const malformedReference = defineImageRule<{ reference: string; reason: s
   title: 'Every image reference has valid syntax',
   format: ({ reference, reason }) => ({
     what: `${JSON.stringify(reference)} is not a valid image reference: ${reason}`,
-    why: 'Container runtimes cannot parse the reference, so they cannot pull the image.',
+    why: 'Tools cannot parse the reference, so they cannot pull the image or artifact.',
     fix: 'Write the reference in lowercase and without a scheme: registry/path@sha256:digest.',
   }),
 })

@@ -24,7 +24,7 @@ export const approvalForOtherChange = defineOwnershipRule<{
   title: 'Approvals cover the change in its current form',
   format: ({ approver, head, differences }) => ({
     what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the change now has a different effect: ${formatChangesSinceApproval(differences)}`,
-    why: 'When the base branch changes, the same commit can have a different effect, which no one has approved yet.',
+    why: 'When the base branch changes, the same commit can have a different effect, which this approval does not cover.',
     fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
   }),
 })
@@ -183,7 +183,7 @@ export const ownerFileBroken = defineOwnershipRule<{ path: string; problem: stri
   title: 'A changed owner file is valid',
   format: ({ path, problem }) => ({
     what: `the owner file ${path} is invalid after this change: ${problem}`,
-    why: 'An invalid owner file grants no permissions, so no owner could change the package.',
+    why: 'An invalid owner file grants no permissions to the owners that it names.',
     fix: 'Correct the file.',
   }),
 })

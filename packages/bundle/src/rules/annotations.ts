@@ -8,7 +8,7 @@ export const propertiesInAnnotation = defineBundleRule<Record<never, never>, Bun
   title: 'Properties are defined in metadata/properties.yaml',
   format: () => ({
     what: 'properties are set in the olm.properties annotation',
-    why: 'The annotation overrides metadata/properties.yaml. If the annotation contains invalid JSON, opm only logs an error.',
+    why: 'opm merges the annotation with metadata/properties.yaml. If the annotation contains invalid JSON, opm only logs an error.',
     fix: 'Move the properties to metadata/properties.yaml.',
   }),
   *find({ csv }) {

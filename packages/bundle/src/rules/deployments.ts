@@ -110,7 +110,7 @@ export const unparsableRelatedImage = defineBundleRule<
   title: 'Related images are valid image references',
   format: ({ image, reason }) => ({
     what: `the related image "${image}" is not a valid image reference: ${reason}`,
-    why: "opm rejects a catalog that contains the reference, and mirroring tools can't copy the image.",
+    why: "Mirroring tools can't copy the image, and opm rejects a catalog that contains a malformed reference.",
     fix: 'Use the form HOST/REPOSITORY@sha256:…, or remove the entry.',
   }),
   *find({ relatedImages }) {

@@ -32,7 +32,7 @@ export const exampleOfOtherApi = defineBundleRule<{ api: string }, BundleRuleSig
   title: 'Examples use APIs that the bundle provides',
   format: ({ api }) => ({
     what: `an example uses ${api}, which the bundle does not provide`,
-    why: 'Consoles offer the example, but creating the object fails.',
+    why: 'Consoles offer the example, but creating the object can fail.',
     fix: 'Correct the example, or list the API as owned.',
   }),
   *find({ csv }) {

@@ -15,7 +15,7 @@ export const apiNeverThere = defineBundleRule<
   title: "A bundle doesn't use APIs that its minimum Kubernetes version no longer has",
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
-    why: 'The install plan fails on every cluster that the bundle supports.',
+    why: 'Every cluster that the bundle supports rejects objects of this API.',
     fix: 'Migrate to the replacement API.',
   }),
   *find(bundle) {
@@ -33,7 +33,7 @@ export const removedApi = defineBundleRule<
   title: "Bundles don't use APIs that Kubernetes has removed",
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
-    why: 'The install plan fails on clusters that run that Kubernetes version or later.',
+    why: 'Clusters that run that Kubernetes version or later reject objects of this API.',
     fix: 'Migrate to the replacement API.',
   }),
   *find(bundle) {

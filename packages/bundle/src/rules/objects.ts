@@ -46,7 +46,7 @@ export const brokenObjectMetadata = defineBundleRule<
   format: ({ kind, name, problem, isNamespace }) => ({
     // OLM replaces the namespace.
     ...(isNamespace && { severity: 'warning' as const }),
-    what: `the ${`${kind} ${name}`.trimEnd()} can't be created: ${problem}`,
+    what: `the ${`${kind} ${name}`.trimEnd()} has invalid metadata: ${problem}`,
     why: '`opm alpha bundle validate` rejects the bundle. OLM sets the namespace of the objects that it creates.',
     fix: 'Correct the metadata, or remove the field.',
   }),

@@ -26,7 +26,7 @@ export const brokenChart = defineBundleRule<{ problem: string }>({
   title: 'A chart in a bundle is complete',
   format: ({ problem }) => ({
     what: `the chart can't be installed: ${problem}`,
-    why: "Helm doesn't load an incomplete chart.",
+    why: 'Helm cannot install the chart, or installs nothing.',
     fix: 'Correct Chart.yaml, and vendor the dependencies into charts/.',
   }),
 })
@@ -36,7 +36,7 @@ export const brokenExamples = defineBundleRule<{ annotation: string }>({
   severity: 'warning',
   title: 'Examples are a JSON list of objects',
   format: ({ annotation }) => ({
-    what: `the annotation "${annotation}" is not a JSON list of objects`,
+    what: `the annotation "${annotation}" is not a JSON list of objects that have a kind`,
     why: 'Consoles show neither a form nor an example for the Operator.',
     fix: 'Write a JSON list of objects that have apiVersion, kind, and metadata.',
   }),

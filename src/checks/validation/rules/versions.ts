@@ -48,7 +48,7 @@ export const brokenMinKubeVersion = defineRule<{ bundle: string; version: string
   title: 'minKubeVersion is a valid version',
   format: ({ bundle, version, problem }) => ({
     what: `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
-    why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. No cluster satisfies a version that OLM cannot parse.',
+    why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. Apart from a leading "v", OLM cannot install a bundle whose minKubeVersion is not valid.',
     fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
   *find(catalog) {

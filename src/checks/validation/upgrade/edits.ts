@@ -59,10 +59,13 @@ function* findBundleEdits(
   }
 }
 
-/** All properties that affect resolution and installation. */
+/** All properties that affect resolution and installation. OLM installs a bundle without an image from its objects. */
 function formatPropertiesForComparison(bundle: BundleBlob): string {
   return bundle.properties
-    .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')
+    .filter(
+      ({ type }) =>
+        type !== 'olm.csv.metadata' && (type !== 'olm.bundle.object' || (bundle.image ?? '') === ''),
+    )
     .map(({ type, value }) => toCanonicalJson([type, value]))
     .sort()
     .join()
@@ -123,7 +126,7 @@ export const headMovesBackwards = defineRule<{
   title: "A channel's head never moves to an older version",
   format: ({ channel, before, after, versions }) => ({
     what: `the head of channel "${channel}" moves back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
-    why: 'New installations get an older version, but clusters with the newer version keep it because OLM does not downgrade.',
+    why: 'New installations get an older version, but clusters with the newer version keep it unless an upgrade edge leads back to the older one.',
     fix: 'Publish the correction as a newer version. Keep the withdrawn version in the channel, and make the new head skip it.',
   }),
   *find({ channels }, sides) {

@@ -244,6 +244,26 @@ describe('bundle-edited', () => {
       ),
     ).toEqual(['bundle-edited'])
   })
+
+  test('objects of a bundle without an image are what clusters install, so a change to them is an edit', () => {
+    const [packageBlob, channelBlob, first, ...others] = baseCatalogBlobs
+    const withObject = (data: string) => [
+      packageBlob!,
+      channelBlob!,
+      {
+        ...first!,
+        image: '',
+        properties: [
+          ...(first!['properties'] as CatalogBlob[]),
+          { type: 'olm.bundle.object', value: { data } },
+        ],
+      },
+      ...others,
+    ]
+    expect(listRuleIds(findUpgradeFindings(withObject('e30='), withObject('e31=')))).toContain(
+      'bundle-edited',
+    )
+  })
 })
 
 test('bundle-removed names all removed bundles in one finding', () => {
