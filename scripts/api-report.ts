@@ -61,7 +61,7 @@ export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isC
       },
     })
     if (errorCount + warningCount > 0 && !apiReportChanged)
-      throw new Error('cannot create the report of the public API; see the errors above')
+      throw new Error('cannot create the public API report; see the errors above')
     return !apiReportChanged
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -67,7 +67,9 @@ async function main(): Promise<number> {
     )
     const stage = new CanaryRepository({ ...options, cloneUrl })
     if (values.clean !== undefined) return await cleanUpStageAndGetExitCode(stage, 0)
-    printLine(`Run ${run}. If this process is killed, run the same command with --clean ${run} to clean up`)
+    printLine(
+      `Run ID: ${run}. If this process is killed, run the same command with --clean ${run} to clean up.`,
+    )
     await stage.prepare()
     let code = 2
     try {
@@ -85,7 +87,7 @@ async function main(): Promise<number> {
 /** The URL that Git pushes to. Throws unless the repository is dedicated to this, or --yes was given. */
 async function readCloneUrl(stage: CanaryRepository, isAllowed: boolean): Promise<string> {
   const { status, data } = await stage.call('GET', '')
-  if (status !== 200) throw new Error(`GitHub answered ${status}: the token cannot read the repository`)
+  if (status !== 200) throw new Error(`GitHub returned HTTP ${status}: the token cannot read the repository`)
   const [contents, pulls, branches, rulesets] = await Promise.all(
     ['/contents/', '/pulls?state=open', '/branches?per_page=2', '/rulesets'].map((it) =>
       stage.call('GET', it),
@@ -132,7 +134,7 @@ async function runProbes(stage: CanaryRepository): Promise<number> {
   printLine(
     different.length === 0
       ? `\nGitHub behaves as the App expects for all ${rows.length} rules.`
-      : `\nGitHub behaves differently for ${different.length} of ${rows.length} rules. Report the table to catalog-bot.`,
+      : `\nGitHub behaves differently for ${different.length} of ${rows.length} rules. Report the table to the catalog-bot project.`,
   )
   return different.length === 0 ? 0 : 1
 }

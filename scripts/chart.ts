@@ -109,7 +109,8 @@ for (const [name, text] of Object.entries(generated)) writeChartFile(name, readC
 const helmDocs = spawnSync('helm-docs', ['--chart-search-root', chartDirectory, '--dry-run'], {
   encoding: 'utf8',
 })
-if (helmDocs.error) console.log('README.md is not included, because helm-docs is not on the PATH (.ci/chart)')
+if (helmDocs.error)
+  console.log('README.md is not included because helm-docs is not on the PATH (see .ci/chart)')
 else if (helmDocs.status !== 0) throw new Error(helmDocs.stderr)
 else writeChartFile('README.md', readChartFile('README.md'), helmDocs.stdout)
 

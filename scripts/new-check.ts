@@ -23,7 +23,7 @@ export function createCheckFiles(id: string, title: string): Map<string, string>
     throw new TypeError(`the check ID must be kebab-case, but is "${id}"`)
   if (!/^[A-Z][^\n'\\]*[^\n'\\.]$/.test(title))
     throw new TypeError(
-      `the title must state what holds when the check passes, without quotes and a final period, but is "${title}"`,
+      `the title must state what is true when the check passes, without quotation marks or a final period, but is "${title}"`,
     )
   const name = toCamelCase(id)
   return new Map([

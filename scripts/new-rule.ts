@@ -188,7 +188,7 @@ function toExportName(id: string): string {
 function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
   const places = kind.search && kind.judges !== 'bundle'
   return [
-    '// Describe the problem, and who overlooks it.',
+    '// Describe the problem, and who is likely to overlook it.',
     `import { defineRule } from '@catalog-bot/findings/rule'`,
     ...(places && kind.search.type === 'CatalogRuleSignature'
       ? [`import { toFindingLocation, type CatalogRuleSignature } from '${kind.search.from}'`]
@@ -237,7 +237,7 @@ function renderRulePage(id: string): string {
 
 _(generated)_
 
-Describe the problem, and facts that the messages of the rule do not contain.
+Describe the problem, and add facts that the rule's messages do not contain.
 
 In [this example](../../fixtures/rules/${id}/bad/rename-me), catalog-bot reports:
 `
@@ -469,7 +469,7 @@ function describeFindFunctionStep(id: string, kind: RuleKind | undefined): strin
 }
 
 const usageText = `usage: npm run new-rule ID [KIND [SUITE]]
-KIND: ${Object.keys(ruleKinds).join(', ')}(for their subjects, see "A rule in six steps" in CONTRIBUTING.md)
+KIND: ${Object.keys(ruleKinds).join(', ')} (for their subjects, see "A rule in six steps" in CONTRIBUTING.md)
 SUITE: ${ruleSuiteNames.join(', ')} (for rules about bundles that many valid bundles break)
 `
 

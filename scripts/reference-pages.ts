@@ -131,7 +131,7 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   rules: ['/rules', 'all rules'],
   rule: ['/rules/ID', 'page of a rule'],
   badge: ['/badge/OWNER/NAME.svg', 'README badge, only for repositories that everyone can read'],
-  'sign-in': ['/sign-in', 'redirects to GitHub, to sign in'],
+  'sign-in': ['/sign-in', 'redirects to GitHub for sign-in'],
   'signed-in': ['/sign-in/back', "callback URL of the App's OAuth client"],
   'sign-out': ['/sign-out', '`POST`: signs out, and revokes the token'],
   resume: ['/r/OWNER/NAME/resume', '`POST`: unfreezes merging, for signed-in maintainers'],

@@ -360,7 +360,7 @@ function verifyActionBundle({ version }: Release): void {
   const printed = run(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
     env: { PATH: `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}` },
   })
-  if (printed !== version) throw new Error('the bundle of the action does not run')
+  if (printed !== version) throw new Error("the action's bundle does not run")
 }
 
 /** Pushes the image and the chart to a registry, signs the image there, and verifies both as a user would. */

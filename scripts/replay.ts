@@ -98,7 +98,7 @@ const isBlockedRateWithinLimit =
   blockedPullRate.judged > 0 ? blockedPullRate.percent <= maxBlockedPercent : values['max-blocked'] === '100'
 if (!isBlockedRateWithinLimit)
   console.error(
-    `catalog-bot would have blocked more than ${maxBlockedPercent}%, or could not judge any pull request`,
+    `catalog-bot would have blocked more than ${maxBlockedPercent}%, or could not evaluate any pull request`,
   )
 process.exitCode =
   isBlockedRateWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
@@ -236,7 +236,10 @@ function renderSummary(all: readonly ReplayResult[]): string {
     all.flatMap(({ warnings }) => warnings),
   )
   const { blocked, judged, percent, byOpm } = computeBlockedRate(all)
-  lines.push('', `would have blocked ${blocked} of ${judged} judged pull requests (${percent.toFixed(1)} %)`)
+  lines.push(
+    '',
+    `would have blocked ${blocked} of ${judged} evaluated pull requests (${percent.toFixed(1)} %)`,
+  )
   if (byOpm > 0) lines.push(`${byOpm} of them only because opm rejects the catalog`)
   const whole = all.filter(hasDecision)
   const [first, ...others] = whole
@@ -244,7 +247,9 @@ function renderSummary(all: readonly ReplayResult[]): string {
   // The first evaluation includes the initial cost of the repository, and interrupted evaluations did only part of
   // their work.
   lines.push('', `first evaluation: ${first.time} ms, ${first.processor} ms of processor time`)
-  lines.push(`${values.warm ? 'warm: the base was read before' : 'cold: the base was not read before'}`)
+  lines.push(
+    `${values.warm ? 'warm: the base had already been read' : 'cold: the base had not been read yet'}`,
+  )
   for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
       `${kind}, ${ones.length}: ${formatPercentiles(ones.map(({ time }) => time))} ms; processor time ${formatPercentiles(ones.map(({ processor }) => processor))} ms`,
@@ -256,5 +261,5 @@ function formatPercentiles(numbers: readonly number[]): string {
   const sorted = numbers.toSorted((a, b) => a - b)
   const percentile = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return `p50 ${percentile(0.5)}, p95 ${percentile(0.95)}, most ${percentile(1)}`
+  return `p50 ${percentile(0.5)}, p95 ${percentile(0.95)}, max ${percentile(1)}`
 }

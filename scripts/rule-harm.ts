@@ -25,7 +25,7 @@ export const harmByRuleId: Readonly<Record<string, string>> = {
   'bundle-not-its-image': 'Users: OLM installs something other than what the catalog shows and resolves.',
   'bundle-republished': 'Users: one name refers to different content in different catalogs and mirrors.',
   'change-refused': 'All users who rely on the permissions table of this repository.',
-  'closes-other-pull': "The other pull request's author: GitHub closes it without a decision.",
+  'closes-other-pull': "The other pull request's author: GitHub closes the pull request without a decision.",
   'colliding-file-names': 'Users: OLM overwrites one of the files with the other when it unpacks the bundle.',
   'concatenated-json': 'Users: opm reads only the first object and silently drops the others.',
   'config-unreadable': 'Everyone: catalog-bot cannot apply rules that it cannot read.',
@@ -49,8 +49,7 @@ export const harmByRuleId: Readonly<Record<string, string>> = {
   'kind-not-bundled': 'Users: OLM rejects the kind, and the install plan fails.',
   'malformed-dependency': 'Users: OLM cannot resolve the dependency, or resolves a different one.',
   'malformed-reference': 'Users: no runtime can pull the image.',
-  'misnamed-annotations-file':
-    'Users of OLM v1: it rejects the bundle. OLM v0 treats the file as a manifest.',
+  'misnamed-annotations-file': 'Users: OLM v1 rejects the bundle, and OLM v0 treats the file as a manifest.',
   'missing-bundle-annotation':
     'The catalog: opm cannot determine the package or channel, so it cannot add the bundle.',
   'missing-csv-field': 'Users: the API server rejects the ClusterServiceVersion.',
@@ -74,7 +73,7 @@ export const harmByRuleId: Readonly<Record<string, string>> = {
   'oversized-file-in-history': 'The repository: GitHub rejects every push of such a commit.',
   'owner-file-broken': 'Owners: it is unclear who can approve changes to the package.',
   'owner-unknown': 'Owners: anyone who registers the login later can approve changes to the package.',
-  'package-content-mismatch': 'Owners of the other package: it changes without their approval.',
+  'package-content-mismatch': 'Owners of the other package: their package changes without their approval.',
   'platform-missing': 'Users on that platform: the image cannot run.',
   'registry-blocked': 'Bot administrators: the lookup would reach into a private network.',
   'registry-not-allowed': 'Users: images come from a registry that this repository does not allow.',

@@ -52,7 +52,7 @@ export function planTouchedFilesChecks(files: readonly string[]): TouchedFilesCh
 function listChangedFiles(since: string | undefined): string[] {
   const bases = since === undefined ? ['main', 'origin/main', 'HEAD'] : [since]
   const base = bases.map((name) => runGit('merge-base', 'HEAD', name)).find((found) => found !== undefined)
-  if (base === undefined) throw new Error(`Git does not find a common ancestor with ${bases.join(' or ')}`)
+  if (base === undefined) throw new Error(`Git cannot find a common ancestor with ${bases.join(' or ')}`)
   const lists = [
     runGit('diff', '--name-only', '-z', '--diff-filter=d', base.trim()),
     runGit('ls-files', '-z', '--others', '--exclude-standard'),

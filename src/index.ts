@@ -48,7 +48,7 @@ export interface ValidateOptions {
   readonly rules?: Readonly<Record<string, 'error' | 'warning' | 'info' | 'off'>>
 }
 
-/** Validates a directory like `opm validate`, with explanations. Throws an Error if `directory` is not a directory. */
+/** Validates a directory as `opm validate` does, and explains each problem. Throws an Error if `directory` is not a directory. */
 export function validateDirectory(
   directory: string,
   { profile = 'full', rules = {} }: ValidateOptions = {},
@@ -117,7 +117,7 @@ export interface DrawOptions {
   readonly format?: 'mermaid' | 'short' | 'svg'
 }
 
-/** Draws the upgrade graphs of a catalog's packages, as one text or as one picture per package. */
+/** Draws the upgrade graphs of a catalog's packages, as a single text or as one picture per package. */
 export function drawGraph(catalog: Catalog, { packages, format = 'mermaid' }: DrawOptions = {}): string[] {
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => packages?.includes(name) ?? true)
   if (format === 'mermaid') return [renderOpmMermaid(graphs)]

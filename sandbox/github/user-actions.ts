@@ -180,7 +180,7 @@ export class MockUserActions extends GitHubAppAdmin {
 
   async #setHead(pull: MockPull, sha: string, by: string | undefined): Promise<void> {
     const { headRepo } = pull
-    if (headRepo === null) throw new Error(`the fork of #${pull.number} is deleted`)
+    if (headRepo === null) throw new Error(`the fork of pull request #${pull.number} was deleted`)
     await this.state.runSerialized(headRepo, async () => {
       await setRef(headRepo.path, `refs/heads/${pull.headRef}`, sha)
       await processRefChanges(this.state, headRepo, by === undefined ? pull.author : this.account(by))

@@ -56,7 +56,7 @@ export function createAuthorPackageReadme({ distribution }: AppPackageJson): str
   const more =
     distribution === undefined
       ? ''
-      : ` With an older version, let npm install a newer one for a single command:
+      : ` With an older version of Node.js, let npm install a newer one for a single command:
 \`npx --package node@24 --package ${distribution.package} -- catalog-bot validate\`. For the App and the documentation, see
 ${distribution.site}`
   return `# catalog-bot for catalog authors

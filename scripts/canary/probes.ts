@@ -138,7 +138,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: pushMergeCommitAfterChecks,
   },
   {
-    rule: 'They also count if branches must be up to date, because the merge contains the base',
+    rule: 'Checks on the merge commit also count if branches must be up to date, because the merge contains the base',
     source: `${availableRulesDocsUrl}#require-status-checks-to-pass-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
@@ -177,7 +177,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: pushMergeCommitToBase,
   },
   {
-    rule: 'The pushed merge of a closed pull request does not',
+    rule: 'The pushed merge of a closed pull request does not count as a change through a pull request',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'Changes must be made through a pull request',

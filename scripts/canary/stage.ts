@@ -79,7 +79,7 @@ export class CanaryRepository {
   async #expect(method: string, path: string, body?: unknown): Promise<GitHubApiResponse['data']> {
     const { status, data } = await this.call(method, path, body)
     if (status >= 300)
-      throw new Error(`GitHub answered ${status} to ${method} ${path}: ${getErrorMessage(data)}`)
+      throw new Error(`GitHub returned HTTP ${status} for ${method} ${path}: ${getErrorMessage(data)}`)
     return data
   }
 
@@ -167,7 +167,7 @@ export class CanaryRepository {
     const request = { title: `${prefix}: a test`, head: `${prefix}/${head}`, base: `${prefix}/${base}` }
     const { number } = await this.#expect('POST', '/pulls', {
       ...request,
-      body: 'Made and closed by the canary.',
+      body: 'Created and closed by the canary.',
     })
     return number as number
   }
@@ -202,7 +202,7 @@ export class CanaryRepository {
         return
       }
       if (status !== 403 && status !== 404)
-        throw new Error(`GitHub answered ${status} to a check run: ${getErrorMessage(data)}`)
+        throw new Error(`GitHub returned HTTP ${status} when creating a check run: ${getErrorMessage(data)}`)
       this.#evidence = 'commit statuses'
     }
     await this.#expect('POST', `/statuses/${sha}`, { state: 'success', context })

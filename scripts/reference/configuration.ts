@@ -64,7 +64,8 @@ function formatTypeAndDefault(value: JsonSchema): string {
 function formatSchemaType(value: JsonSchema): string {
   if (value.anyOf) return value.anyOf.map(formatSchemaType).join(' or ')
   if (value.enum) return value.enum.map((choice) => `\`${String(choice)}\``).join(', ')
-  if (value.type === 'array') return `list of ${value.items ? formatSchemaType(value.items) : 'anything'}`
+  if (value.type === 'array')
+    return `list of ${value.items ? formatSchemaType(value.items).replace(/^(section|string|integer)$/, '$1s') : 'anything'}`
   if (value.type === 'object') return value.properties ? 'section' : 'map'
   return value.type ?? 'anything'
 }

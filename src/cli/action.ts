@@ -163,7 +163,7 @@ async function resolveBaseAndHeadCommits(
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)
     throw new Error(
-      "the checkout does not contain GitHub's merge commit for this pull request and both parents of that commit: use actions/checkout without `ref` and with `fetch-depth: 2`",
+      "the checkout must contain GitHub's merge commit for this pull request and both parents of that commit; use actions/checkout without `ref` and with `fetch-depth: 2`",
     )
   const isCut = (await runGit('rev-parse', '--is-shallow-repository')) === 'true'
   return { base, head: isCut ? merge : head }

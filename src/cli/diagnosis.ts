@@ -59,7 +59,7 @@ export function diagnosePermissions(
     [
       list(false),
       'the App lacks ',
-      "; add it in the App's settings, then accept the change in its installations",
+      "; update the permissions in the App's settings, then accept the change in the App's installations",
     ],
     [
       list(true),
@@ -116,7 +116,7 @@ export function diagnoseWebhookDeliveries(
     return {
       about,
       ok: true,
-      text: `the last ${delivered.length} succeeded, most recently at ${escapeNonPrintableCharacters(last.at)}`,
+      text: `recent deliveries succeeded (${delivered.length} checked, the latest at ${escapeNonPrintableCharacters(last.at)})`,
     }
   const why = failed[0]?.status === 0 ? 'no response' : `HTTP status ${failed[0]?.status}`
   return {

@@ -141,7 +141,7 @@ export function writeGraphFiles(
       const names = [...new Set(pictures.map(({ name }) => name))]
       const shown = names.slice(0, 5).map((name) => JSON.stringify(name))
       throw new Error(
-        `cannot print ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}) at the same time: specify a folder with --out`,
+        `cannot print ${pictures.length} graphs (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}) at the same time: specify a folder with --out`,
       )
     }
     printToStdout(only.draw())

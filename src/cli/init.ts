@@ -63,7 +63,7 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
     else if (isToWrite) {
       mkdirSync(dirname(join(top, configPath)), { recursive: true })
       writeFileSync(join(top, configPath), initialConfigYaml, { flag: 'wx' })
-      printToStdout(`Wrote ${configPath}. Set the path to the directory of your catalog.`)
+      printToStdout(`Wrote ${configPath}. In that file, set "path" to the directory of your catalog.`)
     } else
       printToStdout(
         `Specify the directory of the catalog in ${configPath}. To create this file, run "catalog-bot init --write":\n\n${initialConfigYaml}`,

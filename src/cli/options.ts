@@ -37,8 +37,8 @@ export function createIntegerOption(flags: string, description: string, min: num
     if (/^\d{1,15}$/.test(text) && number >= min && number <= max) return number
     throw new InvalidArgumentError(
       max === Number.MAX_SAFE_INTEGER
-        ? `It must be an integer greater than or equal to ${min}.`
-        : `It must be an integer from ${min} to ${max}.`,
+        ? `The value must be an integer greater than or equal to ${min}.`
+        : `The value must be an integer from ${min} to ${max}.`,
     )
   })
 }
@@ -51,7 +51,9 @@ export function createPortOption(flags: string, description: string): Option {
 export function createIsoTimeOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))
-      throw new InvalidArgumentError('It must be a time in ISO 8601 format, such as 2026-01-31T12:00:00Z.')
+      throw new InvalidArgumentError(
+        'The value must be a time in ISO 8601 format, such as 2026-01-31T12:00:00Z.',
+      )
     return text
   })
 }
@@ -59,7 +61,7 @@ export function createIsoTimeOption(flags: string, description: string): Option 
 export function createRepositoryOption(): Option {
   return new Option('--repository <owner/name>', 'GitHub repository').argParser((text: string) => {
     if (!/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/.test(text))
-      throw new InvalidArgumentError('It must have the form OWNER/NAME.')
+      throw new InvalidArgumentError('The value must have the form OWNER/NAME.')
     return text
   })
 }

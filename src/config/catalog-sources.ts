@@ -14,7 +14,7 @@ export const templatesSchema = z
     z
       .strictObject({
         template: createTemplatePathSchema().describe(
-          'Path of the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. It has the same value wherever it occurs.',
+          'Path to the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. A placeholder has the same value wherever it occurs.',
         ),
         catalog: createTemplatePathSchema().describe(
           'Directory or file that is rendered from the template, with the same placeholders, such as `catalogs/{version}/{name}`.',
@@ -23,7 +23,7 @@ export const templatesSchema = z
           .enum(['none', 'patch'])
           .default('none')
           .describe(
-            'Fix that the comment suggests if a catalog differs from its template. `patch`: a small patch, if the base branch already contains all bundles.',
+            'Type of fix that the comment suggests if a catalog differs from its template. `patch`: a small patch, if the base branch already contains all bundles.',
           ),
       })
       .superRefine(({ template, catalog }, context) => {
@@ -62,7 +62,7 @@ export const bundleImageSchema = z
     message: 'must contain {version} in its tag; otherwise, every version would have the same image',
   })
   .describe(
-    'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without this setting, they show a name in `not-built.invalid`.',
+    'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without this setting, comments show a name in `not-built.invalid`.',
   )
 
 export const bundleReleaseSchema = z
@@ -71,7 +71,7 @@ export const bundleReleaseSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the directory is merged and its image is in the registry. Applies to directories that are merged after you enable it. Requires `bundles.image`.',
+        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the directory is merged and its image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
       ),
     wait: z
       .string()

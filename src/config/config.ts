@@ -55,12 +55,14 @@ export const configSchema = z.strictObject({
         path: z
           .string()
           .min(1)
-          .describe('Path of a directory that contains one catalog, relative to the root of the repository.'),
+          .describe('Path to a directory that contains one catalog, relative to the root of the repository.'),
         version: z.string().optional().describe('Platform version that the catalog is for, such as "4.20".'),
       }),
     )
     .default([])
-    .describe('Catalogs in the repository. If empty, catalog-bot finds them based on the repository layout.'),
+    .describe(
+      'Catalogs in the repository. If empty, catalog-bot finds the catalogs based on the repository layout.',
+    ),
   templates: templatesSchema,
   branches: z
     .array(z.string().min(1))
@@ -78,7 +80,7 @@ export const configSchema = z.strictObject({
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
         .describe(
-          'Owners by the name of the package or its directory: logins, logins with an account ID (`login:id`), or teams (`organization/team`).',
+          'Owners, by the name of the package or of its directory: logins, logins with an account ID (`login:id`), or teams (`organization/team`).',
         ),
       maintainers: z
         .array(z.string().min(1))
@@ -101,13 +103,13 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether an `/approve` comment remains valid after a push that does not change any of the files that it covers. Reviews never remain valid. Changing the base branch of the pull request or the configuration still ends the approval.',
+          'Whether an `/approve` comment remains valid after a push that does not change any of the files that it covers. Reviews never remain valid. Changing the configuration or the base branch of the pull request still ends the approval.',
         ),
       confirmUnknownPushes: z
         .boolean()
         .default(false)
         .describe(
-          'Whether the author, an owner, or a maintainer must confirm a commit if it is unknown who pushed it. This includes pull requests for which no pusher is known. A commit that another user pushed requires confirmation in any case, unless that user could approve the entire change.',
+          'Whether the author, an owner, or a maintainer must confirm a commit if it is unknown who pushed it. This includes pull requests for which no pusher is known. A commit that another user pushed always requires confirmation, unless that user could approve the entire change.',
         ),
     })
     .prefault({})
@@ -159,7 +161,7 @@ export const configSchema = z.strictObject({
         .array(z.string().min(1))
         .default([])
         .describe(
-          'Platforms that every related image must support, such as `linux/amd64`. Does not apply to bundle images, which contain only files.',
+          'Platforms that every related image must support, such as `linux/amd64`. This setting does not apply to bundle images, which contain only files.',
         ),
       scan: z
         .strictObject({
@@ -218,7 +220,7 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          'Whether catalog-bot merges pull requests that pass all checks without a `/merge` comment.',
+          'Whether catalog-bot merges pull requests automatically when they pass all checks, without a `/merge` comment.',
         ),
       blockingLabels: z
         .array(z.string().min(1))
@@ -245,7 +247,7 @@ export const configSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. A comment shows the fixes in any case, unless they are long.',
+      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. Regardless of this setting, a comment shows the fixes unless they are long.',
     ),
   rebuild: z
     .strictObject({

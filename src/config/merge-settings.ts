@@ -71,7 +71,7 @@ export const requiredChecksSchema = z
   .max(50)
   .default([])
   .describe(
-    'Checks from other Apps, or the check `catalog-bot / cluster` from this App, that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
+    'Checks from other Apps, or the `catalog-bot / cluster` check from this App, that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
   )
 
 export type RequiredExternalCheck = z.output<typeof requiredChecksSchema>[number]
@@ -133,7 +133,7 @@ export const automationSchema = z
   .max(100)
   .default([])
   .describe(
-    'Apps and machine accounts, and the changes that each can make without approval. Does not apply to commits that another account pushed. For an App, applies only to branches in this repository.',
+    'Apps and machine accounts, and the changes that each can make without approval. An entry does not apply to commits that another account pushed. For an App, an entry applies only to branches in this repository.',
   )
 
 export type AutomationConfig = z.output<typeof automationSchema>[number]

@@ -21,7 +21,8 @@ export const changeKindDescriptions = {
   'remove-entry':
     'Removes an entry from a channel, so users who installed it no longer get upgrades from that channel.',
   'remove-channel': 'Removes a channel, so its subscribers no longer get upgrades.',
-  'edit-default-channel': 'Changes the channel that new subscribers of the package get by default.',
+  'edit-default-channel':
+    'Changes the default channel, which new subscribers to the package use if they do not choose a channel.',
   'edit-metadata': 'Changes the description, the icon, or blobs with custom schemas.',
   deprecate: 'Adds, changes, or removes deprecations.',
   'update-reference': 'Changes the image of an existing entry in a composite file.',

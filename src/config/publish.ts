@@ -32,7 +32,7 @@ const publishEntrySchema = z.strictObject({
     .string()
     .min(1)
     .describe(
-      'Path of the catalog directory, relative to the root of the repository, or a glob for several directories, such as `catalogs/*`.',
+      'Path to the catalog directory, relative to the root of the repository, or a glob for several directories, such as `catalogs/*`.',
     ),
   branch: z
     .string()
@@ -52,7 +52,7 @@ const publishEntrySchema = z.strictObject({
     .min(1)
     .max(20)
     .describe(
-      'Tags that refer to the latest image of the catalog, or after a rollback to the restored one, such as `latest` or `v{version}`. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
+      'Tags that refer to the latest image of the catalog, such as `latest` or `v{version}`. After a rollback, they refer to the restored image. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
     ),
   base: z
     .string()
@@ -69,7 +69,9 @@ const publishEntrySchema = z.strictObject({
         ),
     )
     .default([])
-    .describe('Platforms of the image, such as `linux/amd64`. If empty, all platforms of the base image.'),
+    .describe(
+      'Platforms of the image, such as `linux/amd64`. If empty, the image supports all platforms of the base image.',
+    ),
   cache: z
     .boolean()
     .default(true)
@@ -98,7 +100,7 @@ const publishEntrySchema = z.strictObject({
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
         .describe(
-          'Additional tag for every published image, so that registries keep the image. Not used if `keep` is 0.',
+          'Additional tag for every published image, so that registries keep the image. This tag is not used if `keep` is 0.',
         ),
     })
     .prefault({})
@@ -109,7 +111,7 @@ const publishEntrySchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether catalog-bot publishes a preview as soon as all checks of a pull request pass and all required people have approved. Otherwise, it does so when an owner or a maintainer comments `/preview`.',
+          'Whether catalog-bot publishes a preview as soon as all checks on a pull request pass and all required people have approved. Otherwise, catalog-bot publishes a preview when an owner or a maintainer comments `/preview`.',
         ),
       tag: createTagTemplateSchema(['number', 'name', 'version'])
         .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number} or start with pr-{number}-')

@@ -326,7 +326,10 @@ export async function evaluateCombinedPulls(
   const errors = outcomes.flatMap(({ check, findings }) =>
     excludeOverriddenFindings(findings, overridden)
       .filter(({ severity }) => severity === 'error')
-      .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
+      .map(
+        ({ rule, at }) =>
+          `checked together, the pull requests violate ${rule}${at === undefined ? '' : ` in ${at.file}`} (check: ${check})`,
+      ),
   )
   if (errors.length > 0) return { kind: 'invalid', reasons: errors }
   const open = outcomes.flatMap(({ unanswered }) =>

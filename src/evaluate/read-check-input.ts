@@ -272,7 +272,7 @@ async function queryOpmForChangedPackages(
 ): Promise<readonly CatalogServerResponse[]> {
   const unknown = (reason: string): readonly CatalogServerResponse[] =>
     packageNames.map(() => ({ server: 'opm', kind: 'unknown', reason }))
-  if (left.milliseconds <= 0) return unknown('this evaluation ran out of time to run opm')
+  if (left.milliseconds <= 0) return unknown('this evaluation ran out of time before it could run opm')
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
   try {
     for (const { path } of result?.files ?? []) {

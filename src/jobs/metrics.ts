@@ -33,7 +33,7 @@ function createJobAndDeliveryMetrics(registers: Registry[]) {
   return {
     deliveries: new Histogram({
       name: 'catalog_bot_delivery_seconds',
-      help: 'Time from receiving the headers of a webhook delivery to the response',
+      help: 'Time from receiving the headers of a webhook delivery to sending the response',
       labelNames: ['event', 'outcome'],
       buckets: durationBucketSeconds,
       registers,
@@ -65,7 +65,7 @@ function createJobAndDeliveryMetrics(registers: Registry[]) {
     }),
     memory: new Gauge({
       name: 'catalog_bot_memory_bytes',
-      help: 'Memory of catalog-bot, including its child processes and the embedded database',
+      help: 'Memory used by catalog-bot, including its child processes and the embedded database',
       registers,
     }),
     lastSweep: new Gauge({
@@ -85,7 +85,7 @@ function createGitHubMetrics(registers: Registry[]) {
   })
   const githubWaiting = new Gauge({
     name: 'catalog_bot_github_budget_waiting',
-    help: 'GitHub requests waiting in this process to be sent',
+    help: 'GitHub requests that are waiting in this process to be sent',
     labelNames: ['class'],
     registers,
   })
@@ -123,7 +123,7 @@ function createPublishMetrics(registers: Registry[]) {
     }),
     unpublished: new Gauge({
       name: 'catalog_bot_unpublished_images',
-      help: 'Catalog images that could not be published after a merge, or whose tag was moved outside catalog-bot',
+      help: 'Catalog images that could not be published after a merge, or whose tag another client moved',
       labelNames: ['repository'],
       registers,
     }),
@@ -140,7 +140,7 @@ function createScanMetrics(registers: Registry[]) {
     }),
     missing: new Gauge({
       name: 'catalog_bot_scan_missing_references',
-      help: 'Image references in catalogs on served branches whose images are missing or changed',
+      help: 'References to images that are missing or have changed, in catalogs on branches that catalog-bot handles',
       labelNames: ['repository'],
       registers,
     }),

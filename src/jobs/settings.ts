@@ -86,7 +86,7 @@ export const environmentVariables = {
   SETUP: '`1`: the setup page listens on `HOST`; required in containers',
   DATA_DIR: 'directory for mirrors, the embedded database, and credentials from the setup page',
   DATABASE_URL:
-    'URL of the Postgres database, required for several instances; if unset, catalog-bot uses an embedded database in `DATA_DIR`',
+    'URL of the Postgres database, required if you run several instances; if unset, catalog-bot uses an embedded database in `DATA_DIR`',
   APP_ID: 'ID of the App; if the ID and the private key are unset, catalog-bot starts the setup page',
   PRIVATE_KEY: "the App's private key in PEM format, optionally encoded as base64",
   PRIVATE_KEY_PATH: "file with the App's private key, instead of `PRIVATE_KEY`",
@@ -101,7 +101,7 @@ export const environmentVariables = {
     "percentages of GitHub's rate limit that evaluations, sweeps, and scans leave for more important work",
   SWEEP_SECONDS: 'interval between sweeps, which find changes without webhooks',
   SCAN_SECONDS:
-    'interval between image scans, which replaces the configured one; `0` disables all scans, and `off` in a repository disables its own',
+    'interval between image scans, which overrides the interval in repository configurations; `0` disables all scans, and `off` in a repository configuration disables the scans of that repository',
   SECOND_LOOK_SECONDS: 'seconds until a second lookup confirms that an image is missing',
   CONCURRENCY: 'maximum number of concurrent jobs',
   MAX_PATHS: 'maximum number of paths in a tree, and in the difference between two trees',
@@ -109,25 +109,29 @@ export const environmentVariables = {
   MAX_CHANGED_MEGABYTES: 'maximum total size of all changed files, before and after the change',
   MAX_PEOPLE: 'maximum number of requests to GitHub about users and teams per evaluation',
   MAX_IMAGES: 'maximum number of images to look up per evaluation',
-  MAX_COMMENTS: 'maximum number of comments, and of reviews, on a pull request',
+  MAX_COMMENTS: 'maximum number of comments on a pull request; also the maximum number of reviews',
   MAX_CHECK_SECONDS: 'maximum processing time per evaluation, excluding waits for GitHub and registries',
-  MAX_CHECK_MEGABYTES: 'maximum heap size for a slow evaluation; quick evaluations use at most 1024',
-  STOP_SECONDS: 'maximum time to shut down after a signal; the next start completes unfinished work',
+  MAX_CHECK_MEGABYTES: 'maximum heap size for a slow evaluation; quick evaluations use at most 1024 MB',
+  STOP_SECONDS:
+    'maximum time to shut down after a signal; catalog-bot completes unfinished work after the next start',
   LEASE_SECONDS:
     'seconds until another instance takes over a merge from a crashed instance (at most 15 for other jobs)',
   PUBLISH_TARGETS: 'file that defines which repositories can publish images, and where',
-  CLUSTER_TARGETS: 'file that defines which repositories can test installs, and on which cluster',
+  CLUSTER_TARGETS: 'file that defines which repositories can run install tests, and on which cluster',
   PUBLISH_CREDENTIALS:
     "push credentials in Docker's JSON format, for `PUBLISH_TARGETS` entries that do not specify any",
-  PUBLISH_KEY_PASSWORD: 'password of the keys that sign images (`signingKey` in `PUBLISH_TARGETS`)',
+  PUBLISH_KEY_PASSWORD: 'password for the keys that sign images (`signingKey` in `PUBLISH_TARGETS`)',
   PUBLISH_RETRY_SECONDS: 'delay before catalog-bot retries a failed publication; doubles after each failure',
   PAGES: 'access to the status pages: `public`, `signed-in`, or `off`',
   PUBLIC_URL: 'public address of catalog-bot, such as `https://bot.example.com`; reports link to its pages',
   CLIENT_ID:
     'OAuth client ID of the App; with `PUBLIC_URL`, lets users sign in to see their private repositories',
   CLIENT_SECRET: 'secret of the OAuth client',
-  RULES_URL: ['address of the pages in `docs/rules`, which findings link to', "catalog-bot's own pages"],
-  OPM_PATH: 'path of an `opm` binary that also serves changed catalogs in the install check',
+  RULES_URL: [
+    'base URL of the rule pages in `docs/rules`; findings link to these pages',
+    "catalog-bot's own pages",
+  ],
+  OPM_PATH: 'path to an `opm` binary that also serves changed catalogs in the install check',
   INSECURE_REGISTRIES: 'registries without TLS on this machine (`host:port`, comma-separated)',
   REGISTRIES_CONF: [
     'file that configures registry mirrors, location overrides, and blocked registries',

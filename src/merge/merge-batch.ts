@@ -57,7 +57,8 @@ export async function mergePullBatch(
   const batch = able.map(({ permit }) => permit)
   const { checks, planned, permit } = last
   const { method } = planned.plan
-  if (method?.kind !== 'push' || method.signed) throw new Error('a batch supports only plain pushes')
+  if (method?.kind !== 'push' || method.signed)
+    throw new Error('a batch supports only the push method without signing')
   const plan = () => Promise.resolve(planned)
   const step: MergeAttempt = { ...planned, permit, batch, options: { ...options, plan, checks } }
   try {

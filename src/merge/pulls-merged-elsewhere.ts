@@ -56,7 +56,10 @@ export async function reportPullMergedByOthers(
   const onto = await findBaseCommitOfGitHubMerge(intent, commit, repository)
   const verdict: MergedCommitVerdict =
     onto === undefined
-      ? { kind: 'invalid', reasons: ['the commit is not a merge of this pull request onto its parent'] }
+      ? {
+          kind: 'invalid',
+          reasons: ["the commit is not the result of merging this pull request into the commit's parent"],
+        }
       : await auditMerge({ pull, baseRef, head }, onto, commit, ctx)
   const body = renderExternalMergeComment({ ...outcome, commit, verdict })
   if (present.comment.body !== body) await forge.perform({ kind: 'put-comment', pull, body, present })

@@ -190,7 +190,7 @@ export async function auditMerge(
   )
   log.warn(
     { pull: mergedPull.pull, base, commit, ...verdict },
-    'GitHub merged a pull request onto a different base than catalog-bot checked',
+    'GitHub merged a pull request onto a different base commit than the one that catalog-bot checked',
   )
   if (verdict.kind === 'unknown')
     await store.putCached(

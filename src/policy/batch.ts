@@ -36,13 +36,14 @@ export function findMergePermitChainProblem(permits: readonly MergePermit[]): st
   const [first] = merges
   if (first === undefined) return 'there is no permit'
   if (new Set(merges.map(({ pull }) => pull)).size !== merges.length)
-    return 'the batch contains a pull request twice'
+    return 'the batch contains the same pull request twice'
   for (const [index, { repository, baseRef, base }] of merges.entries()) {
     if (repository.owner !== first.repository.owner || repository.name !== first.repository.name)
       return 'the pull requests belong to more than one repository'
     if (baseRef !== first.baseRef) return 'the pull requests target more than one branch'
     const before = merges[index - 1]
-    if (before !== undefined && base !== before.commit) return 'a permit does not build on the previous one'
+    if (before !== undefined && base !== before.commit)
+      return "the base of a permit is not the previous permit's commit"
   }
   return undefined
 }

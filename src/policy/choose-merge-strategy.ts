@@ -152,7 +152,7 @@ function chooseGitHubMergeStrategy(
     )
   return {
     method: { kind: 'github-merge', method },
-    because: `GitHub merges with the method ${method} because ${why}`,
+    because: `GitHub merges with the ${method} method because ${why}`,
     missing: [],
   }
 }

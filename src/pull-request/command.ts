@@ -34,7 +34,7 @@ export const slashCommands = {
   'test-install': [
     '/test-install [commit]',
     'maintainers',
-    'Install the changed packages on a test cluster, if the repository enables it.',
+    'Install the changed packages on a test cluster, if the repository enables install tests.',
   ],
   rollback: ['/rollback [tag] [digest]', 'maintainers', 'Point a tag at an earlier image.'],
   // Maintainers set the repository's rules, so they are responsible for exceptions.

@@ -38,6 +38,6 @@ export function isGitObjectId(text: string): boolean {
 }
 
 function assertGitObjectId(text: string): string {
-  if (!isGitObjectId(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
+  if (!isGitObjectId(text)) throw new TypeError(`not a Git object ID: ${JSON.stringify(text)}`)
   return text
 }

@@ -52,7 +52,7 @@ const installVerdictLabels: Readonly<Record<InstallVerdict | 'other format', str
   yes: '✅ yes',
   no: '❌ no',
   unknown: '❔ inconclusive',
-  'other format': '➖ does not install bundles of this format',
+  'other format': '➖ does not install bundles in this format',
 }
 
 /** The number of packages whose steps are shown. The tables cover the rest. */

@@ -65,7 +65,7 @@ function describeChannelInstall(packageName: string, install: ChannelInstallResu
     '',
     '  Results by target:',
     ...acceptance.flatMap(({ target, installs: its, because }) => [
-      `    ${target.padEnd(16)} ${its === 'other format' ? 'does not install bundles of this format' : its}`,
+      `    ${target.padEnd(16)} ${its === 'other format' ? 'does not install bundles in this format' : its}`,
       ...because
         .filter((why) => !shown.has(why))
         .slice(0, maxNotesPerInstallStep)

@@ -174,7 +174,7 @@ const missingImageProblemLabels: Readonly<Record<ImageScanFailureKind, string>> 
 }
 
 const adviceByMissingImageKind: Readonly<Record<ImageScanFailureKind, string>> = {
-  gone: 'push the image again under the same reference. Alternatively, remove the versions that need it from the catalogs, but keep an upgrade path for users who installed them',
+  gone: 'push the image again under the same reference. Alternatively, remove from the catalogs the versions that need the image, but keep an upgrade path for users who installed them',
   'digest-mismatch':
     'ask the registry administrators why this digest has different content. Users cannot install the version until the registry is fixed',
   unsupported:

@@ -142,7 +142,7 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
   // A pushed image is no new commit, so only a command starts the checks again.
   const retry = errors.some(({ rule }) => rule === imageMissing.id)
     ? `If you only pushed the image, comment ${toCodeSpan('/recheck')} instead.`
-    : 'catalog-bot checks it again within seconds.'
+    : 'catalog-bot then checks the pull request again within seconds.'
   return [
     {
       headline: isAll ? `${headline}; catalog-bot then merges this` : headline,

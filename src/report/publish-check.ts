@@ -144,7 +144,7 @@ function formatPublicationStatus(state: PublicationView): string {
     case 'building':
       return 'The image is being built and pushed.'
     case 'superseded':
-      return `A newer commit arrived before the build. The image for ${toCodeSpan(state.by.slice(0, 12))} includes this change.`
+      return `A newer commit arrived before the image for this commit was published. The image for ${toCodeSpan(state.by.slice(0, 12))} includes this change.`
     case 'published': {
       const moved = state.moved.map(
         ({ tag, to }) =>
@@ -275,7 +275,7 @@ export function renderCatalogRebuildCheck(
       return completed(
         'neutral',
         'Included in the rebuild of a newer commit',
-        ` The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes them.`,
+        ` The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes these catalogs.`,
       )
     case 'succeeded':
       return completed('success', 'Rebuilt', link)

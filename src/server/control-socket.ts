@@ -25,7 +25,7 @@ export async function startControlSocketServer(
 ): Promise<{ close(): Promise<void> }> {
   const path = getControlSocketPath(dataDirectory)
   if (path === undefined) {
-    log.warn({ dataDirectory }, 'the path of the data folder is too long for the control socket')
+    log.warn({ dataDirectory }, 'the path to the data folder is too long for the control socket')
     return { close: () => Promise.resolve() }
   }
   const server = createServer((request, response) => {

@@ -187,7 +187,9 @@ describe('doctor', () => {
     for (const installation of installations) github.setPermissions(installation, accepted)
     const { code, out } = await runDoctor(['catalogs/partly'], createAppEnvironment(app.id, key))
     expect(code).toBe(1)
-    expect(out).toContain("WRONG permissions: the App lacks members: read; add it in the App's settings")
+    expect(out).toContain(
+      "WRONG permissions: the App lacks members: read; update the permissions in the App's settings",
+    )
     expect(out).toContain('the installation lacks checks: write; an owner of catalogs must accept')
     expect(out).toContain('-     events: the App does not receive merge_group')
   })

@@ -83,7 +83,7 @@ describe('every command', () => {
             `${option.long ?? ''}=${wrong}`,
           ])
           expect({ wrong, code }).toEqual({ wrong, code: 2 })
-          expect(said).toContain('It must be an integer')
+          expect(said).toContain('The value must be an integer')
         }
     },
   )
@@ -133,8 +133,12 @@ const invalidCommandLines: readonly (readonly [string, readonly string[], string
   ['no number', ['images', 'c', '--concurrency', 'many'], 'integer from 1 to 1000'],
   ['a number that is too large', ['serve-catalog', 'c', '--port', '65536'], 'integer from 0 to 65535'],
   ['a port that is none', ['serve-catalog', 'c', '--http-port', 'http'], 'integer from 0 to 65535'],
-  ['no time', ['build', 'c', '--created', 'yesterday'], 'It must be a time in ISO 8601 format, such as'],
-  ['no repository of GitHub', ['doctor', '--repository', 'acme'], 'It must have the form OWNER/NAME'],
+  [
+    'no time',
+    ['build', 'c', '--created', 'yesterday'],
+    'The value must be a time in ISO 8601 format, such as',
+  ],
+  ['no repository of GitHub', ['doctor', '--repository', 'acme'], 'The value must have the form OWNER/NAME'],
   ['two repositories', ['doctor', 'a/b', 'c/d'], 'too many arguments'],
   ['no App', ['doctor', '--repository', 'a/b', '--app', 'mine'], 'integer greater than or equal to 1'],
   ['no such shell', ['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],

@@ -321,7 +321,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: {},
     more: { wanted: 'squash' },
     method: createGitHubMergeStrategy('squash'),
-    expectedText: 'GitHub merges with the method squash because merge.method is squash',
+    expectedText: 'GitHub merges with the squash method because merge.method is squash',
   },
   'merge.method rebase, which is off': {
     rules: { mergeMethods: ['merge', 'squash'] },

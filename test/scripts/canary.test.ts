@@ -77,7 +77,7 @@ describe('the canary', () => {
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
       'Checks on the merge commit count for its push, even if the head is behind and has none',
-      'They also count if branches must be up to date, because the merge contains the base',
+      'Checks on the merge commit also count if branches must be up to date, because the merge contains the base',
       'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
       'The merge API accepts a head that is behind but has the checks',
     ])

@@ -269,7 +269,7 @@ test.each<[string, string, OriginFiles]>([
   const { decision, rules, warnings, status, stderr } = replayPull(after, '--max-blocked', '0')
   expect({ rules, warnings }).toMatchObject({ rules: [], warnings: expect.arrayContaining([rule]) })
   expect(decision).not.toBe('blocked')
-  expect(stderr).toContain('\nwould have blocked 0 of 1 judged pull requests (0.0 %)\n')
+  expect(stderr).toContain('\nwould have blocked 0 of 1 evaluated pull requests (0.0 %)\n')
   expect(status).toBe(0)
 })
 
@@ -348,7 +348,7 @@ test.each<[string, OriginFiles]>([
     rules: expect.arrayContaining([rule]),
     status: 1,
   })
-  expect(stderr).toContain('\nwould have blocked 1 of 1 judged pull requests (100.0 %)\n')
+  expect(stderr).toContain('\nwould have blocked 1 of 1 evaluated pull requests (100.0 %)\n')
 })
 
 test('a limit fails the replay if no pull request was evaluated', () => {

@@ -117,7 +117,7 @@ test('reports each pull request with its decision, rules, and cost, and a summar
   ])
   expect(stderr).toMatch(/decisions\n +\d+ {2}wait\n[^]*first evaluation: \d+ ms, \d+ ms of processor time\n/)
   expect(stderr).toMatch(
-    /\nall, 2: p50 \d+, p95 \d+, most \d+ ms; processor time p50 \d+, p95 \d+, most \d+ ms\n/,
+    /\nall, 2: p50 \d+, p95 \d+, max \d+ ms; processor time p50 \d+, p95 \d+, max \d+ ms\n/,
   )
   expect(stderr).toMatch(/\ncatalogs, 1: /)
 })

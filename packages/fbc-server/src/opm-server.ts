@@ -175,7 +175,7 @@ async function queryPackageOverGrpc(call: ReturnType<typeof createGrpcMethodCall
     const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
     const [bundle] = await call(grpcRegistryService['GetBundle'], bundleRequest)
     if (getProtoStringField(bundle, 'csvName') !== head)
-      errors.push(`it returns no bundle for the head of ${name}`)
+      errors.push(`it returns no bundle for the head of channel ${name}`)
   }
   return { defaultChannel: getProtoStringField(its, 'defaultChannelName'), channels, errors }
 }

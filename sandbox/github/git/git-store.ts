@@ -37,7 +37,7 @@ export interface GitIdentity {
 export class GitCommandError extends Error {
   readonly status: number | null
   constructor(args: readonly string[], status: number | null, stderr: string) {
-    super(`git ${args.slice(0, 2).join(' ')} ended with ${String(status)}: ${stderr.trim()}`)
+    super(`git ${args.slice(0, 2).join(' ')} exited with ${String(status)}: ${stderr.trim()}`)
     this.name = 'GitCommandError'
     this.status = status
   }

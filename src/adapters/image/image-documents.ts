@@ -174,7 +174,7 @@ export function convertLayerMediaType(
   if (mediaType === undefined)
     throw new ImageError(
       'base',
-      `the ${format} format does not support ${layer.mediaType}, the media type of a layer of the base image`,
+      `the ${format} format does not support ${layer.mediaType}, the media type of a layer in the base image`,
     )
   return { ...layer, mediaType }
 }

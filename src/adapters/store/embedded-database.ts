@@ -91,7 +91,8 @@ const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
 function beginTransaction(connection: EmbeddedConnection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
   const sendInside: SqlQuerySender = async (text, values) => {
-    if (state === 'over') throw new StoreError('failed', 'the transaction of this query has already ended')
+    if (state === 'over')
+      throw new StoreError('failed', 'the transaction that this query belongs to has already ended')
     const beginsTransaction = state === 'fresh'
     state = 'begun'
     return connection.send({ ...toSqlCommand(text, values), beginsTransaction })

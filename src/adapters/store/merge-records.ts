@@ -66,7 +66,7 @@ function createMergeIntentStore(database: Database) {
         if (!row || (row.outcome !== null && !isLate))
           throw new StoreError(
             'already-settled',
-            `intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
+            `merge intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
           )
         const ends = outcome === 'landed' ? await decideMergeIntentOutcome(sql, intent, commit) : outcome
         if (row.outcome === ends) return false

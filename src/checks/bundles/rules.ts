@@ -39,7 +39,7 @@ export const bundleDirectoryNameTaken = defineBundleDirectoryRule<{
     // The catalogs reference the image of one of them, and catalog changes are checked separately.
     ...(hasTemplates && { severity: 'warning' as const }),
     what: `${name} is also the name of the bundle in ${other}`,
-    why: "A catalog can contain only one bundle with this name, so one of the two can't be released.",
+    why: "A catalog can contain only one bundle with this name, so one of the two bundles can't be released.",
     fix: 'Rename the ClusterServiceVersion to match its version.',
   }),
 })
@@ -128,7 +128,7 @@ export const missingDefaultChannel = defineBundleDirectoryRule<{
   title: 'The default channel of a package has bundles',
   format: ({ channel, channels }) => ({
     what: `the default channel "${channel}" has no bundles; existing channels: ${channels.slice(0, 5).join(', ')}`,
-    why: "Users who don't choose a channel subscribe to the default channel and get nothing.",
+    why: "Users who don't choose a channel subscribe to the default channel, which has nothing to install.",
     fix: 'Choose an existing channel, or add the bundle to the default channel.',
   }),
 })
@@ -151,7 +151,7 @@ export const noUpdateGraph = defineBundleDirectoryRule<{ file: string }>({
   title: 'A package specifies its update graph mode',
   format: ({ file }) => ({
     what: `${file} does not set updateGraph`,
-    why: "The default is `replaces-mode`, in which versions that don't replace another one get no upgrades.",
+    why: "The default is `replaces-mode`, in which users aren't upgraded to a version that doesn't replace or skip another version.",
     fix: 'Set `updateGraph: replaces-mode` or `updateGraph: semver-mode`.',
   }),
 })

@@ -109,7 +109,7 @@ export const workflowEditInHistory = defineCommitRule<{ commit: string; more: nu
     why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
     fix: isVisible
       ? 'Ask a maintainer to merge this pull request manually.'
-      : 'Squash the commits so that none of them changes .github/workflows.',
+      : 'Squash the commits so that no commit changes .github/workflows.',
   }),
 })
 

@@ -197,7 +197,7 @@ function findRukPakConversionErrors(files: BundleFiles): readonly string[] {
     (mode) =>
       getStringAtPath(mode, 'type') === 'AllNamespaces' && getJsonFieldAtPath(mode, 'supported') === true,
   )
-  if (!supportsAll) rejections.push('RukPak requires the install mode AllNamespaces')
+  if (!supportsAll) rejections.push('RukPak requires the AllNamespaces install mode')
   for (const { kind, file } of bundle.objects)
     if (isNamespacedKind(kind) === undefined)
       rejections.push(`${file} is a ${kind}, which RukPak does not support`)

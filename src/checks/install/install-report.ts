@@ -28,10 +28,10 @@ const rukPakRequirementsNeedingCluster: readonly (readonly [number, string])[] =
   [6, 'sets observedGeneration on the bundle'],
   [7, 'sets contentURL and serves the content'],
   [8, 'denies content to anonymous callers'],
-  [9, 'serves content to subjects with the ClusterRole bundle-reader'],
+  [9, 'serves content to subjects with the bundle-reader ClusterRole'],
   [10, 'sets activeBundle on the deployment'],
   [12, 'ensures that a Bundle matching its template exists'],
-  [13, 'proceeds only after that Bundle is unpacked'],
+  [13, 'proceeds only after the Bundle is unpacked'],
   [14, 'removes superseded Bundles promptly'],
 ]
 
@@ -219,7 +219,7 @@ export function createRukPakProvisionerChecklist(
     number,
     asks,
     told: 'cluster',
-    says: 'only a cluster test can show this',
+    says: 'only a cluster test can check this requirement',
   }))
   return [...simulated, ...others].sort((a, b) => a.number - b.number)
 }

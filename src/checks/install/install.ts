@@ -211,7 +211,7 @@ function createInstallFinding(
   const reasons = [...new Set(remarks.map(({ says }) => says))]
   const others = acceptance
     .filter(({ target, installs }) => targets.includes(target) && installs === 'other format')
-    .map(({ target }) => `${target} does not install bundles of this format.`)
+    .map(({ target }) => `${target} does not install bundles in this format.`)
   const found = createFinding(doesNotInstall, findPackageLocation(change.name, catalog), {
     package: change.name,
     channel,

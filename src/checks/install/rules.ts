@@ -22,7 +22,7 @@ export const doesNotInstall = defineInstallRule<{
     what: `package ${its} can't be installed from channel ${channel} with ${targets.join(' or ')}${
       reasons.length === 0 ? '; other findings explain why' : `: ${reasons.join(' ')}`
     }`,
-    why: 'catalog-bot simulated the steps of the installer without a cluster. A user who installs the package would get the same failure.',
+    why: "catalog-bot simulated the installer's steps without a cluster. A user who installs the package would get the same failure.",
     fix: `Fix the cause, or add the missing dependency to the catalog. To see every step, run: catalog-bot install CATALOG --package ${its} --verbose`,
   }),
 })

@@ -109,7 +109,7 @@ function* listCatalogServerNotes(
   const absent = entries.filter((entry) => !given.has(`${entry.channel}\n${entry.name}`))
   const [first] = absent
   if (first)
-    yield `it does not return ${quoteLikeGo(first.name)} of channel ${quoteLikeGo(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
+    yield `it does not return ${quoteLikeGo(first.name)} in channel ${quoteLikeGo(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */

@@ -81,7 +81,7 @@ export function analyzeOwnerFileEdit(
     removed.length > 0 && `removes ${removed.map(formatPrincipal).join(', ')}`,
     removed.length > 0 && newOwners.length === 0 && 'leaves no owner',
     removed.length > 0 && !hasOthers && 'leaves no other owner',
-    isRestructured && 'changes the rules by which owners are found',
+    isRestructured && 'changes the rules that determine the owners',
   ].filter((phrase) => phrase !== false)
   const changesOwners =
     findings.length > 0 ||

@@ -36,7 +36,7 @@ export const changeForbidden = defineOwnershipRule<{
 }>({
   id: 'change-refused',
   severity: 'error',
-  title: 'This repository allows every kind of change in the pull request',
+  title: 'The pull request makes only changes that this repository allows',
   format: ({ path, package: name, kinds }) => ({
     what: `${path} changes package ${name} in a way that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
@@ -227,7 +227,7 @@ export const ownerSourceBroken = defineOwnershipRule<{ path: string; problem: st
   format: ({ path, problem }) => ({
     what: `the owner file ${path} on the base branch is invalid: ${problem}`,
     why: 'A partially parsed file might hide a line that revokes permissions, so catalog-bot ignores the whole file.',
-    fix: 'Ask a maintainer to correct the file on the base branch. Until then, maintainers and the owners in other files can approve.',
+    fix: 'Ask a maintainer to correct the file on the base branch. Until then, maintainers and the owners listed in other files can approve.',
   }),
 })
 

@@ -35,7 +35,7 @@ function addMergingCommand(program: Command): void {
     )
     .addOption(createRepositoryOption())
     .option('--branch <branch>', 'branch to freeze or unfreeze (default: every branch)')
-    .option('--reason <text>', 'why merging is frozen; shown on every pull request')
+    .option('--reason <text>', 'reason for the freeze; shown on every pull request')
     .option('--audit', 'unfreeze: also end freezes that were caused by a failed merge verification')
     .option('--json', 'print the result as JSON')
     .action(async (verb: string, options: FreezeCommandOptions) =>
@@ -44,7 +44,7 @@ function addMergingCommand(program: Command): void {
   addExamplesToHelp(
     merging,
     ['merging', "merging freeze --repository acme/catalog --reason 'Release in progress'"],
-    `freeze and unfreeze require --repository. The command uses the store in DATABASE_URL or DATA_DIR. If an App is running with the
+    `The freeze and unfreeze actions require --repository. The command uses the store in DATABASE_URL or DATA_DIR. If an App is running with the
 store in DATA_DIR, the command contacts it through a socket in that folder. Maintainers can also freeze and unfreeze merging with
 the comment commands /freeze and /unfreeze.
 
@@ -83,7 +83,7 @@ function addOnceCommand(program: Command): void {
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
     `Use this command in a scheduled workflow, instead of running a server. See docs/how-to/actions.md for a workflow to copy.
 
-The token must belong to an App, such as the GITHUB_TOKEN of a workflow, because GitHub lets only Apps write check runs. The
+The token must belong to an App, as a workflow's GITHUB_TOKEN does, because GitHub lets only Apps write check runs. The
 command does not publish or scan images, and it does not receive events between runs. Without --data, comment commands such as
 /freeze, /hold, and /approve apply to one run only.
 

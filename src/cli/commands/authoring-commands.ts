@@ -48,7 +48,7 @@ function addInitCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
-    `Without a name, the command lists the catalogs that it finds, the configuration that they require, and with --app, the rulesets to import.
+    `Without a name, the command lists the catalogs that it finds, the configuration that they require, and, with --app, the rulesets to import.
 Without --write, it does not change anything.
 
 Exit codes:
@@ -85,7 +85,7 @@ function addRenderCommand(program: Command): void {
       'render quay.io/example/bundle:v1.2.0 --migrate',
     ],
     `The command recognizes basic, semver, and substitutes templates by their schema, and pulls the bundle images that they reference.
-A composite file is a YAML file with \`references\`, each with a name and an image. The command prints the contents of all these
+A composite file is a YAML file with \`references\` that each have a name and an image. The command prints the contents of all these
 images, which can be bundles or catalogs. As with opm, the output is not validated. To validate it, run \`validate\`.`,
   )
 }

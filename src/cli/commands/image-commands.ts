@@ -87,7 +87,7 @@ function addBuildCommand(program: Command): void {
       'build catalog -t quay.io/org/catalog:v4.20 --push --key cosign.key',
     ],
     `No container engine is required. The same catalog on the same base image always results in the same digest. If the tags already
-have this content, nothing is pushed unless you use --force. A composite file is a YAML file with name, repo, tag, and references, each with a name and an
+have this content, nothing is pushed unless you use --force. A composite file is a YAML file with name, repo, tag, and references. Each reference has a name and an
 image. For details, see docs/how-to/publish.md.
 
 Exit codes:
@@ -189,7 +189,7 @@ function addSignCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
-    `The command signs the digest that the tag currently refers to, and unless you use --no-recursive, the manifest of each platform. It
+    `The command signs the digest that the tag currently refers to and, unless you use --no-recursive, the manifest of each platform. It
 keeps existing signatures, and does not change an image that is already signed with the key.
 
 Exit codes:
@@ -217,7 +217,7 @@ function addServeCatalogCommand(program: Command): void {
   curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
   grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
 
-The command reads the catalog once, at startup. After SIGTERM, it waits up to 10 seconds for requests in progress, and exits.
+The command reads the catalog once, at startup. After SIGTERM, it waits up to 10 seconds for requests in progress, and then exits.
 
 Exit codes:
   0  the server was stopped by a signal

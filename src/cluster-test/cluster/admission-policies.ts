@@ -77,7 +77,7 @@ export async function resolveAllowedEgress(
   const why =
     sighting.kind === 'failed'
       ? sighting.says
-      : 'the EndpointSlice kubernetes in namespace default has no addresses'
+      : 'the kubernetes EndpointSlice in the default namespace has no addresses'
   return { kind: 'unknown', why: `the addresses of the Kubernetes API are unknown: ${why}` }
 }
 

@@ -49,7 +49,7 @@ export async function loadClusterConnection({
   if (!cluster || !user)
     throw new ClusterError(
       'kubeconfig',
-      'the current context of the kubeconfig does not specify both a cluster and a user',
+      'the current context of the kubeconfig must specify both a cluster and a user',
     )
   if (!allowsPrograms && (user.exec !== undefined || user.authProvider !== undefined))
     throw new ClusterError(

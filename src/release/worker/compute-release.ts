@@ -144,7 +144,7 @@ async function prepareReleaseFiles(
   const { files, changes } = made.value
   if (files.length === 0) return { kind: 'done' }
   if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxReleaseFileBytes)
-    return createRejectedRelease('the changed files are larger in total than catalog-bot can write')
+    return createRejectedRelease('the total size of the changed files exceeds what catalog-bot can write')
   const [{ template } = { template: '' }] = templates
   const file = `operators/${directory}/catalog-templates/${template}`
   const problems = findBundleReleaseProblems(changes, { directory, file }, config)

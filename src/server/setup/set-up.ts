@@ -113,7 +113,7 @@ function formatSetupInstructions({ setupHost }: BotSettings, port: number, token
       ]
     : [
         `Open this URL to create the GitHub App: ${local}`,
-        'To open this URL from another machine, replace the host name and port with those at which that machine can reach this one. Keep the URL secret, because anyone who has it can create the App.',
+        'To open this URL from another machine, replace the host name and port with an address at which the other machine can reach this machine. Keep the URL secret, because anyone who has it can create the App.',
       ]
 }
 

@@ -67,7 +67,7 @@ export function renderComparePage(model: ComparePageModel, { now }: PageRequestC
               ? renderEmptyState('The packages of these catalogs do not differ.')
               : model.packages.map((one) => renderDifference(one, model))
           }${renderPagination(url, { from: before.key, to: after.key }, page, pages)}`
-        : renderEmptyState('There are not two catalogs to compare yet.')
+        : renderEmptyState('A comparison requires at least two recorded catalogs.')
     }`,
   }
 }

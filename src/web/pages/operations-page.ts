@@ -109,7 +109,7 @@ export function renderOperationsPage(
       {
         label: 'GitHub requests',
         columns: ['Limit', 'Left'],
-        empty: 'GitHub has not reported any limits to this instance yet.',
+        empty: 'GitHub has not reported any rate limits to this instance yet.',
       },
       requests.map(({ resource, remaining, limit }) => [
         resource,
@@ -118,7 +118,7 @@ export function renderOperationsPage(
     )}
 <h2>Published images</h2>${
       images.length === 0
-        ? renderEmptyState('catalog-bot does not publish any images of this repository.')
+        ? renderEmptyState('catalog-bot does not publish any images from this repository.')
         : images.map((image, at) => renderImage(image, `rollback-${at}`, now))
     }${renderPagination(url, {}, page, pages)}`,
   }
@@ -193,7 +193,7 @@ function renderImage(
     heading: htmlTemplate`${renderPath(image)}${rolledBackBy !== undefined && htmlTemplate` ${renderLabel('unsure', `rolled back by ${rolledBackBy}`)}`}`,
     body: htmlTemplate`<p class="meta">Catalog <code>${root === '' ? '/' : root}</code> on <code>${branch}</code></p><p>${
       current === undefined
-        ? 'No image is published yet.'
+        ? 'No image has been published yet.'
         : htmlTemplate`<code title="${current.digest}">${current.digest.slice(0, 19)}</code> of commit <code>${shortenSha(current.commit)}</code>, published ${renderTime(current.at, now)}${current.bundles !== undefined && htmlTemplate`, with ${formatCountWithNoun(current.packages ?? 0, 'package')} and ${formatCountWithNoun(current.bundles, 'version')}`}`
     }</p>${
       others.length > 0 &&

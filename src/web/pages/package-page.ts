@@ -70,7 +70,7 @@ export function renderPackagePage(
   if (listed !== undefined)
     return {
       ...frame,
-      body: htmlTemplate`<p><a href="${path}">All about this package</a></p><h2>${listed.heading} <span class="faint">${listed.total}</span></h2>${listed.renderRows((view.page - 1) * rowsPerPage, view.page * rowsPerPage)}${renderPagination(path, { list: listed.list }, view.page, Math.ceil(listed.total / rowsPerPage))}`,
+      body: htmlTemplate`<p><a href="${path}">Package overview</a></p><h2>${listed.heading} <span class="faint">${listed.total}</span></h2>${listed.renderRows((view.page - 1) * rowsPerPage, view.page * rowsPerPage)}${renderPagination(path, { list: listed.list }, view.page, Math.ceil(listed.total / rowsPerPage))}`,
     }
   const [channels, versions, images] = sections.map((section) => renderSection(section, path))
   return {
@@ -169,7 +169,7 @@ function renderUpgradeGraph(its: PackagePageModel['package'], wanted: string | u
       : drawSvg(drawPackage({ ...graph, channels: [chosen] }))
   return htmlTemplate`${svg !== all && htmlTemplate`<p>Channel <code>${chosen.name}</code>. To see another one, select it in the list of channels.</p>`}${
     svg.length > maxGraphCharacters
-      ? renderEmptyState('The graph of this channel is too large to draw it here.')
+      ? renderEmptyState('The graph of this channel is too large to draw here.')
       : htmlTemplate`<figure class="scroll graph" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvgAsHtml(svg)}</figure>`
   }${renderFold('upgrades', htmlTemplate`Upgrades in channel <code>${chosen.name}</code> as a list`, renderUpgradeList(chosen))}`
 }

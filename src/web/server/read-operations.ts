@@ -64,7 +64,7 @@ export async function readOperationsPageModel(
         state === undefined ? [] : listImageFailures(image, state),
       ),
       ...problems.map(([text, since]) => ({
-        title: 'The configuration of publishing has a problem',
+        title: 'The publishing configuration has a problem',
         text: `For ${text}`,
         since,
       })),
@@ -120,7 +120,7 @@ async function readGeneralFailures(
   for (const pull of rejected.slice(0, maxLinkedPulls))
     failures.push({
       title: `GitHub rejected the merge of #${pull}`,
-      text: 'A new attempt follows when the pull request or the settings of the branch change',
+      text: 'catalog-bot tries again when the pull request or the branch settings change',
       to: formatPullPageUrl(repository, pull),
     })
   const missing = Object.values(scan.missingImages).filter(({ confirmed }) => confirmed)
@@ -136,13 +136,13 @@ async function readGeneralFailures(
   if (inconclusive !== undefined)
     failures.push({
       title: 'Checks are inconclusive',
-      text: `The result of ${inconclusive.pulls} of the open pull requests is unknown. catalog-bot retries automatically`,
+      text: `The result is unknown for ${inconclusive.pulls} of the open pull requests. catalog-bot retries automatically`,
       to: `${queue}?state=unknown`,
     })
   if (limited.length > 0)
     failures.push({
       title: "GitHub's rate limit is reached",
-      text: 'Some work of catalog-bot waits until GitHub allows more requests',
+      text: 'Some jobs are waiting until GitHub allows more requests',
       retryAt: Math.max(...limited.map(({ until }) => until)),
     })
   return failures

@@ -169,7 +169,7 @@ function chooseSetupRedirectUrl(
 }
 
 const missingPublicUrlMessage =
-  'Enter the public URL or start catalog-bot with PUBLIC_URL, because GitHub redirects this browser there. Alternatively, open this page at http://localhost, for example through an SSH tunnel.'
+  'Enter the public URL or start catalog-bot with PUBLIC_URL, because GitHub redirects your browser to that URL. Alternatively, open this page at http://localhost, for example through an SSH tunnel.'
 
 async function exchangeManifestCode(code: string, apiUrl: string): Promise<CreatedApp> {
   if (!/^[\w-]{1,200}$/.test(code))
@@ -213,7 +213,7 @@ function renderSetupFormPage(
     body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App that you own. Nothing is created until you confirm on GitHub.</p>
 <form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(token)}">
 ${field('organization', 'Organization', 'Organization that owns the App. Leave empty to use your account. Only the owner can install the App.', 'autocomplete="off" autofocus')}
-${field('name', 'Name', 'Shown as the author of comments. Must be unique on GitHub. If you leave it empty, catalog-bot uses “catalog-bot” and the name of the organization, so without an organization, enter a name.', 'maxlength="34" autocomplete="off"')}
+${field('name', 'Name', 'Shown as the author of comments. Must be unique on GitHub. If you leave it empty, the name is “catalog-bot” followed by the name of the organization. If you do not enter an organization, enter a name.', 'maxlength="34" autocomplete="off"')}
 ${field('address', 'Public URL', `URL at which GitHub can reach catalog-bot, such as <code>https://bot.example.com</code>. If empty, GitHub sends no webhooks, and catalog-bot checks every open pull request every ${sweepSeconds} seconds.`, 'type="url" placeholder="https://" autocomplete="off"')}
 <button type="submit">Continue</button></form>`,
   }

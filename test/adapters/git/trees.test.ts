@@ -240,7 +240,7 @@ describe('arguments', () => {
       () => gitMirror.merge(bad, bad, ''),
       () => gitMirror.contains(bad, bad),
     ])
-      await expect(call()).rejects.toThrow('not a git object id')
+      await expect(call()).rejects.toThrow('not a Git object ID')
     await expect(gitMirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
     await expect(gitMirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
     await expect(gitMirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({

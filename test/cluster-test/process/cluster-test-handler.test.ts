@@ -207,7 +207,7 @@ test('allows egress to the API and configured networks; skips the test if API ad
     expect(await policyFor('wide')).toEqual({
       answer: {
         kind: 'not-tried',
-        why: 'the addresses of the Kubernetes API are unknown: the EndpointSlice kubernetes in namespace default has no addresses',
+        why: 'the addresses of the Kubernetes API are unknown: the kubernetes EndpointSlice in the default namespace has no addresses',
       },
       egress: undefined,
     })

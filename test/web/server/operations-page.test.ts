@@ -43,7 +43,7 @@ test('everything that needs attention is listed, with links', async () => {
   const { failures } = (await fetchModel()) as { failures: { title: string; to?: string }[] }
   expect(failures.map(({ title, to }) => [title, to])).toEqual([
     ['registry.example/coast/catalog:v4.21 is not published', undefined],
-    ['The configuration of publishing has a problem', undefined],
+    ['The publishing configuration has a problem', undefined],
     ['Merging is frozen', '/r/coast/operators'],
     ['GitHub rejected the merge of #13', '/r/coast/operators/pull/13'],
     ['Images are missing', '/r/coast/operators/overview'],

@@ -74,7 +74,7 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
   if (isOld && single !== '') {
     if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" is not a valid version name`]
     if (names.length > 0 && names[0] !== single)
-      yield [['spec', 'version'], 'spec.version is not the first entry of spec.versions']
+      yield [['spec', 'version'], 'spec.version does not match the first entry in spec.versions']
     // With an empty list, the single version is served and stored.
     if (versions.length === 0) return
   }

@@ -36,7 +36,7 @@ export const unservedOwnedCrd = defineBundleRule<{ crd: string; version: string 
   format: ({ crd, version }) => ({
     what: `the owned CRD ${crd} does not serve version ${version}`,
     why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
-    fix: 'Serve this version in the CRD, or list a different version as owned.',
+    fix: 'Serve the owned version in the CRD, or list a different version as owned.',
   }),
   *find({ csv, crds }) {
     for (const [index, owned] of getListAtPath(
@@ -91,7 +91,7 @@ export const groupInOwnedCrd = defineBundleRule<{ crd: string; group: string }, 
   title: "Owned CRDs don't set `group`",
   format: ({ crd, group }) => ({
     what: `the owned CRD ${crd} sets group to "${group}"`,
-    why: "If this field is set, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects the bundle.",
+    why: "If the group field is set, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects the bundle.",
     fix: 'Remove the group field. The CRD name already contains the group.',
   }),
   *find({ csv }) {

@@ -39,7 +39,7 @@ export const brokenWebhook = defineBundleRule<{ webhook: string; problem: string
   format: ({ webhook, problem }) => ({
     what: `the webhook "${webhook}" ${problem}`,
     why: "OLM doesn't install the webhook, and the ClusterServiceVersion fails.",
-    fix: 'Reference a deployment in the install strategy and CRDs that the bundle owns.',
+    fix: 'Set deploymentName to a deployment in the install strategy, and list only owned CRDs in conversionCRDs.',
   }),
   *find({ csv }) {
     const spec = (...path: string[]) => getListAtPath(csv.data, 'spec', ...path)
@@ -79,8 +79,8 @@ export const platformNowhereScheduled = defineBundleRule<
   title: 'Deployments can run on every platform that the bundle supports',
   format: ({ platform, deployment }) => ({
     what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
-    why: 'Users on that platform can install the Operator, but its pods remain Pending.',
-    fix: 'Remove the label, or relax the node affinity.',
+    why: 'Users on the excluded platform can install the Operator, but its pods remain Pending.',
+    fix: 'Remove the platform label, or relax the node affinity.',
   }),
   *find({ csv }) {
     const labels = Object.entries(getObjectAtPath(csv.data, 'metadata', 'labels'))
@@ -247,7 +247,7 @@ export const brokenDeployment = defineBundleRule<
   format: ({ deployment, problem }) => ({
     what: `the deployment "${deployment}" ${problem}`,
     why: "OLM can't run the install strategy.",
-    fix: 'Give each deployment a unique DNS name.',
+    fix: 'Give each deployment a unique name that is a valid DNS name.',
   }),
   *find({ csv }) {
     const names = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments').map((entry) =>

@@ -12,7 +12,7 @@ export const apiNeverThere = defineBundleRule<
   id: 'api-never-there',
   severity: 'error',
   suite: 'deprecated-apis',
-  title: "A bundle doesn't use APIs that its minimum Kubernetes version no longer has",
+  title: "A bundle doesn't use APIs that its minimum Kubernetes version no longer serves",
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
     why: 'Every cluster that the bundle supports rejects objects of this API.',
@@ -33,7 +33,7 @@ export const removedApi = defineBundleRule<
   title: "Bundles don't use APIs that Kubernetes has removed",
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
-    why: 'Clusters that run that Kubernetes version or later reject objects of this API.',
+    why: 'Clusters that run a Kubernetes version without this API reject its objects.',
     fix: 'Migrate to the replacement API.',
   }),
   *find(bundle) {

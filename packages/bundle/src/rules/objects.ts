@@ -18,7 +18,7 @@ export const oversizedManifest = defineBundleRule<
   title: 'Every manifest fits in a single request to the API server',
   format: ({ file, bytes, limit }) => ({
     what: `${file} is ${bytes} bytes when converted to JSON, but the limit is ${limit}`,
-    why: 'The API server rejects requests of that size, even if the packed bundle is small.',
+    why: 'The API server rejects a request that is too large, even if the packed bundle is small.',
     fix: 'Remove descriptions from schemas, or split the object.',
   }),
   *find({ objects }) {
@@ -71,7 +71,7 @@ export const globalDefaultPriority = defineBundleRule<{ name: string }, BundleRu
   title: "A bundle doesn't set the cluster's default priority",
   format: ({ name }) => ({
     what: `the PriorityClass ${name} is the default for the whole cluster`,
-    why: 'Every pod without a priority class gets this priority, including pods of other applications.',
+    why: 'Every pod without a priority class gets the default priority, including pods of other applications.',
     fix: 'Set globalDefault to false.',
   }),
   *find({ objects }) {
@@ -131,7 +131,7 @@ export const riskyPermission = defineBundleRule<{ name: string; what: string }, 
   title: "Roles don't allow changes to cluster-wide safeguards",
   format: ({ name, what }) => ({
     what: `the role ${name} can change ${what}`,
-    why: 'These changes can affect pods of other applications.',
+    why: 'Changes to cluster-wide safeguards can affect pods of other applications.',
     fix: 'Remove the permission.',
   }),
   *find({ objects }) {

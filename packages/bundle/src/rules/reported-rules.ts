@@ -48,7 +48,7 @@ export const collidingFileNames = defineBundleRule<{ file: string; other: string
   title: 'File names in a bundle remain unique after unpacking',
   format: ({ file, other, key }) => ({
     what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
-    why: 'One of the two files overwrites the other, and which one is unpredictable.',
+    why: 'One of the two files overwrites the other, and the order is unpredictable.',
     fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes, and underscores.',
   }),
 })
@@ -70,7 +70,7 @@ export const invalidCsvName = defineBundleRule<{ name: string }>({
   title: 'ClusterServiceVersion names are valid object names and label values',
   format: ({ name }) => ({
     what: `"${name}" is not a valid ClusterServiceVersion name`,
-    why: 'OLM uses the name for objects and as a label value on the cluster.',
+    why: 'On the cluster, OLM uses the ClusterServiceVersion name as an object name and as a label value.',
     fix: 'Use at most 63 lowercase letters, digits, dashes, and dots, for example foo.v1.0.0.',
   }),
 })
@@ -252,7 +252,7 @@ export const severalCsvs = defineBundleRule<{ names: readonly string[] }>({
   title: 'A bundle has one ClusterServiceVersion',
   format: ({ names }) => ({
     what: `the bundle has ${names.length} ClusterServiceVersions: ${names.join(', ')}`,
-    why: 'opm uses the first one by file name and ignores the others, while OLM v1 uses the last one.',
+    why: 'opm uses the first ClusterServiceVersion by file name and ignores the others, while OLM v1 uses the last one.',
     fix: 'Keep only one ClusterServiceVersion. A bundle contains a single version of a single Operator.',
   }),
 })
@@ -321,11 +321,11 @@ export const unsafeCrdUpgrade = defineBundleRule<{
   id: 'unsafe-crd-upgrade',
   check: 'install',
   severity: 'warning',
-  title: 'New CRD versions accept existing objects',
+  title: 'New versions of a CRD accept existing objects',
   format: ({ crd, problem }) => ({
     what: `upgrading the CustomResourceDefinition ${crd} is not safe: ${problem}`,
     why: 'Existing objects might become invalid or be lost. OLM v1 rejects most such upgrades.',
-    fix: 'Accept everything that the old version accepts, or add a new API version with conversion.',
+    fix: 'Make the new CRD accept everything that the old CRD accepts, or add a new API version with conversion.',
   }),
 })
 

@@ -1,4 +1,4 @@
-// UTF-8 as Go decodes it, and a builder for long texts.
+// UTF-8 as Go decodes it, and a builder for long strings.
 
 /** In code units. */
 const textChunkSizeCodeUnits = 8192

@@ -38,7 +38,7 @@ export const jsonSyntax = defineOpmRule<{ detail: string }>({
   format: ({ detail }) => ({
     what: `invalid JSON: ${detail}`,
     why: catalogLoadFailureMessage,
-    fix: 'Fix the syntax here or just before it. Look for a missing or extra comma, a missing quote, or a missing brace.',
+    fix: 'Fix the syntax at this position or just before it. Look for a missing or extra comma, a missing quote, or a missing brace.',
   }),
 })
 
@@ -58,7 +58,7 @@ export const notAnObject = defineOpmRule<{ found: string }>({
   format: ({ found }) => ({
     what: `the document is ${addIndefiniteArticle(found)}, not an object`,
     why: `Every document in a catalog must be an object with a schema. ${catalogLoadFailureMessage}`,
-    fix: 'Write the document as fields ("schema: ...", "name: ..."). Split a list of blobs into separate documents with "---" between them. If the file is not part of the catalog, list it in .indexignore.',
+    fix: 'Write the document as an object ("schema: ...", "name: ..."). Split a list of blobs into separate documents with "---" between them. If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
 
@@ -67,7 +67,7 @@ export const duplicateField = defineOpmRule<{ spellings: readonly string[] }>({
   title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
     what: `the same field is spelled in ${spellings.length} different ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
-    why: `opm ignores case in field names, so these are the same field. ${catalogLoadFailureMessage}`,
+    why: `opm ignores case in field names, so it treats names that differ only in case as the same field. ${catalogLoadFailureMessage}`,
     fix: 'Keep only one of these fields.',
   }),
 })
@@ -77,7 +77,7 @@ export const fieldNotText = defineOpmRule<{ field: string; found: string }>({
   title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
     what: `"${field}" is ${addIndefiniteArticle(found)}, not a string`,
-    why: `Without quotes, YAML parses 1.10 as a number, yes and y as booleans, and null as an empty value. ${catalogLoadFailureMessage}`,
+    why: `YAML parses an unquoted 1.10 as a number, yes and y as booleans, and null as an empty value. ${catalogLoadFailureMessage}`,
     fix: found === 'null' ? 'Set a value, or remove the field.' : 'Put the value in quotes.',
   }),
 })
@@ -90,7 +90,7 @@ export const missingSchema = defineOpmRule<{ empty: boolean }>({
     why: `${empty ? 'opm requires a schema even in an empty document.' : 'The schema tells opm what the document contains.'} ${catalogLoadFailureMessage}`,
     fix: empty
       ? 'Remove the document separator ("---") that creates an empty document here. A document that contains only comments and blank lines is also empty.'
-      : 'Add "schema: olm.package", "olm.channel", "olm.bundle", or "olm.deprecations". If the file is not part of the catalog, list it in .indexignore.',
+      : 'Set "schema" to olm.package, olm.channel, olm.bundle, or olm.deprecations. If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
 

@@ -130,10 +130,10 @@ async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Ui
   const { N, r, p } = file.kdf?.params ?? {}
   const isKnown = file.kdf?.name === 'scrypt' && file.cipher?.name === 'nacl/secretbox'
   if (!isKnown || !allowedScryptParameters.has([N, r, p].join()))
-    throw new SigningKeyError('the key uses an unsupported encryption')
+    throw new SigningKeyError('the key uses an unsupported encryption method')
   const salt = Buffer.from(file.kdf?.salt ?? '', 'base64')
   const nonce = Buffer.from(file.cipher?.nonce ?? '', 'base64')
-  if (nonce.length !== 24) throw new SigningKeyError('the key uses an unsupported encryption')
+  if (nonce.length !== 24) throw new SigningKeyError('the key uses an unsupported encryption method')
   const secret = await deriveScryptKey(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
   try {
     return xsalsa20poly1305(secret, nonce).decrypt(Buffer.from(file.ciphertext ?? '', 'base64'))

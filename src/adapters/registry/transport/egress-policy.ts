@@ -104,7 +104,7 @@ export class EgressPolicy {
   /** Throws a RegistryError `blocked` when the URL must not be requested. */
   readonly checkUrl = (url: URL): void => {
     if (url.username !== '' || url.password !== '')
-      throw createBlockedHostError(`a URL of ${url.host} contains a user name or password`)
+      throw createBlockedHostError(`a URL for ${url.host} contains a user name or password`)
     // Other schemes share the origin "null".
     const key = `${url.protocol}//${url.host}`
     if (this.#passed.has(key)) return
@@ -189,7 +189,7 @@ export class EgressPolicy {
     if (this.#only && !this.#only.has(hostname) && !this.#only.has(`${hostname}:${port}`))
       throw createBlockedHostError(`${url.host} is not one of the allowed registries`)
     if (!this.#ports.has(port) && !this.#listedPorts.has(`${hostname}:${port}`))
-      throw createBlockedHostError(`port ${port} of ${hostname} is not an allowed registry port`)
+      throw createBlockedHostError(`port ${port} on ${hostname} is not an allowed registry port`)
     if (ipaddr.isValid(hostname)) this.#checkAddress(hostname, port, hostname)
     else if (!this.#getInternalRanges(hostname, port) && isInternalHostname(hostname))
       throw createBlockedHostError(`"${hostname}" is an internal host name`)

@@ -118,7 +118,7 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     } else yield* splitIntoByteSlices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
-    throw createRejectedArchiveError(`its compression is damaged (${(error as Error).message})`, error)
+    throw createRejectedArchiveError(`its compressed data is corrupt (${(error as Error).message})`, error)
   }
 }
 
@@ -148,7 +148,7 @@ async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* decompressByteSlices(gunzip, bytes)
   // gunzip silently stops at zeros after the last member, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
-    throw createRejectedArchiveError('its compression is damaged (data after the end)')
+    throw createRejectedArchiveError('its compressed data is corrupt (data after the end)')
 }
 
 /**
@@ -172,7 +172,9 @@ async function* decompressZstdFrame(
     yield piece
   }
   if (content !== undefined && unpacked !== content)
-    throw createRejectedArchiveError('its compression is damaged (a frame does not have its declared size)')
+    throw createRejectedArchiveError(
+      'its compressed data is corrupt (a frame does not have its declared size)',
+    )
 }
 
 async function* decompressByteSlices(

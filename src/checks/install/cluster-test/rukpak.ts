@@ -264,7 +264,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     if (answer && [400, 403, 422].includes(answer.status))
       return this.#completeStep('the API rejects an in-place change to a Bundle')
     // A busy API has not given a result yet.
-    if (answer) return this.wait('waiting for the check that a Bundle is immutable', [answer.action])
+    if (answer) return this.wait('waiting to confirm that a Bundle is immutable', [answer.action])
     return this.fail({
       code: 'not-immutable',
       says: 'the cluster accepts an in-place change to a Bundle, so the RukPak webhook is not active',

@@ -276,7 +276,7 @@ function createCrdUpgradeStep(
   if (!before || root?.content.kind !== 'bundle')
     return createSkippedInstallStep('crds', title, 'There is no earlier version to upgrade from.')
   if (!root.targets.some((target) => all.includes(target)))
-    return createSkippedInstallStep('crds', title, 'OLM does not install bundles of this format.')
+    return createSkippedInstallStep('crds', title, 'OLM does not install bundles in this format.')
   // These findings are at most warnings for OLM v0, so a missing check doesn't make its result unknown.
   const createUnknownStep = (message: string): InstallStep =>
     createInstallStep(

@@ -155,7 +155,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
   title: 'The default channel is not deprecated',
   format: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
-    why: 'New subscribers who do not choose a channel get the deprecated channel.',
+    why: 'New subscribers who do not choose a channel subscribe to the deprecated channel.',
     fix:
       others > 0
         ? 'Make another channel the default.'
@@ -186,7 +186,7 @@ export const deprecatedHead = defineRule<{ bundle: string; channels: readonly st
   title: 'The head of a supported channel is not deprecated',
   format: ({ bundle, channels }) => ({
     what: `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
-    why: 'New subscribers get a deprecated version and cannot upgrade to a supported one.',
+    why: 'New subscribers install a deprecated version and cannot upgrade to a supported one.',
     fix: 'Add a successor, or deprecate the channel or the package as well.',
   }),
   *find(catalog) {

@@ -16,7 +16,7 @@ export const misspelledField = defineRule<{ path: string; field: string; known: 
   format: ({ field, known, schema }) => ({
     what: `${schema} has no field "${field}" (did you mean "${known}"?)`,
     why: 'opm silently ignores unknown fields, so the value of this field has no effect.',
-    fix: `Rename it to "${known}", or remove it.`,
+    fix: `Rename the field to "${known}", or remove it.`,
   }),
   *find(catalog) {
     for (const leniency of listOpmLeniencies(catalog, 'unknown-field')) {

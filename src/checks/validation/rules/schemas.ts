@@ -33,7 +33,7 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }>({
   title: 'Schema names are spelled correctly',
   format: ({ schema, known }) => ({
     what: `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
-    why: 'Schema names are case-sensitive. opm keeps blobs with unknown schemas but never reads them.',
+    why: 'Schema names are case-sensitive. opm keeps blobs with unknown schemas but never interprets them.',
     fix: `Change the schema to "${known}".`,
   }),
   *find({ catalog }) {
@@ -59,7 +59,7 @@ export const reservedSchema = defineRule<{ schema: string }>({
   title: 'Custom schemas do not use the prefix "olm."',
   format: ({ schema }) => ({
     what: `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
-    why: 'A later opm release might define this name and then read or reject the blob.',
+    why: 'A later opm release might define a schema with this name and then read or reject the blob.',
     fix: 'Use your own prefix, such as a domain name.',
   }),
   *find({ catalog }) {

@@ -43,7 +43,7 @@ export function suggestTemplatePatch({
     const blob = bundles.get(image)
     return blob
       ? { ok: true, value: [{ blob }] }
-      : { ok: false, error: 'the base does not contain the bundle' }
+      : { ok: false, error: 'the base version of the catalog does not contain the bundle' }
   })
   if (!rendered.ok) return undefined
   const text = (file.path.endsWith('.json') ? formatCatalogJson : formatCatalogYaml)(rendered.value)

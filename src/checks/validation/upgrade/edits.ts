@@ -37,7 +37,7 @@ export const bundleMetadataEdited = defineRule<BundleEditFindingData>({
   format: ({ bundle }) => ({
     what: `the metadata of published bundle "${bundle}" has changed (olm.csv.metadata or olm.bundle.object)`,
     why: 'Installations are not affected, but the catalog shows or serves different metadata than before.',
-    fix: 'Check that the metadata was rendered from the same image, as in a migration to another metadata format.',
+    fix: 'Make sure that the metadata was rendered from the same image, for example during a migration to another metadata format.',
   }),
   find: (change, sides) => findBundleEdits(change, sides, true),
 })

@@ -1,4 +1,4 @@
-// Decodes values into Go types like encoding/json: names ignore case, null changes little, and decoding continues after
+// Decodes values into Go types like encoding/json: names are matched case-insensitively, null leaves most values unchanged, and decoding continues after
 // a wrong type. opm prints the first problem.
 import { decodeBase64 } from '../base64.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'

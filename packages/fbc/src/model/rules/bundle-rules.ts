@@ -33,7 +33,7 @@ export const notOnePackageProperty = defineOpmRule<BundleRuleFindingData & { fou
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has ${data.found} olm.package properties`,
-    why: "This property specifies the bundle's version. If the property is missing or duplicated, the version is unknown.",
+    why: "The olm.package property specifies the bundle's version. If the property is missing or duplicated, the version is unknown.",
     fix: 'Keep exactly one `olm.package` property, with `packageName` and `version`.',
   }),
 })
@@ -43,8 +43,8 @@ export const packageMismatch = defineOpmRule<BundleRuleFindingData & { packageNa
   title: "A bundle's olm.package property names the package that the bundle belongs to",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} belongs to package ${quoteLikeGo(data.package)}, but its olm.package property names ${quoteLikeGo(data.packageName)}`,
-    why: 'The catalog lists the bundle in one package, but OLM resolves it as part of the other.',
-    fix: 'Use the same name in `package:` and in the `packageName` of the property.',
+    why: 'The catalog lists the bundle in one package, but OLM resolves it as part of another package.',
+    fix: 'Use the same name in `package:` and in `packageName` of the olm.package property.',
   }),
 })
 

@@ -53,7 +53,7 @@ export const duplicateEntry = defineOpmRule<ChannelRuleFindingData & { entry: st
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} lists ${quoteLikeGo(data.entry)} more than once`,
     why: "A single entry must contain all of a bundle's upgrade edges in the channel.",
-    fix: 'Combine the edges in one entry and remove the other.',
+    fix: 'Combine the edges in one entry, and remove the other entry.',
   }),
 })
 
@@ -112,7 +112,7 @@ export const strandedBundle = defineOpmRule<ChannelRuleFindingData & { entry: st
   title: 'Every entry can be upgraded to the head',
   format: (data) => ({
     what: `${quoteLikeGo(data.entry)} is stranded in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}: no chain of \`replaces\` leads from the head to it, and no entry skips it`,
-    why: 'Users of this version cannot upgrade. opm follows `replaces` from the head only until it reaches a skipped entry.',
+    why: 'Users of the stranded version cannot upgrade. opm follows `replaces` from the head only until it reaches a skipped entry.',
     fix: 'Make a newer entry replace the stranded entry, or add the stranded entry to the `skips` field of a newer entry.',
   }),
 })

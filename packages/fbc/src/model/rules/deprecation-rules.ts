@@ -45,8 +45,8 @@ export const namedPackageDeprecation = defineOpmRule<{ package: string; name: st
   id: 'named-package-deprecation',
   title: 'A package deprecation does not name an object',
   format: (data) => ({
-    what: `the deprecation of package ${quoteLikeGo(data.package)} names ${quoteLikeGo(data.name)}`,
-    why: 'A reference with schema olm.package always refers to the package of its blob, so opm rejects a reference that also has a name.',
+    what: `the deprecation of package ${quoteLikeGo(data.package)} must not set a reference name, but sets ${quoteLikeGo(data.name)}`,
+    why: "A reference with the schema olm.package always refers to the blob's package, so opm rejects a reference that also has a name.",
     fix: 'Remove `reference.name:`, or correct `reference.schema:`.',
   }),
 })
