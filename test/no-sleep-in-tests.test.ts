@@ -44,6 +44,8 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
     2,
     'a process stands still, or is away, for as long as chance says',
   ],
+  'test/cli/output.test.ts': [1, 'the work is longer than the delay of the progress'],
+  'test/web/server/live-updates.test.ts': [1, 'typed text stays while an update arrives'],
   'test/stories/waiting-pulls.test.ts': [1, 'nothing is asked for a while'],
   'test/stories/story-environment.ts': [1, 'between two looks at whether it holds'],
   'test/adapters/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],

@@ -138,7 +138,8 @@ export function shortenSha(commit: string): string {
 export function formatTextAsSentence(clause: string): string {
   const text = clause.trim()
   if (text === '') return ''
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+  const first = text.startsWith('catalog-bot') ? 'c' : text.charAt(0).toUpperCase()
+  return `${first}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 
 /** A few words in a colored oval. The words must be sufficient without the color. */

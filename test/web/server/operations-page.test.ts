@@ -52,7 +52,7 @@ test('everything that needs attention is listed, with links', async () => {
   ])
   const page = (await fetchPage()).replaceAll(/<[^>]+>/g, '')
   expect(page).toMatch(/The registry rejected the credentials.*catalog-bot retries in 20 minutes/)
-  expect(page).toMatch(/Some work of catalog-bot waits.*catalog-bot retries in 30 minutes/)
+  expect(page).toMatch(/Some jobs are waiting.*catalog-bot retries in 30 minutes/)
 })
 
 test('the charts show each day, and a table shows the same', async () => {

@@ -8,7 +8,7 @@ import { comparePathsInWalkOrder } from '../go/text.ts'
 
 // Part of the cache key of facts. Raise it when the reader or the shape of FileFacts changes, so that old facts are
 // discarded (test/packages/fbc/facts/facts-version.test.ts).
-export const catalogFileFactsVersion = 5
+export const catalogFileFactsVersion = 6
 
 export interface BlobLocation extends TextPosition {
   readonly file: string
