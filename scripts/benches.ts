@@ -34,8 +34,8 @@ import {
   type WantedFigure,
 } from './bench-figures.ts'
 import { readCpuTimeMs } from './cpu-time.ts'
-import { runBeside } from './run-beside.mjs'
-import { startStepTimes } from './step-times.mjs'
+import { runInParallel } from './run-beside.mjs'
+import { startStepTimer } from './step-times.mjs'
 
 /** Processor times relative to the reader's, which differ less between machines than the times do. */
 interface RecordedRatios {
@@ -238,7 +238,7 @@ function compareRatios(best: ReadonlyMap<string, BestRun>): void {
 
 /** Exits with 1 if a benchmark fails, or has no entry in `smallestArguments`. */
 async function runSmallestBenches(): Promise<void> {
-  const stepTimer = startStepTimes()
+  const stepTimer = startStepTimer()
   const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
@@ -258,14 +258,14 @@ async function runSmallestBenches(): Promise<void> {
         },
       }
     })
-  const exitStatusWithoutGo = 2
-  const results = await runBeside(commands, {
+  const goMissingExitStatus = 2
+  const results = await runInParallel(commands, {
     isFine: ({ name, status }) =>
-      status === 0 || (name === 'fuzz:archives' && status === exitStatusWithoutGo),
+      status === 0 || (name === 'fuzz:archives' && status === goMissingExitStatus),
     onEnd: ({ name, seconds }) => stepTimer.add(name, seconds),
   })
   for (const { name, status, signal } of results)
-    if (name === 'fuzz:archives' && status === exitStatusWithoutGo)
+    if (name === 'fuzz:archives' && status === goMissingExitStatus)
       console.log('SKIPPED the comparison with Go because go is not installed')
     else if (status !== 0) {
       console.error(`${name} exited with ${signal ?? status}`)

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { z } from 'zod'
-import { environmentSchema, environmentVariables } from '../src/jobs/settings.ts'
+import { environmentSchema, environmentVariableDescriptions } from '../src/jobs/settings.ts'
 
 interface EnvironmentVariableSchema {
   readonly type?: string
@@ -16,7 +16,7 @@ interface EnvironmentVariableSchema {
 }
 
 /** Where the values come from instead. */
-const chartVariables = {
+const chartManagedVariables = {
   fixed: ['PORT', 'HOST', 'METRICS_PORT', 'SETUP', 'DATA_DIR'],
   fromOtherValues: ['STOP_SECONDS', 'PUBLIC_URL', 'PULL_SECRETS', 'PUBLISH_TARGETS', 'CLUSTER_TARGETS'],
   fromSecrets: [
@@ -32,7 +32,7 @@ const chartVariables = {
     'PUBLISH_KEY_PASSWORD',
   ],
 }
-const excludedVariables = new Set(Object.values(chartVariables).flat())
+const variablesWithoutChartValue = new Set(Object.values(chartManagedVariables).flat())
 
 /** docs/how-to/networks.md describes these. NODE_EXTRA_CA_CERTS is `certificates`. */
 const proxyVariables = ['HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'REGISTRY_PROXY']
@@ -65,12 +65,12 @@ function renderSettingsSchema(): object {
     readonly properties: Readonly<Record<string, EnvironmentVariableSchema>>
   }
   const descriptions = new Map(
-    Object.entries(environmentVariables).map(([name, text]) => [
+    Object.entries(environmentVariableDescriptions).map(([name, text]) => [
       name,
       (typeof text === 'string' ? text : text[0]).replaceAll('`', ''),
     ]),
   )
-  const names = [...descriptions.keys(), ...proxyVariables].filter((name) => !excludedVariables.has(name))
+  const names = [...descriptions.keys(), ...proxyVariables].filter((name) => !variablesWithoutChartValue.has(name))
   return {
     type: 'object',
     additionalProperties: false,
@@ -97,24 +97,24 @@ function renderChartMetadata(): string {
 }
 
 const isCheckOnly = process.argv.includes('--check')
-const outdated: string[] = []
+const outdatedChartFiles: string[] = []
 const writeChartFile = (name: string, before: string, after: string) => {
   if (before === after) return
-  outdated.push(name)
+  outdatedChartFiles.push(name)
   if (!isCheckOnly) writeFileSync(join(chartDirectory, name), after)
 }
-const generated = { 'values.schema.json': await renderValuesSchema(), 'Chart.yaml': renderChartMetadata() }
-for (const [name, text] of Object.entries(generated)) writeChartFile(name, readChartFile(name), text)
+const generatedChartFiles = { 'values.schema.json': await renderValuesSchema(), 'Chart.yaml': renderChartMetadata() }
+for (const [name, text] of Object.entries(generatedChartFiles)) writeChartFile(name, readChartFile(name), text)
 
-const helmDocs = spawnSync('helm-docs', ['--chart-search-root', chartDirectory, '--dry-run'], {
+const helmDocsProcess = spawnSync('helm-docs', ['--chart-search-root', chartDirectory, '--dry-run'], {
   encoding: 'utf8',
 })
-if (helmDocs.error)
+if (helmDocsProcess.error)
   console.log('README.md is not included because helm-docs is not on the PATH (see .ci/chart)')
-else if (helmDocs.status !== 0) throw new Error(helmDocs.stderr)
-else writeChartFile('README.md', readChartFile('README.md'), helmDocs.stdout)
+else if (helmDocsProcess.status !== 0) throw new Error(helmDocsProcess.stderr)
+else writeChartFile('README.md', readChartFile('README.md'), helmDocsProcess.stdout)
 
-if (isCheckOnly && outdated.length > 0) {
-  console.error(`outdated, run \`npm run chart\`: ${outdated.join(', ')}`)
+if (isCheckOnly && outdatedChartFiles.length > 0) {
+  console.error(`outdated, run \`npm run chart\`: ${outdatedChartFiles.join(', ')}`)
   process.exitCode = 1
 }

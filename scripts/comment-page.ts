@@ -27,7 +27,7 @@ export function renderCommentPage(comment: string): string {
       /[❌✅]/gu,
       (emoji) => `<svg class="emoji" viewBox="0 0 16 16">${emojiDrawings[emoji] ?? ''}</svg>`,
     )
-  return `<!doctype html><meta charset="utf-8"><style>${css}</style>
+  return `<!doctype html><meta charset="utf-8"><style>${commentStylesheet}</style>
 <article><header><strong>catalog-bot</strong> <small>bot</small> commented</header><div>${body}</div></article>`
 }
 
@@ -39,7 +39,7 @@ const emojiDrawings: Readonly<Record<string, string>> = {
 
 const diffLineClassBySign: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' }
 
-const css = `
+const commentStylesheet = `
 body { margin: 0; padding: 16px; width: 868px; background: #fff; color: #1f2328;
   font: 14px/1.5 -apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
 article { border: 1px solid #d1d9e0; border-radius: 6px }
@@ -62,10 +62,10 @@ sub { font-size: 11px; color: #59636e }
 .emoji { width: 1em; height: 1em; vertical-align: -.1em }
 figure { margin: 0 0 16px; padding: 12px; border: 1px solid #d1d9e0; border-radius: 6px; text-align: center }`
 
-const nodeHeight = 44
-const nodeWidth = 130
-const rowHeight = 78
-const columnWidth = 160
+const flowchartNodeHeight = 44
+const flowchartNodeWidth = 130
+const flowchartRowHeight = 78
+const flowchartColumnWidth = 160
 
 interface FlowchartNode {
   readonly id: string
@@ -93,20 +93,20 @@ function drawFlowchart(source: string): string {
     return Math.max(0, ...above)
   }
   const rows = Map.groupBy(nodes, ({ id }) => rowOf(id))
-  const width = Math.max(...[...rows.values()].map((row) => row.length), 2) * columnWidth
-  const height = rows.size * rowHeight + 12
+  const width = Math.max(...[...rows.values()].map((row) => row.length), 2) * flowchartColumnWidth
+  const height = rows.size * flowchartRowHeight + 12
   const positions = new Map(
     [...rows].flatMap(([row, inRow]) =>
       inRow.map(({ id }, at): [string, readonly [number, number]] => [
         id,
-        [width / 2 + (at - (inRow.length - 1) / 2) * columnWidth, 34 + row * rowHeight + nodeHeight / 2],
+        [width / 2 + (at - (inRow.length - 1) / 2) * flowchartColumnWidth, 34 + row * flowchartRowHeight + flowchartNodeHeight / 2],
       ]),
     ),
   )
   const arrows = edges.map(({ from, to }, at) => {
     const [[x1, y1], [x2, y2]] = [positions.get(from) ?? [0, 0], positions.get(to) ?? [0, 0]]
     const stroke = added.has(at) ? '#1a7f37' : '#333'
-    return `<path d="M${x1},${y1 - nodeHeight / 2}C${x1},${y1 - 38} ${x2},${y2 + 38} ${x2},${y2 + nodeHeight / 2 + 6}" fill="none" stroke="${stroke}" stroke-width="2"/><path d="M${x2 - 5},${y2 + nodeHeight / 2 + 9}h10l-5,-8z" fill="${stroke}"/>`
+    return `<path d="M${x1},${y1 - flowchartNodeHeight / 2}C${x1},${y1 - 38} ${x2},${y2 + 38} ${x2},${y2 + flowchartNodeHeight / 2 + 6}" fill="none" stroke="${stroke}" stroke-width="2"/><path d="M${x2 - 5},${y2 + flowchartNodeHeight / 2 + 9}h10l-5,-8z" fill="${stroke}"/>`
   })
   const boxes = nodes.map(({ id, lines, className }) => {
     const [x, y] = positions.get(id) ?? [0, 0]
@@ -114,7 +114,7 @@ function drawFlowchart(source: string): string {
     const text = lines.map(
       (line, at) => `<tspan x="${x}" y="${y + 5 + (at - (lines.length - 1) / 2) * 17}">${line}</tspan>`,
     )
-    return `<rect x="${x - nodeWidth / 2}" y="${y - nodeHeight / 2}" width="${nodeWidth}" height="${nodeHeight}" fill="${isHead ? '#1a7f37' : '#ececff'}" stroke="${isHead ? '#1a7f37' : '#9370db'}"/><text text-anchor="middle" fill="${isHead ? '#fff' : '#333'}">${text.join('')}</text>`
+    return `<rect x="${x - flowchartNodeWidth / 2}" y="${y - flowchartNodeHeight / 2}" width="${flowchartNodeWidth}" height="${flowchartNodeHeight}" fill="${isHead ? '#1a7f37' : '#ececff'}" stroke="${isHead ? '#1a7f37' : '#9370db'}"/><text text-anchor="middle" fill="${isHead ? '#fff' : '#333'}">${text.join('')}</text>`
   })
   return `<figure><svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-size="14"><rect width="100%" height="100%" fill="#ffffde" stroke="#aaaa33"/><text x="${width / 2}" y="20" text-anchor="middle">${title}</text>${arrows.join('')}${boxes.join('')}</svg></figure>\n`
 }

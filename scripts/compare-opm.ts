@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import {
   parseCatalogFile,
-  createFactsForUnreadableFile,
+  createUnreadableCatalogFile,
 } from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { findOpmRuleSet } from '../packages/fbc/src/model/rule-set.ts'
@@ -73,7 +73,7 @@ function runCatalogBotValidate(dir: string): ValidationVerdict {
       const content = file.read()
       return {
         path: file.path,
-        facts: 'error' in content ? createFactsForUnreadableFile(content.error) : parseCatalogFile(content),
+        facts: 'error' in content ? createUnreadableCatalogFile(content.error) : parseCatalogFile(content),
       }
     }),
   )

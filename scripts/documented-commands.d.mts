@@ -8,10 +8,10 @@ export interface DocumentedCommand {
   readonly statuses?: readonly number[]
   readonly notRun?: string
 }
-export function findCommands(
+export function findDocumentedCommands(
   file: string,
   text: string,
   scripts: Readonly<Record<string, string>>,
 ): { commands: DocumentedCommand[]; problems: string[] }
-export function partsOf(command: string, scripts: Readonly<Record<string, string>>): string[]
-export function findLineNotPrinted(lines: readonly string[], output: string): string | undefined
+export function splitCompositeCommand(command: string, scripts: Readonly<Record<string, string>>): string[]
+export function findMissingOutputLine(lines: readonly string[], output: string): string | undefined

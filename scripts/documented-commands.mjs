@@ -28,8 +28,8 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runBeside } from './run-beside.mjs'
-import { startStepTimes } from './step-times.mjs'
+import { runInParallel } from './run-beside.mjs'
+import { startStepTimer } from './step-times.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -38,7 +38,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
  */
 
 /** The commands of a page, in order, and what is wrong with the page. @returns {{ commands: Documented[], problems: string[] }} */
-export function findCommands(file, text, scripts) {
+export function findDocumentedCommands(file, text, scripts) {
   const commands = []
   const problems = []
   const lines = text.split('\n')
@@ -142,7 +142,7 @@ function problemsOfProse(line, scripts) {
 }
 
 /** The parts of a script that only runs other scripts. @returns {string[]} */
-export function partsOf(command, scripts) {
+export function splitCompositeCommand(command, scripts) {
   const name = /^npm (?:run ([\w:-]+)|(test))$/.exec(command)
   const script = name && scripts[name[1] ?? name[2]]
   const steps = /^node scripts\/run-steps\.mjs (.+)$/.exec(script ?? '')
@@ -150,7 +150,7 @@ export function partsOf(command, scripts) {
     ? steps[1].split(/[ +]/).map((step) => (step === 'test' ? 'npm test' : `npm run ${step}`))
     : (script?.split(' && ') ?? [])
   const isComposite = parts.length > 0 && parts.every((part) => /^npm (run [\w:-]+|test)$/.test(part))
-  return isComposite ? parts.flatMap((part) => partsOf(part, scripts)) : [command]
+  return isComposite ? parts.flatMap((part) => splitCompositeCommand(part, scripts)) : [command]
 }
 
 /** What `npm ci` put there is there: a command that begins with it once more begins behind it. */
@@ -188,7 +188,7 @@ async function main(argv) {
   }
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const found = pagesOf(files).map((file) =>
-    findCommands(file, readFileSync(join(root, file), 'utf8'), scripts),
+    findDocumentedCommands(file, readFileSync(join(root, file), 'utf8'), scripts),
   )
   const problems = found.flatMap((page) => page.problems)
   for (const problem of problems) console.error(problem)
@@ -197,7 +197,7 @@ async function main(argv) {
   const scratch = mkdtempSync(join(tmpdir(), 'documented-'))
   try {
     const finished = new Set(done && existsSync(done) ? readFileSync(done, 'utf8').split('\0') : [])
-    const times = startStepTimes()
+    const times = startStepTimer()
     const counts = { run: 0, before: 0, later: 0, notRun: [] }
     const places = placesIn(scratch)
     /** Where `cd` led, by place and page. */
@@ -222,7 +222,7 @@ async function main(argv) {
       }
       // Elsewhere than in the checkout a command is another one each time.
       const isHere = one.place === 'checkout'
-      const parts = isHere ? partsOf(withoutInstalling(one.command, finished), scripts) : [one.command]
+      const parts = isHere ? splitCompositeCommand(withoutInstalling(one.command, finished), scripts) : [one.command]
       const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
       // In a catalog repository, the same command has another result after another change.
       const wanted = parts.filter(
@@ -246,7 +246,7 @@ async function main(argv) {
       }
       // Static checks are independent of each other. Tests use all processors.
       const beside = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
-      const ended = await runBeside(
+      const ended = await runInParallel(
         beside.map((name) => ({ name, program: 'bash', args: ['-euo', 'pipefail', '-c', name] })),
         { onEnd: ({ name, seconds }) => times.add(name, seconds) },
       )
@@ -312,7 +312,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
     child.once('error', reject)
     child.once('close', (status, signal) => {
       clearTimeout(patience)
-      const missing = status !== null && prints !== undefined ? findLineNotPrinted(prints, said) : undefined
+      const missing = status !== null && prints !== undefined ? findMissingOutputLine(prints, said) : undefined
       if (missing !== undefined)
         reject(new Error(`${command} did not print the line "${missing}" of the page`))
       else if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
@@ -323,7 +323,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
 }
 
 /** The first documented line that is not in the output, or undefined. A line "…" stands for any lines. @param {string[]} lines */
-export function findLineNotPrinted(lines, output) {
+export function findMissingOutputLine(lines, output) {
   const printed = output.split('\n').map((line) => line.trim())
   let at = 0
   let mayJump = true

@@ -53,7 +53,7 @@ export const replacementByRejectedNameWord: Readonly<Record<string, string>> = {
 }
 
 /** Beginnings of function names that promise nothing. */
-export const rejectedPrefixes = ['what', 'who', 'whose', 'which']
+export const rejectedFunctionPrefixes = ['what', 'who', 'whose', 'which']
 
 /** Phrases in comments, messages and documents, and what to write. */
 export const rejectedPhrases: readonly (readonly [phrase: RegExp, instead: string])[] = [

@@ -7,10 +7,10 @@ import {
   persistedTextExceptions,
   replacementByRejectedNameWord,
   rejectedPhrases,
-  rejectedPrefixes,
+  rejectedFunctionPrefixes,
 } from './language-rules.ts'
 
-interface LanguageProblem {
+interface WordingProblem {
   readonly file: string
   readonly line: number
   readonly what: 'name' | 'comment' | 'string' | 'document'
@@ -47,7 +47,7 @@ function splitWords(name: string): readonly string[] {
 
 function findNameProblem(name: string, isFunction: boolean): string | undefined {
   const words = splitWords(name.replace(allowedNamePattern, '_'))
-  if (isFunction && rejectedPrefixes.includes(words[0] ?? '')) return 'a verb'
+  if (isFunction && rejectedFunctionPrefixes.includes(words[0] ?? '')) return 'a verb'
   return words
     .map((word) =>
       Object.hasOwn(replacementByRejectedNameWord, word) ? replacementByRejectedNameWord[word] : undefined,
@@ -72,8 +72,8 @@ function findTextProblems(
 const isPersistedText = (file: string, found: string): boolean =>
   persistedTextExceptions.some((one) => one.file.test(file) && one.text.test(found))
 
-function checkSource(file: string, text: string): readonly LanguageProblem[] {
-  const problems: LanguageProblem[] = []
+function checkSourceWording(file: string, text: string): readonly WordingProblem[] {
+  const problems: WordingProblem[] = []
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line + 1
   const prose = (what: 'comment' | 'string', value: string, start: number) => {
@@ -146,7 +146,7 @@ const isNamedDeclaration = (node: ts.Node) =>
   // `{ landing }` takes its name from a field, and fields can be persisted.
   (ts.isBindingElement(node) && (node.propertyName !== undefined || ts.isArrayBindingPattern(node.parent)))
 
-function checkDocument(file: string, text: string): readonly LanguageProblem[] {
+function checkDocumentWording(file: string, text: string): readonly WordingProblem[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '))
   return prose.split('\n').flatMap((line, at) =>
     findTextProblems(line)
@@ -162,8 +162,8 @@ function checkDocument(file: string, text: string): readonly LanguageProblem[] {
 }
 
 /** @param file where it is, for the report @param text the content */
-export function checkLanguage(file: string, text: string): readonly LanguageProblem[] {
-  return file.endsWith('.ts') ? checkSource(file, text) : checkDocument(file, text)
+export function checkWording(file: string, text: string): readonly WordingProblem[] {
+  return file.endsWith('.ts') ? checkSourceWording(file, text) : checkDocumentWording(file, text)
 }
 
 function listFiles(root: string, path: string): readonly string[] {
@@ -185,7 +185,7 @@ if (process.argv[1] === import.meta.filename) {
       : [...checkedFolders, 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'action.yml', 'app.yml']
   const problems = paths
     .flatMap((path) => listFiles(root, path))
-    .flatMap((file) => checkLanguage(file, readFileSync(join(root, file), 'utf8')))
+    .flatMap((file) => checkWording(file, readFileSync(join(root, file), 'utf8')))
   for (const { file, line, what, text, instead } of problems)
     process.stdout.write(`${file}:${line}: ${what} "${text}": ${instead}\n`)
   process.stdout.write(`${problems.length} language problems\n`)

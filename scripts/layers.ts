@@ -144,7 +144,7 @@ export function findLayerViolations(root: string): LayerViolation[] {
       return isKnown ? [] : [{ file, says: `${layer} is not a layer; see ARCHITECTURE.md` }]
     }),
     ...[...imports.values()].flat().flatMap((one) => {
-      const problem = findImportProblem(one) ?? findPackageProblem(one, dependencies, packages)
+      const problem = findImportProblem(one) ?? findPackageImportProblem(one, dependencies, packages)
       return problem === undefined ? [] : [{ file: one.file, says: problem }]
     }),
     ...files
@@ -196,7 +196,7 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
   if (!to.startsWith('src/') && !to.startsWith('packages/')) return `imports ${target}, which is outside src`
   if (from === undefined) return undefined
   if (layer === undefined) return `a layer imports ${to}, which is below all layers`
-  if (layer === from) return layer === 'src/adapters' ? findAdapterProblem(file, to) : undefined
+  if (layer === from) return layer === 'src/adapters' ? findAdapterImportProblem(file, to) : undefined
   if (file === jobContextPath && /^\s*import type\b/.test(statement)) return undefined
   if (layers.indexOf(layer) > layers.indexOf(from))
     return `layer ${from} imports layer ${layer}, which is below it`
@@ -209,7 +209,7 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
   return undefined
 }
 
-function findAdapterProblem(file: string, to: string): string | undefined {
+function findAdapterImportProblem(file: string, to: string): string | undefined {
   const [from = '', adapter = ''] = [file, to].map((path) => path.split('/')[2])
   if (adapterFolders.has(adapter) && !adapterFolders.has(from))
     return `a module that adapters share imports adapter ${adapter}`
@@ -221,7 +221,7 @@ function findAdapterProblem(file: string, to: string): string | undefined {
 }
 
 /** Users who install the package get its dependencies, but not its dev dependencies. */
-function findPackageProblem(
+function findPackageImportProblem(
   { file, target, to }: ModuleImport,
   dependencies: ReadonlySet<string> | undefined,
   packages: readonly WorkspacePackage[],

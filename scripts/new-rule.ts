@@ -48,7 +48,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'catalog',
     source: 'src/checks/validation/rules',
     search: {
-      type: 'CatalogRuleSignature',
+      type: 'CatalogRuleInputAndHit',
       from: '../catalog-rule.ts',
       find: `  *find({ catalog }) {
     for (const { name, package: its, place } of catalog.bundles)
@@ -62,7 +62,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'pull request',
     source: 'src/checks/validation/upgrade',
     search: {
-      type: 'UpgradeRuleSignature',
+      type: 'UpgradeRuleInputAndHit',
       from: './upgrade-rule.ts',
       find: `  *find({ bundles }) {
     for (const { name, place } of bundles.added)
@@ -76,7 +76,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'bundle',
     source: 'packages/bundle/src/rules',
     search: {
-      type: 'BundleRuleSignature',
+      type: 'BundleRuleInputAndHit',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
     const name = getStringAtPath(csv.data, 'metadata', 'name')
@@ -182,7 +182,7 @@ export function createRuleFiles(id: string, kindName = 'catalog', suite?: string
 
 /** `two-heads` is exported as `twoHeads`. */
 function toExportName(id: string): string {
-  return id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+  return `${id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())}Rule`
 }
 
 function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
@@ -190,16 +190,16 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
   return [
     '// Describe the problem, and who is likely to overlook it.',
     `import { defineRule } from '@catalog-bot/findings/rule'`,
-    ...(places && kind.search.type === 'CatalogRuleSignature'
-      ? [`import { toFindingLocation, type CatalogRuleSignature } from '${kind.search.from}'`]
+    ...(places && kind.search.type === 'CatalogRuleInputAndHit'
+      ? [`import { toFindingLocation, type CatalogRuleInputAndHit } from '${kind.search.from}'`]
       : []),
-    ...(places && kind.search.type !== 'CatalogRuleSignature'
+    ...(places && kind.search.type !== 'CatalogRuleInputAndHit'
       ? ["import { toFindingLocation } from '../catalog-rule.ts'"]
       : []),
-    ...(kind.search && kind.search.type !== 'CatalogRuleSignature'
+    ...(kind.search && kind.search.type !== 'CatalogRuleInputAndHit'
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
-    ...(kind.search?.type === 'BundleRuleSignature'
+    ...(kind.search?.type === 'BundleRuleInputAndHit'
       ? ["import { getStringAtPath } from '../fields.ts'"]
       : []),
     '',
@@ -426,7 +426,7 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
     if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} already contains a rule "${id}"`)
-    files.set(kind.source, `${prepareTable(text)}\n${renderRuleBody(id, kind)}`)
+    files.set(kind.source, `${addDefineRuleImport(text)}\n${renderRuleBody(id, kind)}`)
   }
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -441,7 +441,7 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
 }
 
 /** The table of a new check has no rule yet, so it imports nothing. */
-function prepareTable(text: string): string {
+function addDefineRuleImport(text: string): string {
   return text.replace('export {}\n', "import { defineRule } from '@catalog-bot/findings/rule'\n")
 }
 

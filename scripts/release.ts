@@ -38,24 +38,24 @@ interface Release {
   readonly work: string
 }
 
-const started = performance.now()
+const releaseStartMs = performance.now()
 function reportStep(text: string): void {
-  console.log(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${text}`)
+  console.log(`${((performance.now() - releaseStartMs) / 1000).toFixed(0).padStart(4)} s  ${text}`)
 }
 
 const { values: options } = parseArgs({
   options: { repository: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
 })
-const repository = options.repository ?? (options['dry-run'] ? 'example/catalog-bot' : undefined)
-if (repository === undefined || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+const releaseRepository = options.repository ?? (options['dry-run'] ? 'example/catalog-bot' : undefined)
+if (releaseRepository === undefined || !/^[\w.-]+\/[\w.-]+$/.test(releaseRepository)) {
   console.error('usage: npm run release -- --repository OWNER/NAME | --dry-run')
   process.exit(2)
 }
-const work = mkdtempSync(join(tmpdir(), 'release-'))
+const workFolder = mkdtempSync(join(tmpdir(), 'release-'))
 try {
-  await makeRelease(repository)
+  await makeRelease(releaseRepository)
 } finally {
-  rmSync(work, { recursive: true, force: true })
+  rmSync(workFolder, { recursive: true, force: true })
 }
 
 async function makeRelease(name: string): Promise<void> {
@@ -67,7 +67,7 @@ async function makeRelease(name: string): Promise<void> {
   makeActionBundle(release)
   packChart(release)
   buildSite(release)
-  run(join(release.stage, '.ci/build-image'), [outputDirectory, ...architectures], {
+  runExternalProgram(join(release.stage, '.ci/build-image'), [outputDirectory, ...architectures], {
     env: { REVISION: release.commit },
   })
   tagImages(release.version)
@@ -77,16 +77,16 @@ async function makeRelease(name: string): Promise<void> {
   await signFiles(release, key)
   verifyNpmPackages(release)
   verifyActionBundle(release)
-  if (options['dry-run'] && key !== undefined) await verifyInRegistry(release, key)
+  if (options['dry-run'] && key !== undefined) await verifyImageAndChart(release, key)
   reportStep(`${basename(outputDirectory)} has everything of ${release.version}`)
 }
 
 // --- making ---
 
 function stageRelease(name: string): Release {
-  const stage = join(work, 'stage')
-  run('git', ['clone', '--quiet', '--no-local', projectRoot, stage])
-  const commit = run('git', ['rev-parse', 'HEAD'], { cwd: stage })
+  const stage = join(workFolder, 'stage')
+  runExternalProgram('git', ['clone', '--quiet', '--no-local', projectRoot, stage])
+  const commit = runExternalProgram('git', ['rev-parse', 'HEAD'], { cwd: stage })
   const packageFile = join(stage, 'package.json')
   const { private: _, ...metadata } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
     readonly version: string
@@ -95,21 +95,21 @@ function stageRelease(name: string): Release {
   const { version } = metadata
   // Fails if the changelog has no section for the version.
   extractReleaseNotes(readFileSync(join(stage, 'CHANGELOG.md'), 'utf8'), version)
-  const distribution = nameDistribution(name, version)
+  const distribution = getArtifactLocations(name, version)
   writeJson(packageFile, {
     ...metadata,
     ...createPublishedPackageFields(distribution.appPackage, distribution),
   })
   writeJson(join(outputDirectory, 'distribution.json'), distribution)
-  fillInNames(stage, version, distribution)
-  run('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
-  run('node', ['scripts/reference-pages.ts'], { cwd: stage })
-  run('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
+  insertArtifactNames(stage, version, distribution)
+  runExternalProgram('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
+  runExternalProgram('node', ['scripts/reference-pages.ts'], { cwd: stage })
+  runExternalProgram('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
   reportStep(`staged ${version} of ${commit.slice(0, 12)} for ${name}`)
-  return { version, commit, distribution, stage, work }
+  return { version, commit, distribution, stage, work: workFolder }
 }
 
-function nameDistribution(name: string, version: string): ReleaseArtifactLocations {
+function getArtifactLocations(name: string, version: string): ReleaseArtifactLocations {
   const [owner = '', project = ''] = name.toLowerCase().split('/')
   return {
     repository: name,
@@ -123,7 +123,7 @@ function nameDistribution(name: string, version: string): ReleaseArtifactLocatio
 }
 
 /** Replaces the ways that work from a checkout with those of the release. */
-function fillInNames(
+function insertArtifactNames(
   stage: string,
   version: string,
   { repository: name, package: authorPackage, image }: ReleaseArtifactLocations,
@@ -155,9 +155,9 @@ function editFile(file: string, edit: (text: string) => string): void {
 
 function packNpmPackages({ stage }: Release): void {
   const destination = join(outputDirectory, 'npm')
-  run('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
-  run('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
-  run('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], { cwd: stage })
+  runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
+  runExternalProgram('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
+  runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], { cwd: stage })
   reportStep('npm packages')
 }
 
@@ -165,7 +165,7 @@ function packNpmPackages({ stage }: Release): void {
 function makeActionBundle({ stage, version }: Release): void {
   cpSync(join(stage, 'action.yml'), join(stage, 'dist-author', 'action.yml'))
   const bundle = join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`)
-  run('tar', [
+  runExternalProgram('tar', [
     '--sort=name',
     '--mtime=@0',
     '--owner=0',
@@ -179,24 +179,24 @@ function makeActionBundle({ stage, version }: Release): void {
 }
 
 function packChart({ stage }: Release): void {
-  run('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
-  run('helm', ['package', join(stage, 'deploy/chart'), '--destination', join(outputDirectory, 'chart')])
+  runExternalProgram('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
+  runExternalProgram('helm', ['package', join(stage, 'deploy/chart'), '--destination', join(outputDirectory, 'chart')])
   cpSync(join(stage, 'deploy/compose.yaml'), join(outputDirectory, 'files', 'compose.yaml'))
   cpSync(join(stage, 'deploy/compose.postgres.yaml'), join(outputDirectory, 'files', 'compose.postgres.yaml'))
   reportStep('chart, Compose files, action')
 }
 
 function buildSite({ stage, distribution }: Release): void {
-  run('npm', ['run', '--silent', 'site'], { cwd: stage })
+  runExternalProgram('npm', ['run', '--silent', 'site'], { cwd: stage })
   const site = join(outputDirectory, 'site')
   cpSync(join(stage, 'site/.vitepress/dist'), site, { recursive: true })
-  requireText(join(site, 'index.html'), new URL(distribution.site).pathname)
+  requireTextInFile(join(site, 'index.html'), new URL(distribution.site).pathname)
   reportStep('site')
 }
 
 /** Lists the npm packages in the App's package and image, and the Debian packages in the image of each architecture. */
 function makeSboms({ stage, version }: Release): void {
-  const text = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
+  const text = runExternalProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
   if (!text.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')
   writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), text)
   const sbom = JSON.parse(text) as { readonly components: readonly object[] }
@@ -319,14 +319,14 @@ async function signFiles({ commit, distribution }: Release, key: string | undefi
   const [first] = digests
   if (findProgram('cosign') === undefined || first === undefined)
     return reportStep('signed; NOT VERIFIED by cosign, which is not on the PATH')
-  run('cosign', [
+  runExternalProgram('cosign', [
     'verify-blob',
     ...blob,
     '--signature',
     join(files, 'SHA256SUMS.sig'),
     join(files, 'SHA256SUMS'),
   ])
-  run('cosign', ['verify-blob-attestation', ...blob, '--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json'), join(files, first.name)]) // prettier-ignore
+  runExternalProgram('cosign', ['verify-blob-attestation', ...blob, '--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json'), join(files, first.name)]) // prettier-ignore
   reportStep('signed, and verified by cosign')
 }
 
@@ -336,12 +336,12 @@ async function signFiles({ commit, distribution }: Release, key: string | undefi
 function verifyNpmPackages({ version, stage }: Release): void {
   for (const node of nodeVersions)
     for (const tarball of readdirSync(join(outputDirectory, 'npm'))) {
-      const folder = mkdtempSync(join(work, 'install-'))
+      const folder = mkdtempSync(join(workFolder, 'install-'))
       const file = join(outputDirectory, 'npm', tarball)
       writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-      run('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], { cwd: folder })
+      runExternalProgram('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], { cwd: folder })
       const bot = (...args: string[]) =>
-        run(join(folder, 'node_modules/.bin/catalog-bot'), args, {
+        runExternalProgram(join(folder, 'node_modules/.bin/catalog-bot'), args, {
           cwd: stage,
           env: { PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}` },
         })
@@ -354,35 +354,35 @@ function verifyNpmPackages({ version, stage }: Release): void {
 }
 
 function verifyActionBundle({ version }: Release): void {
-  const folder = mkdtempSync(join(work, 'action-'))
-  run('tar', ['-xzf', join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`), '-C', folder])
+  const folder = mkdtempSync(join(workFolder, 'action-'))
+  runExternalProgram('tar', ['-xzf', join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`), '-C', folder])
   if (!existsSync(join(folder, 'action.yml'))) throw new Error('the bundle has no action.yml')
-  const printed = run(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
+  const printed = runExternalProgram(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
     env: { PATH: `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}` },
   })
   if (printed !== version) throw new Error("the action's bundle does not run")
 }
 
 /** Pushes the image and the chart to a registry, signs the image there, and verifies both as a user would. */
-async function verifyInRegistry({ version, stage }: Release, key: string): Promise<void> {
+async function verifyImageAndChart({ version, stage }: Release, key: string): Promise<void> {
   const port = await findFreePort()
   const registry = startRegistry(port)
   try {
     await waitForPort(port)
     const host = `127.0.0.1:${port}`
     const image = `${host}/catalog-bot:${version}`
-    run('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}:${version}`, `docker://${image}`]) // prettier-ignore
-    const keyFile = join(work, 'release.key')
+    runExternalProgram('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}:${version}`, `docker://${image}`]) // prettier-ignore
+    const keyFile = join(workFolder, 'release.key')
     writeFileSync(keyFile, key, { mode: 0o600 })
     const publicKey = join(outputDirectory, 'files', 'cosign.pub')
-    const bot = (...args: string[]) => run('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
+    const bot = (...args: string[]) => runExternalProgram('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
     bot('sign', image, '--key', keyFile, '--insecure-registry', host)
     bot('verify', image, '--key', publicKey, '--insecure-registry', host)
     if (findProgram('cosign') !== undefined)
-      run('cosign', ['verify', '--key', publicKey, '--insecure-ignore-tlog', '--allow-http-registry', image])
+      runExternalProgram('cosign', ['verify', '--key', publicKey, '--insecure-ignore-tlog', '--allow-http-registry', image])
     const [chart = ''] = readdirSync(join(outputDirectory, 'chart'))
-    run('helm', ['push', join(outputDirectory, 'chart', chart), `oci://${host}/charts`, '--plain-http'])
-    const manifest = run('helm', [
+    runExternalProgram('helm', ['push', join(outputDirectory, 'chart', chart), `oci://${host}/charts`, '--plain-http'])
+    const manifest = runExternalProgram('helm', [
       'template',
       'bot',
       `oci://${host}/charts/catalog-bot`,
@@ -401,23 +401,23 @@ async function verifyInRegistry({ version, stage }: Release, key: string): Promi
 }
 
 function startRegistry(port: number): ChildProcess {
-  const configuration = join(work, 'registry.yml')
+  const configuration = join(workFolder, 'registry.yml')
   writeFileSync(
     configuration,
-    `version: 0.1\nlog: { level: error, accesslog: { disabled: true } }\nstorage: { filesystem: { rootdirectory: ${join(work, 'registry')} } }\nhttp: { addr: 127.0.0.1:${port} }\n`,
+    `version: 0.1\nlog: { level: error, accesslog: { disabled: true } }\nstorage: { filesystem: { rootdirectory: ${join(workFolder, 'registry')} } }\nhttp: { addr: 127.0.0.1:${port} }\n`,
   )
   return spawn('docker-registry', ['serve', configuration], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 // --- helpers ---
 
-interface RunOptions {
+interface ExternalProgramOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
 /** Returns the trimmed output. Throws if the program fails. Its errors go to the terminal. */
-function run(program: string, args: readonly string[], { cwd = projectRoot, env }: RunOptions = {}): string {
+function runExternalProgram(program: string, args: readonly string[], { cwd = projectRoot, env }: ExternalProgramOptions = {}): string {
   return execFileSync(program, args, {
     cwd,
     env: { ...process.env, ...env },
@@ -438,7 +438,7 @@ function writeJson(file: string, value: unknown): void {
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)
 }
 
-function requireText(file: string, text: string): void {
+function requireTextInFile(file: string, text: string): void {
   if (!readFileSync(file, 'utf8').includes(text)) throw new Error(`${file} does not contain ${text}`)
 }
 

@@ -12,7 +12,7 @@ import { resolve } from 'node:path'
 import type { PullRequestChange } from '../src/pull-request/change.ts'
 import { toCommitSha } from '../src/pull-request/ids.ts'
 import {
-  createLocalCheckQuestionResolver,
+  createLocalLookupResolver,
   createLocalPullRequestSnapshot,
   createTemporaryRepository,
   parseGitHubAccount,
@@ -149,11 +149,11 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
-        ask: createLocalCheckQuestionResolver(author, 'read'),
+        ask: createLocalLookupResolver(author, 'read'),
         memory: noopPullHistoryStore,
       },
     )
-    const outcomes = gate.outcomes.map(ignoreUnansweredImageChecks)
+    const outcomes = gate.outcomes.map(dropPendingImageLookups)
     const { kind, reasons } = decideVerdict({ ...gate, outcomes })
     const findings = outcomes.flatMap((outcome) => outcome.findings)
     const rulesOf = (isError: boolean) =>
@@ -193,7 +193,7 @@ function classifyPullRequestChange({ paths, catalogs }: PullRequestChange): Repl
 }
 
 /** Unanswered registry lookups are not the reason why it remains open. */
-function ignoreUnansweredImageChecks(outcome: CheckOutcome): CheckOutcome {
+function dropPendingImageLookups(outcome: CheckOutcome): CheckOutcome {
   return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
 }
 

@@ -2,7 +2,7 @@
 // otherwise. A rule that harms no one is a warning. What opm itself rejects needs no other reason.
 
 /** By the rule's id, for every error that is not opm's. */
-export const harmByRuleId: Readonly<Record<string, string>> = {
+export const impactByRuleId: Readonly<Record<string, string>> = {
   'api-never-there': 'Users: the API server rejects a manifest, and the install plan fails.',
   'blocking-disruption-budget': 'Cluster administrators: nodes of the Operator cannot be drained.',
   'broken-chart': 'Users: Helm cannot render the chart, so nothing is installed.',

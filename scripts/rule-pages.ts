@@ -6,7 +6,7 @@ import { allRules } from '../src/checks/all-rules.ts'
 import { checkDefinitions } from '../packages/findings/src/checks.ts'
 import type { FindingRuleWithoutFormatter } from '../packages/findings/src/rule.ts'
 import { readRuleExamples, renderExampleExcerpt, renderFullExample } from './rule-examples/render-example.ts'
-import { harmByRuleId } from './rule-harm.ts'
+import { impactByRuleId } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */
 export const rulesWithPages: readonly FindingRuleWithoutFormatter[] = allRules.toSorted((a, b) =>
@@ -73,7 +73,7 @@ const joinLines = (text: string) => text.replaceAll(/(?<=\S)\n(?: {2,}|(?=[\w`"'
 export function updateRuleIndex(
   text: string,
   all: readonly FindingRuleWithoutFormatter[],
-  harm: Readonly<Record<string, string>> = harmByRuleId,
+  harm: Readonly<Record<string, string>> = impactByRuleId,
 ): string {
   const blocking = new Set(all.filter(isBlockingRule).map(({ id }) => id))
   for (const id of Object.keys(harm))

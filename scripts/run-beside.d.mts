@@ -14,7 +14,7 @@ export interface CommandResult {
   readonly seconds: number
 }
 
-export function runBeside(
+export function runInParallel(
   commands: readonly ParallelCommand[],
   options?: {
     readonly atOnce?: number

@@ -14,7 +14,7 @@ import { availableParallelism } from 'node:os'
  * @param {{ atOnce?: number, isFine?: (ended: Ended) => boolean, onEnd?: (ended: Ended) => void }} [options]
  * @returns {Promise<Ended[]>}
  */
-export async function runBeside(
+export async function runInParallel(
   commands,
   { atOnce = availableParallelism(), isFine = ({ status }) => status === 0, onEnd = () => undefined } = {},
 ) {

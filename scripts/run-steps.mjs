@@ -2,15 +2,15 @@
 // plus sign joins scripts that run in parallel. Usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]... Exits with 1
 // if one fails.
 import { spawnSync } from 'node:child_process'
-import { runBeside } from './run-beside.mjs'
-import { startStepTimes } from './step-times.mjs'
+import { runInParallel } from './run-beside.mjs'
+import { startStepTimer } from './step-times.mjs'
 
 const steps = process.argv.slice(2).map((step) => step.split('+'))
 if (steps.length === 0) {
   console.error('usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]...')
   process.exit(2)
 }
-const times = startStepTimes()
+const times = startStepTimer()
 const npm = (script) => ['run', '--silent', script]
 const isFine = ({ name, status, signal }) => {
   if (status !== 0) console.error(`${name} exited with ${signal ?? status}`)
@@ -21,7 +21,7 @@ async function runStep(scripts) {
   if (scripts.length > 1) {
     const commands = scripts.map((name) => ({ name, program: 'npm', args: npm(name) }))
     const onEnd = ({ name, seconds }) => times.add(name, seconds)
-    return (await runBeside(commands, { onEnd })).every(isFine)
+    return (await runInParallel(commands, { onEnd })).every(isFine)
   }
   const [name] = scripts
   const { status, signal } = spawnSync('npm', npm(name), { stdio: 'inherit' })

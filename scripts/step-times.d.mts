@@ -5,11 +5,11 @@ export interface StepTime {
   /** Seconds of the processor; undefined where the system does not tell. */
   readonly processor: number | undefined
 }
-export interface StepTimes {
+export interface StepTimer {
   end(name: string): void
   /** One that ran beside others. */
   add(name: string, seconds: number): void
   table(): string
 }
-export function startStepTimes(): StepTimes
-export function describeSteps(steps: readonly StepTime[], all?: Omit<StepTime, 'name'>): string
+export function startStepTimer(): StepTimer
+export function formatStepTimes(steps: readonly StepTime[], all?: Omit<StepTime, 'name'>): string

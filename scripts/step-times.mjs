@@ -25,7 +25,7 @@ function processorSeconds() {
  * which no processor time is measured. `table()` lists all steps.
  * @returns {{ end(name: string): void, add(name: string, seconds: number): void, table(): string }}
  */
-export function startStepTimes() {
+export function startStepTimer() {
   const steps = []
   const [began, usedBefore] = [performance.now(), processorSeconds()]
   let since = began
@@ -46,10 +46,10 @@ export function startStepTimes() {
       before = processorSeconds()
     },
     table() {
-      if (isSequence) return describeSteps(steps)
+      if (isSequence) return formatStepTimes(steps)
       const used = processorSeconds()
       const processor = used === undefined || usedBefore === undefined ? undefined : used - usedBefore
-      return describeSteps(steps, { clock: (performance.now() - began) / 1000, processor })
+      return formatStepTimes(steps, { clock: (performance.now() - began) / 1000, processor })
     },
   }
 }
@@ -58,7 +58,7 @@ export function startStepTimes() {
  * @param {readonly { name: string, clock: number, processor: number | undefined }[]} steps
  * @param {{ clock: number, processor: number | undefined }} [all] where that is not their sum
  */
-export function describeSteps(steps, all) {
+export function formatStepTimes(steps, all) {
   const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0)
   const rows = steps.length > 1 ? [...steps, { name: 'all', ...(all ?? sums()) }] : steps
   const cell = (seconds) => (seconds === undefined ? '-' : seconds.toFixed(1)).padStart(10)

@@ -28,7 +28,7 @@ const pictureVariants = [
 /** The documentation shows many pictures, so each is small. */
 const maxPictureBytes = 120_000
 /** What a pull request gets that has one error: see test/report/golden-comments.test.ts. */
-const goldenComment = join(import.meta.dirname, '..', 'test', 'report', 'golden', 'something-to-fix.md')
+const goldenCommentPath = join(import.meta.dirname, '..', 'test', 'report', 'golden', 'something-to-fix.md')
 
 mkdirSync(picturesFolder, { recursive: true })
 const pagesFixture = await startPagesFixture()
@@ -47,7 +47,7 @@ try {
     await page.close()
   }
   const commentPage = await browser.newPage({ viewport: { width: 900, height: 640 } })
-  await commentPage.setContent(renderCommentPage(readFileSync(goldenComment, 'utf8')))
+  await commentPage.setContent(renderCommentPage(readFileSync(goldenCommentPath, 'utf8')))
   await commentPage.screenshot({ path: join(picturesFolder, 'comment.png'), fullPage: true })
 } finally {
   await browser.close()

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startStepTimes } from './step-times.mjs'
+import { startStepTimer } from './step-times.mjs'
 
 const projectRoot = join(import.meta.dirname, '..')
 
@@ -104,7 +104,7 @@ function main(): number {
     ...(related.length > 0 ? [['tests', process.execPath, [...jestArguments, ...related]] as const] : []),
   ]
   console.log(`${files.length} files have changed`)
-  const times = startStepTimes()
+  const times = startStepTimer()
   const failed = steps.find(([name, command, args]) => {
     const { status } = spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit' })
     times.end(name)

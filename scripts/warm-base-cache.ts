@@ -5,7 +5,7 @@ import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
 import { getTreeEntryPaths, hasPathInDirectory } from '../src/pull-request/incremental-list.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/catalogs/memory-cache.ts'
-import { readSiblingBundleFacts } from '../src/evaluate/read-neighbors.ts'
+import { readSiblingBundleMetadata } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
 /** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */
@@ -28,7 +28,7 @@ export async function warmBaseCache(
   }
   for (const directory of directories) {
     const root = `operators/${directory}`
-    await readSiblingBundleFacts(
+    await readSiblingBundleMetadata(
       { repository, cache: loader.cache ?? noopCache },
       await repository.list(tree, root),
       root,

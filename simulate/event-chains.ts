@@ -58,7 +58,7 @@ const createApprovedPullChain =
   }
 
 /** Owners' pull requests that are ready at the same time, and an event that affects one of them. */
-const batchMergeChain: EventChain = (dice) => {
+const generateBatchMergeChain: EventChain = (dice) => {
   const count = dice.between(2, 4)
   const opened = Array.from({ length: count }, (_, index): EventChainStep => {
     const name = dice.of(packageNames)
@@ -99,7 +99,7 @@ const createReleaseChain =
   }
 
 /** Changes that must not merge, each in the simplest form that another bot allowed. */
-const forbiddenChangeChain: EventChain = (dice) => {
+const generateForbiddenChangeChain: EventChain = (dice) => {
   const { by, owner, edits } = generateRandomUntrustedPull(dice)
   const name = dice.of(packageNames)
   const its = dice.of(ownerLoginsByPackage[name])
@@ -126,13 +126,13 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
   [createApprovedPullChain(({ by, edits }) => [{ do: 'push', by, pull: 1, edits, force: true }]), 1],
   [
     createApprovedPullChain(({ by, owner }, dice) => [
-      { do: 'push', by: dice.of([by, owner]), pull: 1, edits: generateRandomExtraEdit(dice) },
+      { do: 'push', by: dice.of([by, owner]), pull: 1, edits: generateExtraFileEdit(dice) },
     ]),
     2,
   ],
   [
     createApprovedPullChain(({ by }, dice) => [
-      { do: 'push', by, pull: 1, edits: generateRandomExtraEdit(dice), force: true },
+      { do: 'push', by, pull: 1, edits: generateExtraFileEdit(dice), force: true },
       { do: 'return', by, pull: 1 },
     ]),
     2,
@@ -154,7 +154,7 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
   [createApprovedPullChain(({ owner }) => [{ do: 'comment', by: owner, pull: 1, body: '/hold' }]), 1],
   [
     createApprovedPullChain((_, dice) => [
-      { do: 'push-base', by: 'max', edits: generateRandomExtraEdit(dice) },
+      { do: 'push-base', by: 'max', edits: generateExtraFileEdit(dice) },
     ]),
     1,
   ],
@@ -195,9 +195,9 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
     },
     1,
   ],
-  [forbiddenChangeChain, 8],
-  [batchMergeChain, 6],
-  [createReleaseChain([], (dice) => [pickRandomLateAction(dice)]), 3],
+  [generateForbiddenChangeChain, 8],
+  [generateBatchMergeChain, 6],
+  [createReleaseChain([], (dice) => [pickActionBeforeMerge(dice)]), 3],
   [
     createReleaseChain([{ do: 'rules', rules: 'linear' }], (dice) => [
       { do: 'push-base', by: 'max', edits: [{ kind: dice.isTrue(0.5) ? 'readme' : 'nothing' }] },
@@ -223,19 +223,19 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
   ],
 ]
 
-const generateRandomExtraEdit = (dice: SeededRandom): readonly PlannedFileEdit[] => [
+const generateExtraFileEdit = (dice: SeededRandom): readonly PlannedFileEdit[] => [
   { kind: 'extra', package: dice.of(packageNames), part: dice.between(1, 3) },
 ]
 
 /** Events that can happen between a verdict and a push. */
-function pickRandomLateAction(dice: SeededRandom): PlannedAction {
+function pickActionBeforeMerge(dice: SeededRandom): PlannedAction {
   return dice.of<PlannedAction>([
     { do: 'comment', by: 'max', pull: 1, body: '/freeze' },
     { do: 'comment', by: 'max', pull: 1, body: '/hold' },
     { do: 'review', by: 'max', pull: 1, state: 'changes-requested' },
     { do: 'label', by: 'wes', pull: 1, label: 'hold' },
     { do: 'draft', by: 'max', pull: 1 },
-    { do: 'push-base', by: 'max', edits: generateRandomExtraEdit(dice) },
+    { do: 'push-base', by: 'max', edits: generateExtraFileEdit(dice) },
     { fault: 'crash', to: 'push' },
     { fault: 'fails', to: 'push', when: 'after', times: 1 },
   ])

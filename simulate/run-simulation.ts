@@ -6,8 +6,8 @@ import type { MergePermit } from '../src/policy/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/adapters/github/forge-error.ts'
 import { GitError } from '../src/adapters/git/git-error.ts'
-import type { RegistryCheckQuestionResolver } from '../src/catalogs/registries.ts'
-import type { ImageLookupAnswer } from '../src/checks/questions.ts'
+import type { RegistryLookupResolver } from '../src/catalogs/registries.ts'
+import type { ImageLookupResult } from '../src/checks/questions.ts'
 import { toMergeLeaseName } from '../src/jobs/renewed-lease.ts'
 import { toJobKey } from '../src/adapters/store/jobs.ts'
 import { StoreError } from '../src/adapters/store/database.ts'
@@ -216,9 +216,9 @@ export async function runSimulation(
       registries: {
         forEvaluation: () =>
           ((question) =>
-            queryRegistry(schedule, question.kind, question.reference)) as RegistryCheckQuestionResolver,
+            queryRegistry(schedule, question.kind, question.reference)) as RegistryLookupResolver,
         refreshImage: (reference) =>
-          queryRegistry(schedule, 'image', reference) as Promise<ImageLookupAnswer>,
+          queryRegistry(schedule, 'image', reference) as Promise<ImageLookupResult>,
         close: () => Promise.resolve(),
       },
     })
@@ -492,14 +492,14 @@ async function queryRegistry(
 ) {
   try {
     return await schedule('registry', `ask for ${question} ${reference.slice(0, 40)}`, () =>
-      createRegistryAnswer(question, reference),
+      createRegistryLookupResult(question, reference),
     )
   } catch (error) {
     return { kind: 'unknown', reason: (error as Error).message, retryAfter: 10 }
   }
 }
 
-function createRegistryAnswer(question: 'image' | 'bundle' | 'install', reference: string): object {
+function createRegistryLookupResult(question: 'image' | 'bundle' | 'install', reference: string): object {
   const content = findBundleImageContents(reference)
   if (isReferenceToMissingImage(reference) || content === undefined)
     return { kind: 'missing', reason: 'the registry does not have it' }

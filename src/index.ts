@@ -41,7 +41,7 @@ export interface ValidationReport {
 }
 
 /** The rules to apply, and their severities. */
-export interface ValidateOptions {
+export interface ValidateDirectoryOptions {
   /** `opm`: only opm's rules. `full` (default): catalog-bot's rules as well. */
   readonly profile?: 'opm' | 'full'
   /** Severities for catalog-bot's rules by ID (see docs/rules), or `off`. opm's rules cannot be configured. */
@@ -51,7 +51,7 @@ export interface ValidateOptions {
 /** Validates a directory as `opm validate` does, and explains each problem. Throws an Error if `directory` is not a directory. */
 export function validateDirectory(
   directory: string,
-  { profile = 'full', rules = {} }: ValidateOptions = {},
+  { profile = 'full', rules = {} }: ValidateDirectoryOptions = {},
 ): ValidationReport {
   const read = readCatalogDirectory(directory)
   if (read.kind === 'not-a-directory') throw new Error(read.message)
@@ -107,7 +107,7 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
 }
 
 /** The packages to draw, and the format. */
-export interface DrawOptions {
+export interface DrawGraphOptions {
   /** Names of the packages to draw. Default: all packages. */
   readonly packages?: readonly string[]
   /**
@@ -118,7 +118,7 @@ export interface DrawOptions {
 }
 
 /** Draws the upgrade graphs of a catalog's packages, as a single text or as one picture per package. */
-export function drawGraph(catalog: Catalog, { packages, format = 'mermaid' }: DrawOptions = {}): string[] {
+export function drawGraph(catalog: Catalog, { packages, format = 'mermaid' }: DrawGraphOptions = {}): string[] {
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => packages?.includes(name) ?? true)
   if (format === 'mermaid') return [renderOpmMermaid(graphs)]
   const drawings = graphs.map(drawPackage)

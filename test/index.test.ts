@@ -14,9 +14,9 @@ beforeAll(() => {
   }
 })
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
-const resolvePath = (name: string) => join(temporaryDirectory, name)
+const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
 
-const bundleYaml = (version: string) => `---
+const createBundleYaml = (version: string) => `---
 schema: olm.bundle
 package: cat
 name: cat.v${version}
@@ -28,31 +28,31 @@ properties:
 const packageAndChannelYaml =
   '---\nschema: olm.package\nname: cat\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: cat\nname: stable\n'
 const catalogTexts = {
-  one: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n${bundleYaml('1.0.0')}`,
-  two: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n  - {name: cat.v1.1.0, replaces: cat.v1.0.0}\n${bundleYaml('1.0.0')}${bundleYaml('1.1.0')}`,
-  broken: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n  - name: cat.v1.1.0\n${bundleYaml('1.0.0')}${bundleYaml('1.1.0')}`,
+  one: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n${createBundleYaml('1.0.0')}`,
+  two: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n  - {name: cat.v1.1.0, replaces: cat.v1.0.0}\n${createBundleYaml('1.0.0')}${createBundleYaml('1.1.0')}`,
+  broken: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n  - name: cat.v1.1.0\n${createBundleYaml('1.0.0')}${createBundleYaml('1.1.0')}`,
 }
 
 describe('a directory', () => {
   test('that opm accepts passes, and warnings of our own rules do not change that', () => {
-    expect(validateDirectory(resolvePath('one'), { profile: 'opm' })).toEqual({ passed: true, findings: [] })
-    const { passed, findings } = validateDirectory(resolvePath('one'))
+    expect(validateDirectory(resolveTestFilePath('one'), { profile: 'opm' })).toEqual({ passed: true, findings: [] })
+    const { passed, findings } = validateDirectory(resolveTestFilePath('one'))
     expect(passed).toBe(true)
     expect(findings.map(({ rule }) => rule)).toContain('image-by-tag')
   })
 
   test('is validated with the severities that the caller sets', () => {
     const rules = { 'image-by-tag': 'error' } as const
-    expect(validateDirectory(resolvePath('one'), { rules }).passed).toBe(false)
+    expect(validateDirectory(resolveTestFilePath('one'), { rules }).passed).toBe(false)
     expect(
-      validateDirectory(resolvePath('one'), { rules: { 'image-by-tag': 'off' } }).findings.map(
+      validateDirectory(resolveTestFilePath('one'), { rules: { 'image-by-tag': 'off' } }).findings.map(
         ({ rule }) => rule,
       ),
     ).not.toContain('image-by-tag')
   })
 
   test("that opm rejects fails with opm's message and a finding with a location", () => {
-    const { passed, message, findings } = validateDirectory(resolvePath('broken'), { profile: 'opm' })
+    const { passed, message, findings } = validateDirectory(resolveTestFilePath('broken'), { profile: 'opm' })
     expect(passed).toBe(false)
     expect(message).toContain('multiple channel heads found')
     expect(findings).toEqual([
@@ -65,12 +65,12 @@ describe('a directory', () => {
 
   test('that does not exist throws an error', () => {
     for (const call of [validateDirectory, readCatalog])
-      expect(() => call(resolvePath('none'))).toThrow('no such file')
+      expect(() => call(resolveTestFilePath('none'))).toThrow('no such file')
   })
 })
 
 test('a catalog contains the packages and bundles of its files, with their locations', () => {
-  const { packages, bundles } = readCatalog(resolvePath('two'))
+  const { packages, bundles } = readCatalog(resolveTestFilePath('two'))
   expect(packages).toEqual([expect.objectContaining({ name: 'cat', defaultChannel: 'stable' })])
   expect(bundles.map(({ name, place }) => [name, place.file])).toEqual([
     ['cat.v1.0.0', 'cat/catalog.yaml'],
@@ -80,7 +80,7 @@ test('a catalog contains the packages and bundles of its files, with their locat
 
 describe('the difference between two catalogs', () => {
   test('is returned as data and as text', () => {
-    const { packages, text } = diffCatalogs(resolvePath('one'), resolvePath('two'))
+    const { packages, text } = diffCatalogs(resolveTestFilePath('one'), resolveTestFilePath('two'))
     expect(packages).toMatchObject([
       { name: 'cat', kind: 'changed', bundles: { added: [{ name: 'cat.v1.1.0', version: '1.1.0' }] } },
     ])
@@ -88,12 +88,12 @@ describe('the difference between two catalogs', () => {
   })
 
   test('is empty if they are the same', () => {
-    expect(diffCatalogs(resolvePath('two'), resolvePath('two')).packages).toEqual([])
+    expect(diffCatalogs(resolveTestFilePath('two'), resolveTestFilePath('two')).packages).toEqual([])
   })
 })
 
 test('a graph is drawn in each format', () => {
-  const catalog = readCatalog(resolvePath('two'))
+  const catalog = readCatalog(resolveTestFilePath('two'))
   expect(drawGraph(catalog)).toEqual([expect.stringContaining('cat.v1.1.0')])
   expect(drawGraph(catalog, { format: 'svg', packages: ['cat'] })).toEqual([expect.stringMatching(/^<svg /)])
   expect(drawGraph(catalog, { format: 'svg', packages: ['dog'] })).toEqual([])

@@ -1,5 +1,5 @@
-export function countLeftOut(
+export function countSkippedTests(
   reported: readonly { readonly absent: string; readonly file: string }[],
   skipped: readonly (readonly [file: string, count: number])[],
 ): Map<string, number>
-export function describeLeftOut(counts: ReadonlyMap<string, number>): string
+export function formatSkippedTests(counts: ReadonlyMap<string, number>): string

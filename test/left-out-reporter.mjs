@@ -24,9 +24,9 @@ export default class LeftOutReporter {
           testFilePath,
           numPendingTests + numTodoTests,
         ])
-    const counts = countLeftOut(readLog(process.env.LEFT_OUT_LOG), skipped)
+    const counts = countSkippedTests(readLog(process.env.LEFT_OUT_LOG), skipped)
     rmSync(this.#folder, { recursive: true, force: true })
-    process.stderr.write(`${describeLeftOut(counts)}\n`)
+    process.stderr.write(`${formatSkippedTests(counts)}\n`)
     if (process.env.CI !== 'true') return
     const expected = new Set((process.env.LEFT_OUT_EXPECTED ?? '').split(',').map((name) => name.trim()))
     const unexpected = [...counts.keys()].filter((absent) => !expected.has(absent))
@@ -59,7 +59,7 @@ function readLog(path) {
  * How many tests were left out, by what was absent. A file that skips whole tests says once why; what it skips without
  * saying why counts, too.
  */
-export function countLeftOut(told, skipped) {
+export function countSkippedTests(told, skipped) {
   const counts = new Map()
   const add = (absent, count) => count > 0 && counts.set(absent, (counts.get(absent) ?? 0) + count)
   for (const { absent } of told) add(absent, 1)
@@ -70,7 +70,7 @@ export function countLeftOut(told, skipped) {
   return counts
 }
 
-export function describeLeftOut(counts) {
+export function formatSkippedTests(counts) {
   if (counts.size === 0) return 'Left out:    nothing'
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
   const reasons = [...counts].map(

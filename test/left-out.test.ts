@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { countLeftOut, describeLeftOut } from './left-out-reporter.mjs'
+import { countSkippedTests, formatSkippedTests } from './left-out-reporter.mjs'
 
 describe('what is left out', () => {
   test('is counted test by test, by what was absent', () => {
@@ -13,21 +13,21 @@ describe('what is left out', () => {
       { absent: 'opm', file: 'a' },
       { absent: '../shared', file: 'b' },
     ]
-    const counts = countLeftOut(reported, [])
-    expect(describeLeftOut(counts)).toBe('Left out:    3 tests (without opm: 2; without ../shared: 1)')
+    const counts = countSkippedTests(reported, [])
+    expect(formatSkippedTests(counts)).toBe('Left out:    3 tests (without opm: 2; without ../shared: 1)')
   })
 
   test('is as much as a file skips, where it says once why', () => {
-    expect([...countLeftOut([{ absent: 'opm', file: 'a' }], [['a', 40]])]).toEqual([['opm', 40]])
+    expect([...countSkippedTests([{ absent: 'opm', file: 'a' }], [['a', 40]])]).toEqual([['opm', 40]])
   })
 
   test('without a reason is counted, too', () => {
-    const counts = countLeftOut([], [['a', 1]])
-    expect(describeLeftOut(counts)).toBe('Left out:    1 test (no reason given: 1)')
+    const counts = countSkippedTests([], [['a', 1]])
+    expect(formatSkippedTests(counts)).toBe('Left out:    1 test (no reason given: 1)')
   })
 
   test('may be nothing', () => {
-    expect(describeLeftOut(countLeftOut([], [['a', 0]]))).toBe('Left out:    nothing')
+    expect(formatSkippedTests(countSkippedTests([], [['a', 0]]))).toBe('Left out:    nothing')
   })
 })
 

@@ -5,7 +5,7 @@ import { expect } from '@jest/globals'
 import { isOnPath } from './is-on-path.ts'
 
 /** Tells that the test that is running, or the file that is being loaded, leaves something out for want of `absent`. */
-export function reportSkipped(absent: string): void {
+export function reportSkippedTest(absent: string): void {
   const log = process.env['LEFT_OUT_LOG']
   if (log === undefined) return
   const { testPath } = expect.getState()
@@ -16,6 +16,6 @@ export function reportSkipped(absent: string): void {
 /** The first of the programs that is not on the PATH: what needs it is left out. Undefined where all are. */
 export function findMissingProgram(...programs: readonly string[]): string | undefined {
   const missing = programs.find((program) => !isOnPath(program))
-  if (missing !== undefined) reportSkipped(missing)
+  if (missing !== undefined) reportSkippedTest(missing)
   return missing
 }

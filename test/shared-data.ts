@@ -2,7 +2,7 @@
 // pass without it, and count what it skipped.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { reportSkipped } from './left-out.ts'
+import { reportSkippedTest } from './left-out.ts'
 
 const sharedDirectory = join(import.meta.dirname, '..', '..', 'shared')
 
@@ -10,6 +10,6 @@ const sharedDirectory = join(import.meta.dirname, '..', '..', 'shared')
 export function findSharedPath(...parts: string[]): string | undefined {
   const path = join(sharedDirectory, ...parts)
   if (existsSync(path)) return path
-  reportSkipped('../shared')
+  reportSkippedTest('../shared')
   return undefined
 }

@@ -7,7 +7,7 @@ import { checkBundleInstall } from '@catalog-bot/bundle/check-install'
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import { fileUnreadable, linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { fileUnreadableRule, linkLeadsOutRule } from '@catalog-bot/fbc/load/file-rules'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { allRules } from '../../src/checks/all-rules.ts'
 import { addCatalogRuleFindings, defaultCatalogSizeLimits } from '../../src/checks/validation/catalog-rule.ts'
@@ -54,17 +54,17 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): RuleE
   if (opened.kind === 'unreadable')
     return {
       findings: [
-        createFinding(fileUnreadable, createFileStartLocation(opened.file), { error: opened.message }),
+        createFinding(fileUnreadableRule, createFileStartLocation(opened.file), { error: opened.message }),
       ],
     }
   const found: Finding[] = []
   const catalog = assembleCatalog(
     opened.files.flatMap((file) => {
       if (file.path === exampleCaseSettingsFileName) return []
-      if (file.leadsOut) found.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
+      if (file.leadsOut) found.push(createFinding(linkLeadsOutRule, createFileStartLocation(file.path), {}))
       const bytes = file.read()
       if (!('error' in bytes)) return [{ path: file.path, facts: parseCatalogFile(bytes) }]
-      found.push(createFinding(fileUnreadable, createFileStartLocation(file.path), { error: bytes.error }))
+      found.push(createFinding(fileUnreadableRule, createFileStartLocation(file.path), { error: bytes.error }))
       return []
     }),
   )
@@ -72,7 +72,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): RuleE
   const { findings, message } = validateCatalogWithAllRules(whole, { settings: createRuleSettings(id) })
   const all = [
     ...findings,
-    ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),
+    ...found.filter(({ rule }) => rule === fileUnreadableRule.id && !findings.some((one) => one.rule === rule)),
     ...(settings.limits ? findSizeLimitFindings(whole, settings.limits, findings) : []),
   ]
   return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }

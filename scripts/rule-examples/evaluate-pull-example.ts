@@ -8,7 +8,7 @@ import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../src/evaluat
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { toPullNumber, toUserId } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
+import type { LookupResultByKind, LookupRequest } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { PullChangeFingerprint, PullHistoryStore } from '../../src/ports/pull-memory.ts'
@@ -48,7 +48,7 @@ function evaluateExamplePullSnapshot(
       { read: async (bytes) => parseCatalogFile(bytes) } as Parameters<typeof createCatalogLoader>[0],
       noopCache,
     ),
-    ask: async (question) => answerExampleCheckQuestion(question, settings),
+    ask: async (question) => resolveExampleLookup(question, settings),
     memory: {
       ...createExamplePullHistoryStore(settings),
       ...(shown && createReportedChangeHistoryStore(shown)),
@@ -103,10 +103,10 @@ function createExamplePullSnapshot({
   }
 }
 
-function answerExampleCheckQuestion(
-  question: CheckQuestion,
+function resolveExampleLookup(
+  question: LookupRequest,
   settings: ExampleCaseSettings,
-): AnswerByQuestionKind[CheckQuestion['kind']] {
+): LookupResultByKind[LookupRequest['kind']] {
   switch (question.kind) {
     case 'user':
       return settings.nobody?.includes(question.login)
@@ -118,12 +118,12 @@ function answerExampleCheckQuestion(
       return { kind: 'role', role: 'read' }
     case 'image':
       return (
-        (settings.images?.[question.reference] as AnswerByQuestionKind['image'] | undefined) ??
-        createExampleImageAnswer(question.reference)
+        (settings.images?.[question.reference] as LookupResultByKind['image'] | undefined) ??
+        createExampleImageLookupResult(question.reference)
       )
     case 'bundle':
       return (
-        (settings.bundles?.[question.reference] as AnswerByQuestionKind['bundle'] | undefined) ?? {
+        (settings.bundles?.[question.reference] as LookupResultByKind['bundle'] | undefined) ?? {
           kind: 'unknown',
           reason: 'no example opens it',
           retryAfter: 60,
@@ -141,7 +141,7 @@ function answerExampleCheckQuestion(
 }
 
 /** An image that exists under the digest in its name. */
-function createExampleImageAnswer(reference: string): AnswerByQuestionKind['image'] {
+function createExampleImageLookupResult(reference: string): LookupResultByKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
     kind: 'ok',

@@ -22,7 +22,7 @@ import type { Store } from '../../src/ports/store.ts'
 import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedWebhookDelivery } from '../world/simulated-github.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import type { AnswerToCheckQuestion } from '../../src/catalogs/gather-answers.ts'
+import type { LookupResult } from '../../src/catalogs/gather-answers.ts'
 import {
   workerPullHistoryMethods,
   type EvaluationResponse,
@@ -140,7 +140,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
         const evaluation = await evaluatePullSnapshot(snapshot, {
           repository,
           loader,
-          ask: async (question) => (await call({ kind: 'ask', question })) as AnswerToCheckQuestion,
+          ask: async (question) => (await call({ kind: 'ask', question })) as LookupResult,
           memory: createPullHistoryStore(call),
           openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
           budget,

@@ -3,7 +3,7 @@
 // concurrent actors can interfere.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import type { AnswerByQuestionKind } from '../../src/checks/questions.ts'
+import type { LookupResultByKind } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
@@ -12,7 +12,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type {
   ForgeAction,
   Forge,
-  ForgeCheckQuestion,
+  ForgeLookupRequest,
   BotIssue,
   ForgeActionResult,
 } from '../../src/ports/forge.ts'
@@ -194,7 +194,7 @@ export function createInMemoryForge(
     }
   }
 
-  function answer(question: ForgeCheckQuestion): AnswerByQuestionKind[ForgeCheckQuestion['kind']] {
+  function answer(question: ForgeLookupRequest): LookupResultByKind[ForgeLookupRequest['kind']] {
     switch (question.kind) {
       case 'user': {
         const person = server.people.withLogin(question.login)
@@ -251,19 +251,19 @@ export function createInMemoryForge(
         pull_requests: 'write',
         checks: 'write',
       })),
-    answer: async <Q extends ForgeCheckQuestion>(question: Q) => {
+    answer: async <Q extends ForgeLookupRequest>(question: Q) => {
       try {
         const { kind } = question
         const about = 'login' in question ? question.login : 'comment' in question ? question.comment : ''
         return (await callGitHub(`answer ${kind} ${about}`, () =>
           answer(question),
-        )) as AnswerByQuestionKind[Q['kind']]
+        )) as LookupResultByKind[Q['kind']]
       } catch {
         return {
           kind: 'unknown',
           reason: 'GitHub did not answer',
           retryAfter: 30,
-        } as AnswerByQuestionKind[Q['kind']]
+        } as LookupResultByKind[Q['kind']]
       }
     },
     readOwnReports: (pull, head) =>

@@ -7,7 +7,7 @@ import type { CommandRecord } from '../../src/policy/command-records.ts'
 import type { MergeFreeze, FreezeAuthor, FreezeEvent } from '../../src/policy/merge-freeze.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeIntent, RejectedPullRecord } from '../../src/ports/merge-records.ts'
-import type { PullEpochState, RecordedHeadPush } from '../../src/ports/pull-memory.ts'
+import type { ObservedPullState, RecordedHeadPush } from '../../src/ports/pull-memory.ts'
 import type { Store, ReadyPull } from '../../src/ports/store.ts'
 import type { ApprovalCoverage } from '../../src/checks/ownership/approvals.ts'
 import { toJobKey } from '../../src/adapters/store/jobs.ts'
@@ -50,7 +50,7 @@ export class InMemoryStoreTables {
   readonly stopEvents: (FreezeEvent & { readonly comment?: number })[] = []
   readonly parked = new Map<string, RejectedPullRecord>()
   readonly ready = new Map<string, ReadyPull>()
-  readonly epochs = new Map<string, PullEpochState[]>()
+  readonly epochs = new Map<string, ObservedPullState[]>()
   readonly shown = new Map<string, ReportedPullHead[]>()
   readonly commands = new Map<string, { readonly record: CommandRecord; readonly at: number }[]>()
   readonly reviews = new Map<string, Map<number, number>>()

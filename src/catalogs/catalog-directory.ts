@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { sep } from 'node:path'
 import { isIgnoreFile, selectCatalogFiles, decodeIgnoreFile } from '@catalog-bot/fbc/load/select-files'
-import { assembleCatalog, type Catalog, type CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
-import { fileUnreadable, linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { assembleCatalog, type Catalog, type ParsedCatalogFile } from '@catalog-bot/fbc/facts/catalog'
+import { fileUnreadableRule, linkLeadsOutRule } from '@catalog-bot/fbc/load/file-rules'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
 import type { Finding } from '@catalog-bot/findings/finding'
@@ -204,13 +204,13 @@ function formatGoError(error: unknown): string {
  */
 export function readCatalogDirectory(
   dir: string,
-  factsOf: (bytes: Uint8Array) => CatalogFileFacts = (bytes) => parseCatalogFile(bytes),
+  factsOf: (bytes: Uint8Array) => ParsedCatalogFile = (bytes) => parseCatalogFile(bytes),
 ): CatalogDirectoryResult {
   const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind === 'not-a-directory') return directory
   if (directory.kind === 'unreadable') {
     const { file, message } = directory
-    const findings = [createFinding(fileUnreadable, createFileStartLocation(file), { error: message })]
+    const findings = [createFinding(fileUnreadableRule, createFileStartLocation(file), { error: message })]
     return { kind: 'unreadable', message, findings }
   }
   const loadErrors: { file: string; message: string }[] = []
@@ -218,7 +218,7 @@ export function readCatalogDirectory(
   const memory = new ReusableReadBuffer()
   const catalog = assembleCatalog(
     directory.files.flatMap((file) => {
-      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
+      if (file.leadsOut) linked.push(createFinding(linkLeadsOutRule, createFileStartLocation(file.path), {}))
       const bytes = file.read(memory)
       if ('error' in bytes) {
         loadErrors.push({ file: file.path, message: bytes.error })
@@ -229,7 +229,7 @@ export function readCatalogDirectory(
   )
   const unreadable = new FindingList()
   for (const { file, message } of loadErrors)
-    unreadable.add(fileUnreadable, createFileStartLocation(file), { error: message })
+    unreadable.add(fileUnreadableRule, createFileStartLocation(file), { error: message })
   const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     kind: 'catalog',

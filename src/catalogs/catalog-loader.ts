@@ -2,18 +2,18 @@
 // only the files that it touches.
 import {
   type Catalog,
-  type CatalogFileFacts,
+  type ParsedCatalogFile,
   assembleCatalog,
-  catalogFileFactsVersion,
+  parsedCatalogFileVersion,
 } from '@catalog-bot/fbc/facts/catalog'
-import { createFactsForUnreadableFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import { createUnreadableCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import {
   isIgnoreFile,
   selectCatalogFiles,
   type CatalogFileSelection,
   decodeIgnoreFile,
 } from '@catalog-bot/fbc/load/select-files'
-import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { linkLeadsOutRule } from '@catalog-bot/fbc/load/file-rules'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
@@ -65,14 +65,14 @@ function areTreeEntryListsEqual(some: readonly TreePathEntry[], others: readonly
 const maxCachedCatalogFileBytes = 256 * 1024 * 1024
 const maxCachedCatalogs = 24
 
-const catalogFileFactsCacheSeconds = 30 * 24 * 3600
+const parsedCatalogFileCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/packages/fbc/facts/facts-version.test.ts.
-const catalogFileFactsCacheNamespace = defineCacheNamespace<CatalogFileFacts>('facts', {
-  version: catalogFileFactsVersion,
-  read: (stored) => (isCatalogFileFacts(stored) ? stored : undefined),
+const parsedCatalogFileCacheNamespace = defineCacheNamespace<ParsedCatalogFile>('facts', {
+  version: parsedCatalogFileVersion,
+  read: (stored) => (isParsedCatalogFile(stored) ? stored : undefined),
 })
 
-function isCatalogFileFacts(stored: unknown): stored is CatalogFileFacts {
+function isParsedCatalogFile(stored: unknown): stored is ParsedCatalogFile {
   return (
     typeof stored === 'object' && stored !== null && 'bytes' in stored && typeof stored.bytes === 'number'
   )
@@ -84,7 +84,7 @@ const fileReadLimitExceededMessage = 'reading the file takes more time or memory
 const maxParallelCatalogFileReads = 8
 
 export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): CatalogLoader {
-  const facts = new LruMap<string, CatalogFileFacts>(maxCachedCatalogFileBytes, (value) => value.bytes + 1000)
+  const facts = new LruMap<string, ParsedCatalogFile>(maxCachedCatalogFileBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, CachedCatalog>(maxCachedCatalogs, () => 1)
   /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
   const byRoot = new LruMap<string, readonly CachedCatalog[]>(maxCachedCatalogs, (loaded) => loaded.length)
@@ -97,8 +97,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
   async function readFacts(
     repository: TreeReader,
     entries: readonly { readonly oid: BlobSha }[],
-  ): Promise<ReadonlyMap<string, CatalogFileFacts>> {
-    const result = new Map<string, CatalogFileFacts>()
+  ): Promise<ReadonlyMap<string, ParsedCatalogFile>> {
+    const result = new Map<string, ParsedCatalogFile>()
     const missing = new Set<BlobSha>()
     for (const { oid } of entries) {
       const known = facts.get(oid)
@@ -106,8 +106,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       else result.set(oid, known)
     }
     if (missing.size === 0) return result
-    const stored = await store.getCached(catalogFileFactsCacheNamespace, [...missing])
-    const fresh = new Map<string, CatalogFileFacts>()
+    const stored = await store.getCached(parsedCatalogFileCacheNamespace, [...missing])
+    const fresh = new Map<string, ParsedCatalogFile>()
     const pending = [...missing].values()
     const readRemaining = async () => {
       for (const oid of pending) {
@@ -116,7 +116,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
             // Not cached, because the machine may just be busy.
-            result.set(oid, createFactsForUnreadableFile(fileReadLimitExceededMessage))
+            result.set(oid, createUnreadableCatalogFile(fileReadLimitExceededMessage))
             continue
           }
           fresh.set(oid, value)
@@ -127,7 +127,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
     }
     await Promise.all(Array.from({ length: maxParallelCatalogFileReads }, readRemaining))
     if (fresh.size > 0)
-      await store.putCached(catalogFileFactsCacheNamespace, fresh, catalogFileFactsCacheSeconds)
+      await store.putCached(parsedCatalogFileCacheNamespace, fresh, parsedCatalogFileCacheSeconds)
     return result
   }
 
@@ -218,7 +218,7 @@ async function resolveSelectedCatalogFiles(
 ) {
   // The ownership check rejects new links and submodules (T07); opm opens existing ones.
   const files: { readonly path: string; readonly oid: BlobSha; readonly leadsOut: boolean }[] = []
-  const dead: { readonly path: string; readonly facts: CatalogFileFacts }[] = []
+  const dead: { readonly path: string; readonly facts: ParsedCatalogFile }[] = []
   for (const entry of entries) {
     const { path, oid, mode } = entry
     const relativePath = toCatalogRelativePath(source.root, path)
@@ -231,7 +231,7 @@ async function resolveSelectedCatalogFiles(
       // opm opens a directory before it notices that it is one.
       const errorText =
         error === 'is a directory' ? `read ${path}: ${error}` : `open ${relativePath}: ${error ?? ''}`
-      dead.push({ path, facts: addSymlinkFinding(createFactsForUnreadableFile(errorText), path, leadsOut) })
+      dead.push({ path, facts: addSymlinkFinding(createUnreadableCatalogFile(errorText), path, leadsOut) })
     }
   }
   return { files, dead }
@@ -264,9 +264,9 @@ function checkIgnorePatternLimit(
 const maxIgnoreFileBytes = 8 * 1024 * 1024
 
 /** Marks facts that come from behind a link. */
-function addSymlinkFinding(facts: CatalogFileFacts, path: string, leadsOut: boolean): CatalogFileFacts {
+function addSymlinkFinding(facts: ParsedCatalogFile, path: string, leadsOut: boolean): ParsedCatalogFile {
   if (!leadsOut) return facts
-  const linkFinding = { ...createFinding(linkLeadsOut, undefined, {}), subject: formatFindingSubject([path]) }
+  const linkFinding = { ...createFinding(linkLeadsOutRule, undefined, {}), subject: formatFindingSubject([path]) }
   return { ...facts, findings: [...facts.findings, linkFinding] }
 }
 

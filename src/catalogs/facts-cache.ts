@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, isAbsolute } from 'node:path'
-import { type CatalogFileFacts, catalogFileFactsVersion } from '@catalog-bot/fbc/facts/catalog'
+import { type ParsedCatalogFile, parsedCatalogFileVersion } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { homedir } from 'node:os'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
@@ -12,21 +12,21 @@ const minCachedFileBytes = 16 * 1024
 const maxCacheEntryAgeDays = 30
 const msPerDay = 24 * 60 * 60 * 1000
 
-export interface CatalogFileFactsCache {
-  factsOf(bytes: Uint8Array): CatalogFileFacts
+export interface ParsedCatalogFileCache {
+  factsOf(bytes: Uint8Array): ParsedCatalogFile
 }
 
 /** Creates the directory on the first write. `now` in milliseconds decides which facts have expired. */
-export function createCatalogFileFactsCache(
+export function createParsedCatalogFileCache(
   directory = join(getCacheDirectory(), 'facts'),
   now = Date.now(),
-): CatalogFileFactsCache {
-  const folder = new CacheFolder(directory, `v${catalogFileFactsVersion}`, /^v\d+$/, now)
+): ParsedCatalogFileCache {
+  const folder = new CacheFolder(directory, `v${parsedCatalogFileVersion}`, /^v\d+$/, now)
   return {
     factsOf(bytes) {
       if (bytes.length < minCachedFileBytes) return parseCatalogFile(bytes)
       const digest = computeSha256Hex(bytes)
-      const known = folder.read(digest) as CatalogFileFacts | undefined
+      const known = folder.read(digest) as ParsedCatalogFile | undefined
       if (known?.bytes === bytes.length) return known
       const facts = parseCatalogFile(bytes)
       folder.write(digest, facts)

@@ -4,53 +4,53 @@ import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type AnswerByQuestionKind,
-  type CheckAnswers,
-  type CheckQuestion,
+  createLookupResults,
+  toLookupKey,
+  type LookupResultByKind,
+  type LookupResults,
+  type LookupRequest,
 } from '../checks/questions.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { RegistryCheckQuestionResolver } from './registries.ts'
+import type { RegistryLookupResolver } from './registries.ts'
 
-export type AnswerToCheckQuestion = AnswerByQuestionKind[CheckQuestion['kind']]
+export type LookupResult = LookupResultByKind[LookupRequest['kind']]
 
 /** Must not reject. */
-export type CheckQuestionResolver = (question: CheckQuestion) => Promise<AnswerToCheckQuestion>
+export type LookupResolver = (question: LookupRequest) => Promise<LookupResult>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
-const maxCheckQuestionRounds = 6
-const maxParallelCheckQuestions = 32
+const maxLookupRounds = 6
+const maxParallelLookups = 32
 
 /**
  * Asks until no check has another question. Skips questions in `answered`. `allow` sees each round first, and throws
  * when it exceeds the budget.
  */
-export async function gatherCheckAnswers(
+export async function gatherLookupResults(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
-  answerQuestion: CheckQuestionResolver,
-  answered: ReadonlyMap<string, AnswerToCheckQuestion> = new Map(),
-  allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
-): Promise<CheckAnswers> {
+  answerQuestion: LookupResolver,
+  answered: ReadonlyMap<string, LookupResult> = new Map(),
+  allow: (questions: readonly LookupRequest[]) => void = () => undefined,
+): Promise<LookupResults> {
   const known = new Map(answered)
-  for (let round = 0; round < maxCheckQuestionRounds; round++) {
-    const answers = createCheckAnswers(known)
-    const open = new Map<string, CheckQuestion>()
+  for (let round = 0; round < maxLookupRounds; round++) {
+    const answers = createLookupResults(known)
+    const open = new Map<string, LookupRequest>()
     for (const check of checks)
       for (const question of check.ask(input, answers)) {
-        const key = toCheckQuestionKey(question)
+        const key = toLookupKey(question)
         if (!known.has(key)) open.set(key, question)
       }
     if (open.size === 0) break
     allow([...open.values()])
-    await forEachInParallel([...open], maxParallelCheckQuestions, async ([key, question]) => {
+    await forEachInParallel([...open], maxParallelLookups, async ([key, question]) => {
       known.set(key, await answerQuestion(question))
     })
   }
-  return createCheckAnswers(known)
+  return createLookupResults(known)
 }
 
 /** Rights may be this stale at a merge. */
@@ -61,7 +61,7 @@ const permissionCacheSeconds = 30
  */
 const accountLookupCacheSeconds = { person: 3600, nobody: 300 } as const
 
-const accountLookupAnswerSchema = z.union([
+const accountLookupResultSchema = z.union([
   z.object({ kind: z.enum(['nobody', 'yes', 'no']) }),
   z.object({
     kind: z.literal('role'),
@@ -76,12 +76,12 @@ const accountLookupAnswerSchema = z.union([
     }),
   }),
 ])
-const accountLookupCacheNamespace = defineCacheNamespace<AnswerToCheckQuestion>('people', {
+const accountLookupCacheNamespace = defineCacheNamespace<LookupResult>('people', {
   version: 1,
-  read: (stored) => accountLookupAnswerSchema.safeParse(stored).data,
+  read: (stored) => accountLookupResultSchema.safeParse(stored).data,
 })
 
-function getCheckAnswerCacheSeconds(question: CheckQuestion, answer: AnswerToCheckQuestion): number {
+function getLookupCacheSeconds(question: LookupRequest, answer: LookupResult): number {
   if (question.kind !== 'user') return permissionCacheSeconds
   return answer.kind === 'person' || answer.kind === 'nobody'
     ? accountLookupCacheSeconds[answer.kind]
@@ -89,11 +89,11 @@ function getCheckAnswerCacheSeconds(question: CheckQuestion, answer: AnswerToChe
 }
 
 /** People's rights are cached for half a minute, their accounts for an hour. */
-export function createCheckQuestionResolver(
+export function createLookupResolver(
   forge: Forge,
-  answerImageQuestion: RegistryCheckQuestionResolver,
+  answerImageQuestion: RegistryLookupResolver,
   store: Cache,
-): CheckQuestionResolver {
+): LookupResolver {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
       return answerImageQuestion(question)
@@ -101,7 +101,7 @@ export function createCheckQuestionResolver(
     if (question.kind === 'comment') return forge.answer(question)
     // A check can be rerun at any moment.
     if (question.kind === 'check-run') return forge.answer(question)
-    const key = `${toRepositoryKey(forge.repository)} ${toCheckQuestionKey(question)}`.toLowerCase()
+    const key = `${toRepositoryKey(forge.repository)} ${toLookupKey(question)}`.toLowerCase()
     const cached = (await store.getCached(accountLookupCacheNamespace, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
@@ -109,7 +109,7 @@ export function createCheckQuestionResolver(
       await store.putCached(
         accountLookupCacheNamespace,
         new Map([[key, answer]]),
-        getCheckAnswerCacheSeconds(question, answer),
+        getLookupCacheSeconds(question, answer),
       )
     return answer
   }

@@ -1,7 +1,7 @@
 // Reads catalog files in other processes: a 20 MB file must not delay GitHub, and one that exhausts memory must not end
 // the App.
 import { availableParallelism } from 'node:os'
-import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { ParsedCatalogFile } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { findWorkerScript, isResourceLimitFault } from '../adapters/workers/start-worker.ts'
 import { WorkerPool } from '../adapters/workers/worker-pool.ts'
@@ -56,7 +56,7 @@ export interface CatalogFileReaderPool {
    * What the file's bytes say; undefined for a file that takes more time or memory than any file may, alone and at the
    * second try. Rejects only when a reader died of something else, twice.
    */
-  read(bytes: Uint8Array): Promise<CatalogFileFacts | undefined>
+  read(bytes: Uint8Array): Promise<ParsedCatalogFile | undefined>
   close(): Promise<void>
 }
 
@@ -78,7 +78,7 @@ export function createCatalogFileReaderPool(
   /** As in `nice`. Default: that of this process. */
   niceness?: number,
 ): CatalogFileReaderPool {
-  const readers = new WorkerPool<Uint8Array, CatalogFileFacts | undefined>({
+  const readers = new WorkerPool<Uint8Array, ParsedCatalogFile | undefined>({
     script: findWorkerScript('read-file-process', import.meta.url),
     heap: limits.memory,
     processes,

@@ -1,10 +1,10 @@
 // The App's access to registries: the administrator's credentials, cached answers, and a budget for each evaluation.
 import type {
-  AnswerByQuestionKind,
-  BundleImageAnswer,
-  ImageLookupAnswer,
-  CheckQuestion,
-  InconclusiveAnswer,
+  LookupResultByKind,
+  BundleImageLookupResult,
+  ImageLookupResult,
+  LookupRequest,
+  InconclusiveLookupResult,
 } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -12,27 +12,27 @@ import type { Cache } from '../ports/cache.ts'
 import {
   createCachedRegistry,
   defaultImageLookupTtls,
-  getImageLookupAnswerTtl,
+  getImageLookupTtl,
   limitRegistryQueries,
 } from '../adapters/registry/cached-registry.ts'
 import { CachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
-export type RegistryCheckQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
+export type RegistryLookupRequest = Extract<LookupRequest, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
-export type RegistryCheckQuestionResolver = <Q extends RegistryCheckQuestion>(
+export type RegistryLookupResolver = <Q extends RegistryLookupRequest>(
   question: Q,
-) => Promise<AnswerByQuestionKind[Q['kind']]>
+) => Promise<LookupResultByKind[Q['kind']]>
 
 export interface RegistryLookupService {
-  forEvaluation(): RegistryCheckQuestionResolver
+  forEvaluation(): RegistryLookupResolver
   /**
    * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
    * because of a registry's answer.
    */
-  refreshImage(reference: string, signal: AbortSignalLike): Promise<ImageLookupAnswer>
+  refreshImage(reference: string, signal: AbortSignalLike): Promise<ImageLookupResult>
   close(): Promise<void>
 }
 
@@ -79,7 +79,7 @@ export async function createRegistryLookupService({
     }),
   }
   const opened = new CachedBundleReaders(plain, { clock, store })
-  async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveAnswer> {
+  async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveLookupResult> {
     const late = {
       kind: 'unknown',
       reason: `registry lookups for this change are taking longer than ${lookTime / 1000} s; catalog-bot will continue them in the next run`,
@@ -95,7 +95,7 @@ export async function createRegistryLookupService({
       answered.abort()
     }
   }
-  async function hideRestricted(reference: string, answer: BundleImageAnswer): Promise<BundleImageAnswer> {
+  async function hideRestricted(reference: string, answer: BundleImageLookupResult): Promise<BundleImageLookupResult> {
     if (showsAll || (await plain.isPubliclyReadable(reference))) return answer
     if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
     // The reason can reveal the contents of a private archive.
@@ -108,23 +108,23 @@ export async function createRegistryLookupService({
         detailed: limitRegistryQueries(cached.detailed),
       }
       const { readBundle, readInstall } = opened.forEvaluation(bundles)
-      const ask = async (question: RegistryCheckQuestion) => {
+      const ask = async (question: RegistryLookupRequest) => {
         const { kind, reference } = question
         if (kind === 'bundle') return hideRestricted(reference, await readBundle(reference))
         if (kind === 'install') return hideRestricted(reference, await readInstall(reference))
         return (question.platforms === true ? limited.detailed : limited.plain).resolve(reference)
       }
       let until: number | undefined
-      return async <Q extends RegistryCheckQuestion>(question: Q) => {
+      return async <Q extends RegistryLookupRequest>(question: Q) => {
         until ??= clock.now() + lookTime
-        return (await withTimeout(() => ask(question), until)) as AnswerByQuestionKind[Q['kind']]
+        return (await withTimeout(() => ask(question), until)) as LookupResultByKind[Q['kind']]
       }
     },
     async refreshImage(reference, signal) {
       const answer = await cached.plain.refresh(reference, signal)
       // Answers about a digest stay cached for days, so a missing image must also clear the answer with platforms.
       if (
-        getImageLookupAnswerTtl(reference, answer, defaultImageLookupTtls) === defaultImageLookupTtls.negative
+        getImageLookupTtl(reference, answer, defaultImageLookupTtls) === defaultImageLookupTtls.negative
       )
         await cached.detailed.cacheAnswer(reference, answer)
       return answer

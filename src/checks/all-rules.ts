@@ -2,20 +2,20 @@
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
-import { configUnreadable } from '../config/config.ts'
+import { configUnreadableRule } from '../config/config.ts'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import * as bundleDirectoryRules from './bundles/rules.ts'
 import * as commitRules from './commits/rules.ts'
 import * as imageRules from './images/rules.ts'
 import * as installRules from './install/rules.ts'
 import * as ownershipRules from './ownership/rules.ts'
-import { unknownOpmRelease } from './validation/rule-settings.ts'
+import { unknownOpmReleaseRule } from './validation/rule-settings.ts'
 import { templateRules } from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { catalogRules } from './validation/rules.ts'
 
 export const allRules: readonly FindingRuleWithoutFormatter[] = [
-  configUnreadable,
+  configUnreadableRule,
   ...Object.values(ownershipRules),
   ...Object.values(commitRules),
   ...catalogFileRules,
@@ -25,7 +25,7 @@ export const allRules: readonly FindingRuleWithoutFormatter[] = [
   ...upgradeRules,
   ...templateRules,
   ...Object.values(bundleDirectoryRules),
-  unknownOpmRelease,
+  unknownOpmReleaseRule,
   ...Object.values(imageRules),
   ...bundleRules,
   ...Object.values(installRules),

@@ -10,10 +10,10 @@ import type { PullRequestChange } from '../pull-request/change.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
 import type { LoadedTemplateCatalogPair } from '../pull-request/layout/template-pairs.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import type { ProjectedCatalog, PackageDirectoryState } from './bundles/projected-catalog.ts'
+import type { PostReleaseCatalog, PackageDirectoryState } from './bundles/projected-catalog.ts'
 import type { PlannedClusterTest } from './install/cluster-test/cluster-test-plan.ts'
 import type { InstallSummary } from './install/install-report.ts'
-import type { CheckAnswers, CheckQuestion } from './questions.ts'
+import type { LookupResults, LookupRequest } from './questions.ts'
 import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
@@ -71,7 +71,7 @@ export interface CheckInput {
   readonly published?: readonly PublishedBundle[]
   readonly bundleDirectories?: readonly PackageDirectoryState[]
   /** The catalogs after these directories' bundles are added. Absent: not computed. */
-  readonly projectedCatalogs?: readonly ProjectedCatalog[]
+  readonly projectedCatalogs?: readonly PostReleaseCatalog[]
   /** Touched templates and their catalogs. Absent: none. */
   readonly templates?: readonly LoadedTemplateCatalogPair[]
   /** What the push includes in addition to the tree. Absent: unknown. */
@@ -146,8 +146,8 @@ export interface CheckOutcome {
 export interface Check<Id extends CheckId = CheckId> {
   readonly id: Id
   /** Called again with more answers until it asks nothing new, because questions can depend on earlier answers. */
-  ask(input: CheckInput, answers: CheckAnswers): readonly CheckQuestion[]
-  judge(input: CheckInput, answers: CheckAnswers): CheckOutcome
+  ask(input: CheckInput, answers: LookupResults): readonly LookupRequest[]
+  judge(input: CheckInput, answers: LookupResults): CheckOutcome
 }
 
 /**

@@ -3,12 +3,12 @@
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { BundleInstallFacts } from './install/install-facts.ts'
+import type { BundleInstallAnalysis } from './install/install-facts.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { GitHubAccount } from '../pull-request/snapshot.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
 
-export type CheckQuestion =
+export type LookupRequest =
   /** `platforms`: also list platforms, which costs more. */
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
   /** What does the bundle image contain? By digest, so the answer never changes. */
@@ -36,7 +36,7 @@ export type CheckQuestion =
   | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
 
 /** A failure that is never the author's fault. catalog-bot asks again later. */
-export interface InconclusiveAnswer {
+export interface InconclusiveLookupResult {
   readonly kind: 'unknown'
   /** Readable text: `quay.io answered 503`. */
   readonly reason: string
@@ -45,7 +45,7 @@ export interface InconclusiveAnswer {
 }
 
 /** A registry's answer for one reference. Apart from `ok`, only the next four kinds are definite. */
-export type ImageLookupAnswer =
+export type ImageLookupResult =
   | {
       readonly kind: 'ok'
       readonly digest: string
@@ -63,10 +63,10 @@ export type ImageLookupAnswer =
   | { readonly kind: 'blocked'; readonly reason: string }
   /** The registry does not reveal whether the image is missing or private. catalog-bot asks again later. */
   | { readonly kind: 'missing-or-private'; readonly reason: string }
-  | InconclusiveAnswer
+  | InconclusiveLookupResult
 
 /** A bundle image's content, as an `olm.bundle` blob would state it, and its findings. */
-export type BundleImageAnswer =
+export type BundleImageLookupResult =
   | {
       readonly kind: 'bundle'
       readonly digest: string
@@ -82,56 +82,56 @@ export type BundleImageAnswer =
       /** Locations refer to files in the bundle. */
       readonly findings: readonly Finding[]
       /** Input for a simulated install, if requested. */
-      readonly install?: BundleInstallFacts
+      readonly install?: BundleInstallAnalysis
       /**
        * True if catalog-bot uses credentials that readers of its comments might lack. Findings must not repeat content
        * of the image.
        */
       readonly isRestricted?: boolean
     }
-  | Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
+  | Exclude<ImageLookupResult, { readonly kind: 'ok' }>
 
-export type GitHubUserAnswer =
+export type GitHubUserLookupResult =
   | { readonly kind: 'person'; readonly person: GitHubAccount }
   | { readonly kind: 'nobody' }
-  | InconclusiveAnswer
-export type TeamMembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveAnswer
-export type RepositoryRoleAnswer =
+  | InconclusiveLookupResult
+export type TeamMembershipLookupResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
+export type RepositoryRoleLookupResult =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
-  | InconclusiveAnswer
+  | InconclusiveLookupResult
 
 export type CommentEditStatus =
-  { readonly kind: 'unedited' } | { readonly kind: 'edited' } | InconclusiveAnswer
+  { readonly kind: 'unedited' } | { readonly kind: 'edited' } | InconclusiveLookupResult
 
 /** `red`: completed without success. `missing`: this App has no check with this name on the commit. */
-export type CheckRunLookupAnswer =
+export type CheckRunLookupResult =
   | { readonly kind: 'green' }
   | { readonly kind: 'running' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'red'; readonly conclusion: string }
-  | InconclusiveAnswer
+  | InconclusiveLookupResult
 
-export interface AnswerByQuestionKind {
-  image: ImageLookupAnswer
-  bundle: BundleImageAnswer
-  install: BundleImageAnswer
-  user: GitHubUserAnswer
-  'team-member': TeamMembershipAnswer
-  role: RepositoryRoleAnswer
+export interface LookupResultByKind {
+  image: ImageLookupResult
+  bundle: BundleImageLookupResult
+  install: BundleImageLookupResult
+  user: GitHubUserLookupResult
+  'team-member': TeamMembershipLookupResult
+  role: RepositoryRoleLookupResult
   comment: CommentEditStatus
-  branch: TeamMembershipAnswer
-  'check-run': CheckRunLookupAnswer
+  branch: TeamMembershipLookupResult
+  'check-run': CheckRunLookupResult
 }
 
 /** Unanswered questions are unknown. */
-export interface CheckAnswers {
-  get<Kind extends CheckQuestion['kind']>(
-    question: Extract<CheckQuestion, { kind: Kind }>,
-  ): AnswerByQuestionKind[Kind]
+export interface LookupResults {
+  get<Kind extends LookupRequest['kind']>(
+    question: Extract<LookupRequest, { kind: Kind }>,
+  ): LookupResultByKind[Kind]
 }
 
 /** A stable key, for caches and for matching answers. */
-export function toCheckQuestionKey(question: CheckQuestion): string {
+export function toLookupKey(question: LookupRequest): string {
   switch (question.kind) {
     case 'image':
       return `image ${question.reference}${question.platforms === true ? ' with platforms' : ''}`
@@ -155,12 +155,12 @@ export function toCheckQuestionKey(question: CheckQuestion): string {
 }
 
 /** Answers from a map; missing ones are unknown. */
-export function createCheckAnswers(
-  known: ReadonlyMap<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>,
-): CheckAnswers {
+export function createLookupResults(
+  known: ReadonlyMap<string, LookupResultByKind[keyof LookupResultByKind]>,
+): LookupResults {
   return {
     get: (question) =>
-      (known.get(toCheckQuestionKey(question)) ?? {
+      (known.get(toLookupKey(question)) ?? {
         kind: 'unknown',
         reason: 'catalog-bot has not looked up this information yet',
         retryAfter: 0,

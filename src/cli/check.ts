@@ -10,8 +10,8 @@ import { isGitError } from '../adapters/git/git-error.ts'
 import {
   describeBrokenBaseFilesAsText,
   type BrokenBaseBranchFile,
-  describeProjectedCatalogChanges,
-  combineProjectedCatalogChanges,
+  describePostReleaseCatalogChanges,
+  combinePostReleaseCatalogChanges,
 } from '../report/evaluation-report.ts'
 import {
   formatDescriptionLinesAsText,
@@ -31,7 +31,7 @@ import { findCommitsThatBrokeBase } from '../evaluate/trace-findings.ts'
 import { renderChangeAsMermaid, drawUpgradeGraphChanges } from '../pull-request/describe-change.ts'
 import { renderPullReport } from '../report/report.ts'
 import { summarizePullRequestChange } from '../report/summarize-change.ts'
-import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
+import type { PostReleaseCatalog } from '../checks/bundles/projected-catalog.ts'
 import { writeGraphFiles } from './graph.ts'
 
 export interface DiffCommandOptions {
@@ -76,7 +76,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
         ? [
             formatDescriptionLinesAsText([
               ...describePullRequestChangeAsLines(change),
-              ...describeProjectedCatalogChanges(becoming),
+              ...describePostReleaseCatalogChanges(becoming),
             ]).join('\n'),
           ]
         : []),
@@ -141,9 +141,9 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
     summary: summarizePullRequestChange(change),
     changeLines: formatDescriptionLinesAsMarkdown([
       ...describePullRequestChangeAsLines(change),
-      ...describeProjectedCatalogChanges(becoming),
+      ...describePostReleaseCatalogChanges(becoming),
     ]),
-    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(becoming)),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combinePostReleaseCatalogChanges(becoming)),
   })
   printToStdout(
     JSON.stringify(
@@ -208,27 +208,27 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
 /** Bundle directories don't change a catalog yet, so their projected effect comes after the changes. */
 function formatDiffLines(
   change: PullRequestChange,
-  projected: readonly ProjectedCatalog[],
+  projected: readonly PostReleaseCatalog[],
 ): DescriptionLine[] {
-  return [...describePullRequestChangeAsLines(change), ...describeProjectedCatalogChanges(projected)]
+  return [...describePullRequestChangeAsLines(change), ...describePostReleaseCatalogChanges(projected)]
 }
 
 function drawDiffGraphs(
   change: PullRequestChange,
-  projected: readonly ProjectedCatalog[],
+  projected: readonly PostReleaseCatalog[],
 ): ReturnType<typeof drawUpgradeGraphChanges> {
   const pictures = drawUpgradeGraphChanges(change)
-  return pictures.length > 0 ? pictures : drawUpgradeGraphChanges(combineProjectedCatalogChanges(projected))
+  return pictures.length > 0 ? pictures : drawUpgradeGraphChanges(combinePostReleaseCatalogChanges(projected))
 }
 
 function renderDiffGraphAsMermaid(
   change: PullRequestChange,
-  projected: readonly ProjectedCatalog[],
+  projected: readonly PostReleaseCatalog[],
 ): string | undefined {
-  return renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combineProjectedCatalogChanges(projected))
+  return renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combinePostReleaseCatalogChanges(projected))
 }
 
-function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {
+function renderMarkdownDiff(change: PullRequestChange, projected: readonly PostReleaseCatalog[]): string {
   const lines = formatDescriptionLinesAsMarkdown(formatDiffLines(change, projected))
   const graph = renderDiffGraphAsMermaid(change, projected)
   return [...lines, ...(graph === undefined ? [] : ['', renderMermaidBlock(graph)])].join('\n')

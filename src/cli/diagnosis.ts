@@ -1,5 +1,5 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
-import type { ImageLookupAnswer } from '../checks/questions.ts'
+import type { ImageLookupResult } from '../checks/questions.ts'
 import { findProxyForUrl, proxyEnvVariableNames } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../policy/branch-rules.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
@@ -184,7 +184,7 @@ export function diagnoseProxy(
 }
 
 export function diagnoseRegistries(
-  answers: ReadonlyMap<string, ImageLookupAnswer>,
+  answers: ReadonlyMap<string, ImageLookupResult>,
 ): readonly DiagnosisFinding[] {
   if (answers.size === 0)
     return [

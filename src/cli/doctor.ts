@@ -61,7 +61,7 @@ interface DoctorDiagnosisReport {
 }
 
 /** Without it, nothing else can be checked. */
-class AppAccessProblem extends Error {
+class AppAccessError extends Error {
   readonly app: number
   readonly finding: DiagnosisFinding
 
@@ -85,7 +85,7 @@ export async function runDoctor(named: string | undefined, options: DoctorComman
   try {
     report = await collectDiagnosisReport(options, repository, settings)
   } catch (error) {
-    if (!(error instanceof AppAccessProblem)) throw error
+    if (!(error instanceof AppAccessError)) throw error
     const remarks = [error.finding]
     if (options.output === 'json')
       printJson({ repository: `${repository.owner}/${repository.name}`, app: error.app, remarks })
@@ -161,11 +161,11 @@ async function diagnoseWithAppCredentials(
   return { app: app.appId, rules, permissions, remarks }
 }
 
-/** Rejects with an AppAccessProblem if the App cannot act on the repository at all. */
+/** Rejects with an AppAccessError if the App cannot act on the repository at all. */
 async function fetchAppInstallation(octokit: AppOctokit, { owner, name }: RepositoryName, app: number) {
   const full = `${owner}/${name}`
   const fail = (about: DiagnosisFinding['about'], text: string) =>
-    new AppAccessProblem(app, { about, ok: false, text })
+    new AppAccessError(app, { about, ok: false, text })
   let installation
   try {
     installation = (await octokit.rest.apps.getRepoInstallation({ owner, repo: name })).data
@@ -175,7 +175,7 @@ async function fetchAppInstallation(octokit: AppOctokit, { owner, name }: Reposi
       // GitHub also rejects tokens of a wrong clock.
       const clock = diagnoseClockSkew(response?.headers.date, systemClock.now())
       throw clock.ok === false
-        ? new AppAccessProblem(app, clock)
+        ? new AppAccessError(app, clock)
         : fail(
             'credentials',
             "GitHub rejects the App's credentials; compare APP_ID with the App's settings, and generate a private key there for PRIVATE_KEY",

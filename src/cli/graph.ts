@@ -5,7 +5,7 @@ import { drawMermaid, renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-merma
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { buildPackageGraphs, type PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
-import { createCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
@@ -89,7 +89,7 @@ function renderPackageGraphs(graphs: readonly PackageGraph[], output: GraphComma
 }
 
 function loadCatalogFromDirectory(dir: string): Catalog {
-  const cache = createCatalogFileFactsCache()
+  const cache = createParsedCatalogFileCache()
   const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
   if (directory.kind !== 'catalog') throw new Error(directory.message)
   return directory.catalog
@@ -101,7 +101,7 @@ function loadCatalogFromDirectory(dir: string): Catalog {
  * catalog.
  */
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
-  const cache = createCatalogFileFactsCache()
+  const cache = createParsedCatalogFileCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
   // Paths only determine the order of the files. The files of a later catalog come after those of an earlier one.
   // Loaded only here, because drawing a local catalog needs no registry client.

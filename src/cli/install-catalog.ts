@@ -15,7 +15,7 @@ import {
 } from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
 import { getPackageFilePaths, simulateCatalogServerResponse } from '../checks/install/served-bundles.ts'
-import { createCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectoryFromLabels, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
@@ -62,7 +62,7 @@ export async function readCatalogToInstall(
 }
 
 function loadCatalogFromDirectory(directory: string): LoadedCatalogToInstall {
-  const cache = createCatalogFileFactsCache()
+  const cache = createParsedCatalogFileCache()
   const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
   if (read.kind !== 'catalog') throw new Error(read.message)
   const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
@@ -85,7 +85,7 @@ function parseFilesOfCatalogToInstall(
   )
   if (loadError) throw new Error(loadError.message)
   const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
-  const cache = createCatalogFileFactsCache()
+  const cache = createParsedCatalogFileCache()
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )

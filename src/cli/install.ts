@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import { computeBundleInstallFacts, type BundleContentForInstall } from '../checks/install/install-facts.ts'
+import { analyzeBundleInstall, type BundleContentForInstall } from '../checks/install/install-facts.ts'
 import type { ChannelInstallResult, InstallReport } from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {
@@ -26,7 +26,7 @@ import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
-import { toImageLookupAnswer } from '../adapters/registry/registry-error.ts'
+import { toImageLookupResult } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
@@ -100,7 +100,7 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
             contents,
             wanted,
             simulated: new Map(
-              report.channels.map((one) => [one.channel, listNonRejectingInstallTargets(one)]),
+              report.channels.map((one) => [one.channel, listPossibleInstallTargets(one)]),
             ),
           },
           options,
@@ -115,7 +115,7 @@ function toClusterTestCatalog(catalog: LoadedCatalogToInstall, name: string): Cl
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function listNonRejectingInstallTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
+function listPossibleInstallTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)
@@ -204,7 +204,7 @@ async function pullBundleContent(registry: RegistryClient, image: string): Promi
     const whole = await pullBundle(registry, image, { directories: [''] })
     return toBundleContentForInstall(whole.files, labels, 'image')
   } catch (error) {
-    const answer = toImageLookupAnswer(error)
+    const answer = toImageLookupResult(error)
     if (answer.kind === 'ok') throw error
     // A private and a missing image look alike, and a blocked registry proves nothing.
     const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
@@ -225,7 +225,7 @@ function findBundleContentInCatalog(
       kind: 'bundle',
       from: 'catalog',
       files,
-      facts: computeBundleInstallFacts(files, { labels: {} }),
+      facts: analyzeBundleInstall(files, { labels: {} }),
     }
   )
 }
@@ -255,7 +255,7 @@ function toBundleContentForInstall(
   labels: Readonly<Record<string, string>>,
   from: 'image' | 'directory',
 ): BundleContentForInstall {
-  const facts = computeBundleInstallFacts(files, { labels, packedSize: computeGzippedSize })
+  const facts = analyzeBundleInstall(files, { labels, packedSize: computeGzippedSize })
   return { kind: 'bundle', from, files, facts }
 }
 

@@ -16,10 +16,10 @@ import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { readCatalogFiles, withRegistryClient } from './pulled-bundles.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { systemClock } from '../adapters/system-clock.ts'
-import type { ImageLookupAnswer } from '../checks/questions.ts'
+import type { ImageLookupResult } from '../checks/questions.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 import {
-  isReusableImageLookupAnswer,
+  isReusableImageLookupResult,
   scanImages,
   type ImageScanProgress,
 } from '../adapters/registry/scan-images.ts'
@@ -157,7 +157,7 @@ export async function checkCatalogImages(dir: string, options: ImagesCommandOpti
       concurrency,
       ...(resume !== undefined && {
         earlier: readSavedImageLookups(resume),
-        onAnswer: (reference: string, answer: ImageLookupAnswer) =>
+        onAnswer: (reference: string, answer: ImageLookupResult) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
       onProgress: (progress) => report(formatImageScanProgress(progress)),
@@ -177,7 +177,7 @@ export async function checkCatalogImages(dir: string, options: ImagesCommandOpti
       )
   }
   const absent = [...scan.answers.values()].filter(({ kind }) => kind !== 'ok')
-  setExitCode(absent.some(isReusableImageLookupAnswer) ? 1 : absent.length > 0 ? 2 : 0)
+  setExitCode(absent.some(isReusableImageLookupResult) ? 1 : absent.length > 0 ? 2 : 0)
 }
 
 function findCatalogImageReferences(dir: string): ReadonlySet<string> {
@@ -195,12 +195,12 @@ function findCatalogImageReferences(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is looked up again. */
-function readSavedImageLookups(file: string): ReadonlyMap<string, ImageLookupAnswer> {
-  const earlier = new Map<string, ImageLookupAnswer>()
+function readSavedImageLookups(file: string): ReadonlyMap<string, ImageLookupResult> {
+  const earlier = new Map<string, ImageLookupResult>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     try {
-      const { reference, answer } = JSON.parse(line) as { reference: string; answer: ImageLookupAnswer }
+      const { reference, answer } = JSON.parse(line) as { reference: string; answer: ImageLookupResult }
       earlier.set(reference, answer)
     } catch {
       continue

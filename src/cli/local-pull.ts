@@ -9,15 +9,15 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
-import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
-import type { RegistryCheckQuestionResolver } from '../catalogs/registries.ts'
+import type { LookupResolver } from '../catalogs/gather-answers.ts'
+import type { RegistryLookupResolver } from '../catalogs/registries.ts'
 import { createContentAddressedCache, getCacheDirectory } from '../catalogs/facts-cache.ts'
 import { createInMemoryCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
-import type { RepositoryRoleAnswer } from '../checks/questions.ts'
+import type { RepositoryRoleLookupResult } from '../checks/questions.ts'
 import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
@@ -89,7 +89,7 @@ export async function runWithLocalPullRequestEvaluation<T>(
       {
         repository,
         loader,
-        ask: createLocalCheckQuestionResolver(
+        ask: createLocalLookupResolver(
           author,
           parseRepositoryRole(options.role),
           registries?.forEvaluation(),
@@ -142,11 +142,11 @@ export async function createTemporaryRepository(
 }
 
 /** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
-export function createLocalCheckQuestionResolver(
+export function createLocalLookupResolver(
   author: GitHubAccount,
   role: GitHubRepositoryRole,
-  askRegistries?: RegistryCheckQuestionResolver,
-): CheckQuestionResolver {
+  askRegistries?: RegistryLookupResolver,
+): LookupResolver {
   const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
   return async (question) => {
     switch (question.kind) {
@@ -250,7 +250,7 @@ function isSameLogin(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
-export type GitHubRepositoryRole = Extract<RepositoryRoleAnswer, { kind: 'role' }>['role']
+export type GitHubRepositoryRole = Extract<RepositoryRoleLookupResult, { kind: 'role' }>['role']
 const repositoryRoles: readonly GitHubRepositoryRole[] = [
   'none',
   'read',

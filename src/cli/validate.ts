@@ -2,7 +2,7 @@
 // or the command could not run.
 import { readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, resolve, sep, dirname } from 'node:path'
-import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { ParsedCatalogFile } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { defaultOpmRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
@@ -187,9 +187,9 @@ async function validateCatalogDirectory(
 async function createCatalogFileParser(
   isCached: boolean,
   profile: ValidationProfile,
-): Promise<(bytes: Uint8Array) => CatalogFileFacts> {
+): Promise<(bytes: Uint8Array) => ParsedCatalogFile> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../catalogs/facts-cache.ts')).createCatalogFileFactsCache()
+  const cache = (await import('../catalogs/facts-cache.ts')).createParsedCatalogFileCache()
   return (bytes) => cache.factsOf(bytes)
 }
 

@@ -3,7 +3,7 @@
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { configPath } from './config-path.ts'
-import { findUnknownRuleIdsInConfig, parseConfig, type Config, configUnreadable } from './config.ts'
+import { findUnknownRuleIdsInConfig, parseConfig, type Config, configUnreadableRule } from './config.ts'
 
 /**
  * Four times the size of the list of all package owners in the largest public repository. Limited because the file is also read
@@ -75,7 +75,7 @@ function createUnreadableConfigResult(
   location: Location,
   explanation: { readonly problem: string; readonly fix: string },
 ): ConfigFileResult {
-  return { findings: [createFinding(configUnreadable, location, explanation)] }
+  return { findings: [createFinding(configUnreadableRule, location, explanation)] }
 }
 
 function createConfigFileLocation(line: number, column: number): Location {

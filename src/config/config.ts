@@ -12,7 +12,7 @@ import { configPath } from './config-path.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
 
-export const configUnreadable = defineRule<{
+export const configUnreadableRule = defineRule<{
   readonly problem: string
   /** The fix, if it is something other than correcting a line. */
   readonly fix?: string
@@ -307,7 +307,7 @@ export function findUnknownRuleIdsInConfig(text: string, known: ReadonlySet<stri
     if (known.has(id)) return []
     const { line, col } = lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0)
     const at = { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
-    return [createFinding(configUnreadable, at, { problem: `rules.${id}: unknown rule` })]
+    return [createFinding(configUnreadableRule, at, { problem: `rules.${id}: unknown rule` })]
   })
 }
 
@@ -426,6 +426,6 @@ function createUnreadableConfigResult(
 ): ConfigParseResult {
   return {
     kind: 'unreadable',
-    findings: problems.map(({ at, problem }) => createFinding(configUnreadable, at, { problem })),
+    findings: problems.map(({ at, problem }) => createFinding(configUnreadableRule, at, { problem })),
   }
 }

@@ -7,10 +7,10 @@ import { z } from 'zod'
  * `alone`: no one but the author; `owner`: an owner of the package or a maintainer, other than the author;
  * `maintainer`: a maintainer other than the author; `refused`: catalog-bot does not merge the change.
  */
-const requiredConsentSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
-const nonOwnerConsentSchema = z.enum(['owner', 'maintainer', 'refused'])
+const requiredApproverSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
+const nonOwnerRequiredApproverSchema = z.enum(['owner', 'maintainer', 'refused'])
 
-export type RequiredConsent = z.output<typeof requiredConsentSchema>
+export type RequiredApprover = z.output<typeof requiredApproverSchema>
 
 /** The kinds of change that a pull request can make to a package, with the descriptions that the documentation shows. */
 export const changeKindDescriptions = {
@@ -40,9 +40,9 @@ export const changeKindNames = Object.keys(changeKindDescriptions) as readonly C
 
 export type PermissionRole = 'owner' | 'maintainer' | 'contributor' | 'bot'
 
-type ConsentByChangeKind = Record<ChangeKind, RequiredConsent>
+type RequiredApproverByChangeKind = Record<ChangeKind, RequiredApprover>
 
-const defaultOwnerPermissions: ConsentByChangeKind = {
+const defaultOwnerPermissions: RequiredApproverByChangeKind = {
   'add-bundle': 'alone',
   'edit-bundle': 'maintainer',
   'remove-bundle': 'maintainer',
@@ -63,9 +63,9 @@ const defaultOwnerPermissions: ConsentByChangeKind = {
 
 const defaultMaintainerPermissions = Object.fromEntries(
   changeKindNames.map((kind) => [kind, 'alone']),
-) as ConsentByChangeKind
+) as RequiredApproverByChangeKind
 
-const defaultBotPermissions: ConsentByChangeKind = { ...defaultOwnerPermissions, 'edit-owners': 'maintainer' }
+const defaultBotPermissions: RequiredApproverByChangeKind = { ...defaultOwnerPermissions, 'edit-owners': 'maintainer' }
 
 /** A contributor needs the consent of a user who could make the change alone. */
 const defaultContributorPermissions = Object.fromEntries(
@@ -73,10 +73,10 @@ const defaultContributorPermissions = Object.fromEntries(
     kind,
     defaultOwnerPermissions[kind] === 'alone' ? 'owner' : defaultOwnerPermissions[kind],
   ]),
-) as ConsentByChangeKind
+) as RequiredApproverByChangeKind
 
 /** The permissions that apply if the configuration does not override them. */
-export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<ConsentByChangeKind>>> = {
+export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<RequiredApproverByChangeKind>>> = {
   owner: defaultOwnerPermissions,
   maintainer: defaultMaintainerPermissions,
   contributor: defaultContributorPermissions,
@@ -94,7 +94,7 @@ function createRolePermissionsSchema<Cell extends z.ZodEnum>(
       .describe(changeKindDescriptions[kind]),
   ])
   return z
-    .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<RequiredConsent>>>)
+    .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<RequiredApprover>>>)
     .prefault({})
 }
 
@@ -105,16 +105,16 @@ function createRolePermissionsSchema<Cell extends z.ZodEnum>(
 export const permissionsSchema = z
   .strictObject({
     owner: createRolePermissionsSchema('owner', (kind) =>
-      kind === 'edit-owners' ? nonOwnerConsentSchema : requiredConsentSchema,
+      kind === 'edit-owners' ? nonOwnerRequiredApproverSchema : requiredApproverSchema,
     ).describe('Owners of the package.'),
-    maintainer: createRolePermissionsSchema('maintainer', () => requiredConsentSchema).describe(
+    maintainer: createRolePermissionsSchema('maintainer', () => requiredApproverSchema).describe(
       'Maintainers of the repository.',
     ),
-    contributor: createRolePermissionsSchema('contributor', () => nonOwnerConsentSchema).describe(
+    contributor: createRolePermissionsSchema('contributor', () => nonOwnerRequiredApproverSchema).describe(
       'All other users.',
     ),
     bot: createRolePermissionsSchema('bot', (kind) =>
-      kind === 'edit-owners' ? nonOwnerConsentSchema : requiredConsentSchema,
+      kind === 'edit-owners' ? nonOwnerRequiredApproverSchema : requiredApproverSchema,
     ).describe('GitHub Apps that are listed as owners, for pull requests from a branch in this repository.'),
   })
   .prefault({})

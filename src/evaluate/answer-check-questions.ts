@@ -9,10 +9,10 @@ import {
 } from '../checks/ownership/approvals.ts'
 import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { toCheckQuestionKey, type CheckQuestion } from '../checks/questions.ts'
+import { toLookupKey, type LookupRequest } from '../checks/questions.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
 import {
-  collectCommandQuestions,
+  collectCommandLookups,
   decideCommands,
   type CommandDecision,
   type ReportedPullHead,
@@ -20,9 +20,9 @@ import {
 import { findApprovalsFromCommands, type CommandRecord } from '../policy/command-records.ts'
 import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-memory.ts'
 import {
-  gatherCheckAnswers,
-  type AnswerToCheckQuestion,
-  type CheckQuestionResolver,
+  gatherLookupResults,
+  type LookupResult,
+  type LookupResolver,
 } from '../catalogs/gather-answers.ts'
 import {
   createChangeTooLargeError,
@@ -46,9 +46,9 @@ interface ApprovalCoverageOptions {
   readonly repository: Pick<GitRepository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
 }
 
-export interface AnsweredCheckQuestions {
+export interface ResolvedCheckLookups {
   readonly input: CheckInput
-  readonly answers: Awaited<ReturnType<typeof gatherCheckAnswers>>
+  readonly answers: Awaited<ReturnType<typeof gatherLookupResults>>
   readonly decisions: readonly CommandDecision[]
   readonly open: CheckOutcome['unanswered']
   readonly records: readonly CommandRecord[]
@@ -56,12 +56,12 @@ export interface AnsweredCheckQuestions {
 }
 
 /** Rejects with a StoreError, and with ChangeTooLargeError where the questions exceed the budget. */
-export async function answerCheckQuestions(
+export async function resolveCheckLookups(
   checks: readonly Check[],
   { snapshot, epoch, onRecord }: BaseBranchState,
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
-): Promise<AnsweredCheckQuestions> {
+): Promise<ResolvedCheckLookups> {
   const firstSeen = await memory.firstSeenReviews(
     snapshot.repository,
     snapshot.pull,
@@ -69,12 +69,12 @@ export async function answerCheckQuestions(
     snapshot.reviews.map(({ id }) => id),
   )
   const seenNow = new Map<string, UserId>()
-  const answered = new Map<string, AnswerToCheckQuestion>()
-  const allow = createQuestionCountLimiter(budget)
-  const ask: CheckQuestionResolver = async (question) => {
+  const answered = new Map<string, LookupResult>()
+  const allow = createLookupCountLimiter(budget)
+  const ask: LookupResolver = async (question) => {
     const answer = await answerExternal(question)
     // An unknown answer may be available in the next round.
-    if (answer.kind !== 'unknown') answered.set(toCheckQuestionKey(question), answer)
+    if (answer.kind !== 'unknown') answered.set(toLookupKey(question), answer)
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
   }
@@ -88,8 +88,8 @@ export async function answerCheckQuestions(
     records: onRecord,
     ...(recent && { recent }),
   }
-  const gathered = await gatherCheckAnswers(
-    [{ ask: (_input, answers) => collectCommandQuestions(commandInput, answers) }, ...checks],
+  const gathered = await gatherLookupResults(
+    [{ ask: (_input, answers) => collectCommandLookups(commandInput, answers) }, ...checks],
     unapproved,
     ask,
     new Map(),
@@ -112,18 +112,18 @@ export async function answerCheckQuestions(
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
-  const answers = await gatherCheckAnswers(checks, input, ask, answered, allow)
+  const answers = await gatherLookupResults(checks, input, ask, answered, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   return { input, answers, decisions, open, records, described }
 }
 
 /** Counts questions before asking any, so exceeding the budget costs no request. */
-function createQuestionCountLimiter(budget: EvaluationLimits): (questions: readonly CheckQuestion[]) => void {
+function createLookupCountLimiter(budget: EvaluationLimits): (questions: readonly LookupRequest[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
     for (const question of questions) {
       const isImage = question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
-      counted[isImage ? 'images' : 'people'].add(toCheckQuestionKey(question))
+      counted[isImage ? 'images' : 'people'].add(toLookupKey(question))
     }
     if (counted.people.size > budget.people)
       throw createChangeTooLargeError(counted.people.size, 'GitHub users to look up', budget.people)

@@ -25,11 +25,11 @@ import type { StateStore } from '../ports/state.ts'
 import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
-import type { CheckQuestion } from '../checks/questions.ts'
+import type { LookupRequest } from '../checks/questions.ts'
 import {
-  createCheckQuestionResolver,
-  type AnswerToCheckQuestion,
-  type CheckQuestionResolver,
+  createLookupResolver,
+  type LookupResult,
+  type LookupResolver,
 } from '../catalogs/gather-answers.ts'
 import {
   workerPullHistoryMethods,
@@ -44,10 +44,10 @@ import { excludeOverriddenFindings } from '../policy/command-records.ts'
 import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import type { Store } from '../ports/store.ts'
 
-type CombinedPullsVerdict =
+type MergeGroupTreeVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
 
-interface CombinedPulls {
+interface MergeGroupTree {
   /** The pull request whose budget is charged. */
   readonly pull: PullNumber
   readonly base: CommitSha
@@ -59,7 +59,7 @@ interface CombinedPulls {
 }
 
 /** Already judged for each pull request. */
-const checkIdsSkippedForCombinedPulls: readonly CheckId[] = ['ownership']
+const checkIdsSkippedForMergeGroups: readonly CheckId[] = ['ownership']
 
 /** The combined evaluation must not enter any pull request's history. */
 const noopWorkerPullHistoryStore: Required<WorkerPullHistoryStore> = {
@@ -77,8 +77,8 @@ interface EvaluationInputs {
   readonly openPulls: () => Promise<readonly OpenPullSummary[]>
   readonly hints?: EvaluationSchedulingHints | undefined
   /** Answers questions from memory instead of sending requests. */
-  readonly ask?: CheckQuestionResolver | undefined
-  readonly onAnswer?: ((question: CheckQuestion, answer: AnswerToCheckQuestion) => void) | undefined
+  readonly ask?: LookupResolver | undefined
+  readonly onAnswer?: ((question: LookupRequest, answer: LookupResult) => void) | undefined
 }
 
 type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
@@ -256,8 +256,8 @@ async function requestEvaluation(
   const { dataDirectory, budget, opm } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
   const answerFromSources =
-    inputs.ask ?? createCheckQuestionResolver(forge, app.registries.forEvaluation(), app.store)
-  const answerAndNotify: CheckQuestionResolver = async (question) => {
+    inputs.ask ?? createLookupResolver(forge, app.registries.forEvaluation(), app.store)
+  const answerAndNotify: LookupResolver = async (question) => {
     const answer = await answerFromSources(question)
     inputs.onAnswer?.(question, answer)
     return answer
@@ -274,7 +274,7 @@ async function requestEvaluation(
 }
 
 function createWorkerCallbackHandler(
-  answerQuestion: CheckQuestionResolver,
+  answerQuestion: LookupResolver,
   { memory, openPulls }: EvaluationInputs,
 ): WorkerCallbackHandler {
   return async (request: WorkerCallbackRequest) => {
@@ -291,10 +291,10 @@ function createWorkerCallbackHandler(
  * Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
  * be valid. Rejects with a GitError.
  */
-export async function evaluateCombinedPulls(
-  { pull, base, head, baseRef, overridden = [] }: CombinedPulls,
+export async function evaluateMergeGroupTree(
+  { pull, base, head, baseRef, overridden = [] }: MergeGroupTree,
   ctx: JobContext<Store>,
-): Promise<CombinedPullsVerdict> {
+): Promise<MergeGroupTreeVerdict> {
   const { forge } = ctx
   const snapshot: PullSnapshot = {
     repository: forge.repository,
@@ -319,7 +319,7 @@ export async function evaluateCombinedPulls(
   if (answer.kind === 'too-large')
     return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
   const outcomes = answer.gate.outcomes.filter(
-    ({ check }) => !checkIdsSkippedForCombinedPulls.includes(check),
+    ({ check }) => !checkIdsSkippedForMergeGroups.includes(check),
   )
   if (outcomes.length === 0)
     return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }

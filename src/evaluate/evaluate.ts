@@ -3,14 +3,14 @@
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { allChecks } from '../checks/all-checks.ts'
-import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
+import type { PostReleaseCatalog } from '../checks/bundles/projected-catalog.ts'
 import type { CheckOutcome, CheckInput } from '../checks/check.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
-import { type CommandDecision, collectCommandQuestions, decideCommands } from '../policy/commands.ts'
+import { type CommandDecision, collectCommandLookups, decideCommands } from '../policy/commands.ts'
 import {
   findActivePullHold,
   isCommandStillValid,
@@ -19,16 +19,16 @@ import {
 } from '../policy/command-records.ts'
 import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
 import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '../policy/command-records.ts'
-import { toRequiredCheckQuestions, type AnsweredCheckRunQuestion } from '../policy/required-checks.ts'
+import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullChangeFingerprint } from '../ports/pull-memory.ts'
-import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-check-questions.ts'
+import { resolveCheckLookups, type ResolvedCheckLookups } from './answer-check-questions.ts'
 import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison } from './compare-trees.ts'
 import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base.ts'
 import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
 import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
-import { gatherCheckAnswers } from '../catalogs/gather-answers.ts'
+import { gatherLookupResults } from '../catalogs/gather-answers.ts'
 
 export interface SnapshotEvaluation {
   readonly snapshot: PullSnapshot
@@ -38,7 +38,7 @@ export interface SnapshotEvaluation {
   readonly merge: TestMergeResult
   readonly change: PullRequestChange
   /** Absent where the pull request cannot be merged. */
-  readonly becoming?: readonly ProjectedCatalog[]
+  readonly becoming?: readonly PostReleaseCatalog[]
   /** Absent where the pull request cannot be merged. */
   readonly carried?: IncomingCommitsAndClosedPulls
   /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
@@ -76,7 +76,7 @@ export async function evaluatePullSnapshot(
 
   const comparison = await compareTrees(baseState, merge.tree, options)
   const unapproved = await readCheckInput(baseState, comparison, options)
-  const answered = await answerCheckQuestions(allChecks, baseState, unapproved, options)
+  const answered = await resolveCheckLookups(allChecks, baseState, unapproved, options)
   const judged = evaluateChecks(answered, comparison.treeFiles)
   const { outcomes, used } = applyRuleOverrides(
     judged,
@@ -110,20 +110,20 @@ type SnapshotEvaluationOutcome = Omit<
 >
 
 function evaluateChecks(
-  { input, answers, open }: AnsweredCheckQuestions,
+  { input, answers, open }: ResolvedCheckLookups,
   treeFiles: TreeFileReader,
 ): readonly CheckOutcome[] {
   return allChecks.map((check) =>
-    addUnansweredCommandQuestions(addEndLocationsToFindings(check.judge(input, answers), treeFiles), open),
+    addPendingCommandLookups(addEndLocationsToFindings(check.judge(input, answers), treeFiles), open),
   )
 }
 
 function createSnapshotEvaluationOutcome(
   baseState: BaseBranchState,
   { change, layout, paths, carried }: TreeComparison,
-  { input, decisions, records, described }: AnsweredCheckQuestions,
+  { input, decisions, records, described }: ResolvedCheckLookups,
   outcomes: readonly CheckOutcome[],
-  required: readonly AnsweredCheckRunQuestion[],
+  required: readonly CompletedCheckRunLookup[],
 ): SnapshotEvaluationOutcome {
   const gate: VerdictInput = {
     ...pickVerdictInputFromBaseState(baseState),
@@ -151,11 +151,11 @@ function createSnapshotEvaluationOutcome(
 async function fetchRequiredChecks(
   { snapshot, config }: BaseBranchState,
   { ask }: EvaluatePullOptions,
-): Promise<readonly AnsweredCheckRunQuestion[]> {
+): Promise<readonly CompletedCheckRunLookup[]> {
   return Promise.all(
-    toRequiredCheckQuestions(config.merge.requires, snapshot.head).map(async (question) => ({
+    toRequiredCheckLookups(config.merge.requires, snapshot.head).map(async (question) => ({
       question,
-      answer: (await ask(question)) as AnsweredCheckRunQuestion['answer'],
+      answer: (await ask(question)) as CompletedCheckRunLookup['answer'],
     })),
   )
 }
@@ -195,7 +195,7 @@ function createInvalidConfigOutcome(findings: readonly Finding[]): CheckOutcome 
 }
 
 /** An undecided command may be a hold. */
-function addUnansweredCommandQuestions(
+function addPendingCommandLookups(
   outcome: CheckOutcome,
   open: CheckOutcome['unanswered'],
 ): CheckOutcome {
@@ -233,8 +233,8 @@ async function decideCommandsOnClosedPull(
   }
   const recent = await memory.recentCommands?.(snapshot.repository)
   const input = { check, shown: [], change: '', records: onRecord, ...(recent && { recent }) }
-  const answers = await gatherCheckAnswers(
-    [{ ask: (_input, known) => collectCommandQuestions(input, known) }],
+  const answers = await gatherLookupResults(
+    [{ ask: (_input, known) => collectCommandLookups(input, known) }],
     check,
     ask,
   )

@@ -15,13 +15,13 @@ import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
-import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
+import type { LookupResolver } from '../catalogs/gather-answers.ts'
 import type { EvaluationLimits } from '../catalogs/reader-pool.ts'
 
 export interface EvaluatePullOptions {
   readonly repository: GitRepository
   readonly loader: CatalogLoader
-  readonly ask: CheckQuestionResolver
+  readonly ask: LookupResolver
   readonly memory: PullHistoryStore
   /** Absent where the list is unavailable, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPullSummary[]>

@@ -1,7 +1,7 @@
 // Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
 // Reads git blobs without a checkout and caches results by content.
 import type { PullRequestChange, TreePathEntry } from '../pull-request/change.ts'
-import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import { readBundleUpgradeMetadata, type BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
@@ -37,9 +37,9 @@ import {
   readBundleFiles,
 } from '../catalogs/read-bundle-files.ts'
 import {
-  cacheBundleUpgradeFacts,
+  cacheBundleUpgradeMetadata,
   filterAnnotationsAndCsvFiles,
-  readSiblingBundleFacts,
+  readSiblingBundleMetadata,
 } from './read-neighbors.ts'
 
 export interface BundleDirectoryReadContext {
@@ -51,7 +51,7 @@ export interface BundleDirectoryReadContext {
 }
 
 /** Facts and findings are a few kilobytes a bundle. */
-const bundleUpgradeFactsCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
+const bundleUpgradeMetadataCache = new LruMap<string, BundleUpgradeMetadata>(20_000, () => 1)
 const bundleFindingsCache = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
 const renderedBundlesCache = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(
   2_000,
@@ -104,7 +104,7 @@ async function readPackageDirectoryState(
   const root = `operators/${directory}`
   const [before, after] = await Promise.all([repository.list(base, root), repository.list(result, root)])
   const touched: TouchedBundle[] = []
-  const facts = new Map<string, BundleUpgradeFacts>()
+  const facts = new Map<string, BundleUpgradeMetadata>()
   for (const { root: its, version } of bundlePaths.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
     const [old, now] = [
       filterEntriesInBundleDirectory(before, its),
@@ -113,7 +113,7 @@ async function readPackageDirectoryState(
     const isPublished = hasManifestsDirectory(old, its)
     if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
-      const removed = readBundleUpgradeFacts(
+      const removed = readBundleUpgradeMetadata(
         await readBundleFiles(repository, filterAnnotationsAndCsvFiles(old, its), its, budget),
       )
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
@@ -141,9 +141,9 @@ async function readPackageDirectoryState(
     bundlePaths.length > 0 ||
     [...configs].some((path) => !path.endsWith('/ci.yaml')) ||
     hasUpdateGraphModeChange(settings)
-  const others = needsOthers ? await readSiblingBundleFacts(neighbours, after, root, facts) : undefined
+  const others = needsOthers ? await readSiblingBundleMetadata(neighbours, after, root, facts) : undefined
   const published = needsOthers
-    ? await readSiblingBundleFacts(neighbours, before, root, new Map())
+    ? await readSiblingBundleMetadata(neighbours, before, root, new Map())
     : undefined
   const configured = await readBundlesWithChangedReleaseConfig(
     neighbours,
@@ -239,28 +239,28 @@ async function validateBundleDirectory(
   root: string,
   budget: { left: number },
 ): Promise<{
-  readonly facts: BundleUpgradeFacts
+  readonly facts: BundleUpgradeMetadata
   readonly findings: readonly Finding[]
   readonly rendered: RenderedBundle | undefined
 }> {
   const key = computeDirectoryContentKey(entries, root)
   const [facts, findings, rendered] = [
-    bundleUpgradeFactsCache.get(key),
+    bundleUpgradeMetadataCache.get(key),
     bundleFindingsCache.get(key),
     renderedBundlesCache.get(key),
   ]
   if (facts && findings && rendered) return { facts, findings, rendered: rendered.bundle }
   const files = await readBundleFiles(repository, entries, root, budget)
   const made = {
-    facts: readBundleUpgradeFacts(files),
+    facts: readBundleUpgradeMetadata(files),
     // The suites come from the configuration, so they are applied later.
     findings: validateBundle(files, { packedSize: computeGzippedSize, suites: ruleSuiteNames }).findings,
     rendered: renderBundleDirectory(files),
   }
-  bundleUpgradeFactsCache.set(key, made.facts)
+  bundleUpgradeMetadataCache.set(key, made.facts)
   bundleFindingsCache.set(key, made.findings)
   renderedBundlesCache.set(key, { bundle: made.rendered })
-  await cacheBundleUpgradeFacts(cache, entries, root, files)
+  await cacheBundleUpgradeMetadata(cache, entries, root, files)
   return made
 }
 

@@ -12,7 +12,7 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 import {
   createBundleImageNameFormatter,
   formatPlaceholderImage,
-  type ProjectedCatalog,
+  type PostReleaseCatalog,
   type BundleImageNameFormatter,
   type PackageDirectoryState,
 } from '../checks/bundles/projected-catalog.ts'
@@ -61,7 +61,7 @@ interface ServedPackageReadContext {
   readonly files: Map<string, ServedCatalogFile>
 }
 
-interface CatalogProjectionContext {
+interface PostReleaseCatalogContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly base: TreeSha
@@ -69,9 +69,9 @@ interface CatalogProjectionContext {
 }
 
 /** A release touches fewer. Each package costs rendering its catalogs. */
-const maxPackagesWithProjectedCatalogs = 20
+const maxPackagesWithPostReleaseCatalogs = 20
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
-const maxProjectedCatalogTemplateBytes = 1024 * 1024
+const maxPostReleaseTemplateBytes = 1024 * 1024
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
@@ -104,7 +104,7 @@ export async function readCheckInput(
     ),
     approvals: [],
     bundleDirectories,
-    projectedCatalogs: await readProjectedCatalogs(
+    projectedCatalogs: await readPostReleaseCatalogs(
       bundleDirectories,
       sides,
       createBundleImageNameFormatter(config.bundles.image),
@@ -149,16 +149,16 @@ export async function readBaseAndResultOwnerFiles(
 }
 
 /** Rejects with a GitError. */
-export async function readProjectedCatalogs(
+export async function readPostReleaseCatalogs(
   directories: readonly PackageDirectoryState[],
-  ctx: CatalogProjectionContext,
+  ctx: PostReleaseCatalogContext,
   imageOf: BundleImageNameFormatter = formatPlaceholderImage,
-): Promise<readonly ProjectedCatalog[]> {
-  const found: ProjectedCatalog[] = []
-  for (const sources of directories.slice(0, maxPackagesWithProjectedCatalogs)) {
+): Promise<readonly PostReleaseCatalog[]> {
+  const found: PostReleaseCatalog[] = []
+  for (const sources of directories.slice(0, maxPackagesWithPostReleaseCatalogs)) {
     const templates = new Map<string, LoadedTemplate>()
     for (const { template_name: name, catalog_names: catalogs } of listTemplatesUsedByReleases(sources))
-      templates.set(name, await readTemplateForProjectedCatalog(sources.directory, name, catalogs, ctx))
+      templates.set(name, await readTemplateForPostReleaseCatalog(sources.directory, name, catalogs, ctx))
     found.push(
       ...computeCatalogsFromTemplates(sources, templates, imageOf),
       ...computeCatalogsFromDirectories(sources, imageOf),
@@ -167,11 +167,11 @@ export async function readProjectedCatalogs(
   return found
 }
 
-async function readTemplateForProjectedCatalog(
+async function readTemplateForPostReleaseCatalog(
   directory: string,
   name: string,
   catalogs: readonly string[],
-  { repository, loader, base, result }: CatalogProjectionContext,
+  { repository, loader, base, result }: PostReleaseCatalogContext,
 ): Promise<LoadedTemplate> {
   const loaded = await Promise.all(
     catalogs.map((catalog) => loader.load(repository, base, `catalogs/${catalog}/${directory}`)),
@@ -180,7 +180,7 @@ async function readTemplateForProjectedCatalog(
   const entry = await repository.entry(result, `operators/${directory}/catalog-templates/${name}`)
   if (entry?.mode.startsWith('100') !== true) return { known }
   try {
-    return { known, bytes: await repository.read(entry.oid, maxProjectedCatalogTemplateBytes) }
+    return { known, bytes: await repository.read(entry.oid, maxPostReleaseTemplateBytes) }
   } catch (error) {
     if (isGitError(error, 'too-large')) return { known, isTooLarge: true }
     throw error

@@ -1,7 +1,7 @@
 // Reads the few graph fields of a package's untouched bundles, cached by blob id across processes.
 import type { TreePathEntry } from '../pull-request/change.ts'
 import { createHash } from 'node:crypto'
-import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import { readBundleUpgradeMetadata, type BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
@@ -34,15 +34,15 @@ export function filterAnnotationsAndCsvFiles(
 
 const siblingBundleCacheSeconds = 30 * 24 * 3600
 /** Some hundred bytes each. */
-const siblingBundleFactsLruCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
+const siblingBundleMetadataLruCache = new LruMap<string, BundleUpgradeMetadata>(20_000, () => 1)
 
 /** Raise the version when the facts of a bundle change: test/evaluate/read-neighbors.test.ts. */
-export const siblingFactsCacheNamespace = defineCacheNamespace<BundleUpgradeFacts>('neighbours', {
+export const siblingBundleMetadataCacheNamespace = defineCacheNamespace<BundleUpgradeMetadata>('neighbours', {
   version: 1,
-  read: (stored) => (isBundleUpgradeFacts(stored) ? stored : undefined),
+  read: (stored) => (isBundleUpgradeMetadata(stored) ? stored : undefined),
 })
 
-function isBundleUpgradeFacts(stored: unknown): stored is BundleUpgradeFacts {
+function isBundleUpgradeMetadata(stored: unknown): stored is BundleUpgradeMetadata {
   return (
     typeof stored === 'object' &&
     stored !== null &&
@@ -58,7 +58,7 @@ function toSiblingBundleCacheKey(wanted: readonly TreePathEntry[], root: string)
 }
 
 /** Stores a bundle's facts for later evaluations; `files` are all files of its directory, by relative path. */
-export async function cacheBundleUpgradeFacts(
+export async function cacheBundleUpgradeMetadata(
   cache: Cache,
   entries: readonly TreePathEntry[],
   root: string,
@@ -66,26 +66,26 @@ export async function cacheBundleUpgradeFacts(
 ): Promise<void> {
   const wanted = filterAnnotationsAndCsvFiles(entries, root)
   const key = toSiblingBundleCacheKey(wanted, root)
-  if (siblingBundleFactsLruCache.get(key) !== undefined) return
+  if (siblingBundleMetadataLruCache.get(key) !== undefined) return
   const its = new Map<string, Uint8Array>()
   for (const { path } of wanted) {
     const name = path.slice(root.length + 1)
     const bytes = files.get(name)
     if (bytes) its.set(name, bytes)
   }
-  const facts = readBundleUpgradeFacts(its, { places: false })
-  siblingBundleFactsLruCache.set(key, facts)
-  await cache.putCached(siblingFactsCacheNamespace, new Map([[key, facts]]), siblingBundleCacheSeconds)
+  const facts = readBundleUpgradeMetadata(its, { places: false })
+  siblingBundleMetadataLruCache.set(key, facts)
+  await cache.putCached(siblingBundleMetadataCacheNamespace, new Map([[key, facts]]), siblingBundleCacheSeconds)
 }
 
 /** Facts of every bundle directory; skips those in `known`. Undefined where they exceed the size limit. */
-export async function readSiblingBundleFacts(
+export async function readSiblingBundleMetadata(
   { repository, cache }: { readonly repository: TreeReader; readonly cache: Cache },
   entries: readonly TreePathEntry[],
   root: string,
-  known: ReadonlyMap<string, BundleUpgradeFacts>,
-): Promise<ReadonlyMap<string, BundleUpgradeFacts> | undefined> {
-  const found = new Map<string, BundleUpgradeFacts | undefined>(known)
+  known: ReadonlyMap<string, BundleUpgradeMetadata>,
+): Promise<ReadonlyMap<string, BundleUpgradeMetadata> | undefined> {
+  const found = new Map<string, BundleUpgradeMetadata | undefined>(known)
   const missing = new Map<
     string,
     { readonly its: string; readonly wanted: readonly TreePathEntry[]; key: string }
@@ -95,35 +95,35 @@ export async function readSiblingBundleFacts(
     if (found.has(version) || !hasManifestsDirectory(all, its)) continue
     const wanted = filterAnnotationsAndCsvFiles(all, its)
     const key = toSiblingBundleCacheKey(wanted, its)
-    const facts = siblingBundleFactsLruCache.get(key)
+    const facts = siblingBundleMetadataLruCache.get(key)
     // Keeps the order of the directories.
     found.set(version, facts)
     if (facts === undefined) missing.set(version, { its, wanted, key })
   }
   if (missing.size > 0) {
     const cached = await cache.getCached(
-      siblingFactsCacheNamespace,
+      siblingBundleMetadataCacheNamespace,
       [...missing.values()].map(({ key }) => key),
     )
-    const fresh = new Map<string, BundleUpgradeFacts>()
+    const fresh = new Map<string, BundleUpgradeMetadata>()
     const budget = { left: maxSiblingBundleBytes }
     try {
       for (const [version, { its, wanted, key }] of missing) {
         let facts = cached.get(key)
         if (facts === undefined) {
-          facts = readBundleUpgradeFacts(await readBundleFiles(repository, wanted, its, budget), {
+          facts = readBundleUpgradeMetadata(await readBundleFiles(repository, wanted, its, budget), {
             places: false,
           })
           fresh.set(key, facts)
         }
-        siblingBundleFactsLruCache.set(key, facts)
+        siblingBundleMetadataLruCache.set(key, facts)
         found.set(version, facts)
       }
     } catch (error) {
       if (error instanceof ChangeTooLargeError) return undefined
       throw error
     } finally {
-      if (fresh.size > 0) await cache.putCached(siblingFactsCacheNamespace, fresh, siblingBundleCacheSeconds)
+      if (fresh.size > 0) await cache.putCached(siblingBundleMetadataCacheNamespace, fresh, siblingBundleCacheSeconds)
     }
   }
   return new Map([...found].flatMap(([version, facts]) => (facts ? [[version, facts]] : [])))

@@ -8,10 +8,10 @@ import type { StatusPageStore, EvaluationRecord, ApprovalView } from '../ports/p
 import type { JobContext } from '../jobs/job-context.ts'
 import { type PullEvaluation, evaluateSnapshot } from './evaluate-snapshot.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
-import { toCheckQuestionKey } from '../checks/questions.ts'
+import { toLookupKey } from '../checks/questions.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import { toPullRequestKey } from '../pull-request/snapshot.ts'
-import type { AnswerToCheckQuestion } from '../catalogs/gather-answers.ts'
+import type { LookupResult } from '../catalogs/gather-answers.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
@@ -25,7 +25,7 @@ const maxCachedEvaluationLength = 256 * 1024
 const cachedEvaluationSchema = z.object({
   at: z.number(),
   snapshot: z.custom<PullSnapshot>((value) => typeof value === 'object' && value !== null),
-  answers: z.array(z.tuple([z.string(), z.custom<AnswerToCheckQuestion>()])),
+  answers: z.array(z.tuple([z.string(), z.custom<LookupResult>()])),
   shown: z.string(),
 })
 
@@ -35,7 +35,7 @@ const evaluationCache = defineCacheNamespace<z.infer<typeof cachedEvaluationSche
 })
 
 /** Differs from every configuration digest. */
-const unservedBranchConfigDigest = 'not served'
+const unmanagedBranchConfigDigest = 'not served'
 const maxNamesPerVerdictReason = 20
 const maxRecordedVerdictReasons = 20
 const maxRecordedTextLength = 600
@@ -114,11 +114,11 @@ function truncateRecordedText(text: string): string {
  * Does not judge pull requests for unserved branches, but records them: approvals from before do not count when the
  * pull request returns to a served branch. Rejects with a StoreError.
  */
-export async function recordPullOnUnservedBranch(
+export async function recordPullOnUnmanagedBranch(
   { repository, pull, head, baseRef, reviews }: PullSnapshot,
   store: Pick<PullHistoryStore, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
-  const epoch = await store.observe(repository, pull, { head, baseRef, config: unservedBranchConfigDigest })
+  const epoch = await store.observe(repository, pull, { head, baseRef, config: unmanagedBranchConfigDigest })
   // GitHub does not tell a review's base branch; one first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,
@@ -135,7 +135,7 @@ export async function recordPullOnUnservedBranch(
  */
 export async function cacheEvaluation(
   evaluation: PullEvaluation,
-  answers: ReadonlyMap<string, AnswerToCheckQuestion>,
+  answers: ReadonlyMap<string, LookupResult>,
   ctx: JobContext<Store>,
 ): Promise<void> {
   const { store, clock } = ctx.app
@@ -176,7 +176,7 @@ export async function revalidateCachedVerdictOnNewBase(
   const evaluation = await evaluateSnapshot({ ...snapshot, base: tip }, ctx, undefined, {
     openPulls: () => Promise.resolve(openPulls),
     ask: (question) => {
-      const known = answers.get(toCheckQuestionKey(question))
+      const known = answers.get(toLookupKey(question))
       if (known === undefined) hasAll = false
       return Promise.resolve(
         known ?? { kind: 'unknown', reason: 'this information was not looked up', retryAfter: 60 },

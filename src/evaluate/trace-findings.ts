@@ -2,7 +2,7 @@
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
-import { configUnreadable } from '../config/config.ts'
+import { configUnreadableRule } from '../config/config.ts'
 import { type Finding, formatFindingSubjectKey } from '@catalog-bot/findings/finding'
 import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
@@ -83,7 +83,7 @@ export async function traceFindingsToChangedLines(
   for (const finding of placed) {
     const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
     // The configuration is read from the base branch.
-    const from = finding.rule === configUnreadable.id ? 'base' : 'result'
+    const from = finding.rule === configUnreadableRule.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
     if (excerpts.length < maxExcerpts && from === 'result' && finding.severity === 'error') {
       const excerpt = cutExcerpt((await linesOf('result', file)) ?? [], line, endLine)

@@ -8,7 +8,7 @@ import {
   detectMovedTag,
   type ImageScanResult,
 } from '../checks/images/missing-images.ts'
-import type { ImageLookupAnswer } from '../checks/questions.ts'
+import type { ImageLookupResult } from '../checks/questions.ts'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
 import type { PendingImageReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanBatch, writeScanBatches } from './scan-state.ts'
@@ -194,7 +194,7 @@ async function checkImageReference(
     await app.store.writeState(verifiedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
   return { result: detectMovedTag(pinned, tagged, stoodForIt), ...found }
 
-  async function queryRegistry(text: string): Promise<ImageLookupAnswer> {
+  async function queryRegistry(text: string): Promise<ImageLookupResult> {
     const imageAnswer = await app.registries.refreshImage(text, signal)
     app.metrics.scanned.inc({ answer: imageAnswer.kind })
     return imageAnswer

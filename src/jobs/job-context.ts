@@ -60,7 +60,7 @@ export async function requeuePull(
  * select a weaker policy or publish anything. `allowCached` accepts a default branch cached for a minute; merging,
  * publishing and signing must read it again.
  */
-export async function isBranchServedByBot(
+export async function isBranchManagedByBot(
   branch: string,
   { forge, repository }: JobContext,
   options: { readonly allowCached?: boolean } = {},

@@ -79,7 +79,7 @@ export const environmentSchema = z.object({
 })
 
 /** The meaning of each variable, and its default if the schema has none, for docs/reference and the Helm chart. */
-export const environmentVariables = {
+export const environmentVariableDescriptions = {
   PORT: 'port to listen on',
   HOST: 'address to listen on',
   METRICS_PORT: 'port that serves only `/metrics`; if unset, `PORT` also serves the metrics',

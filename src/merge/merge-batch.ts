@@ -10,8 +10,8 @@ import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
-  isPullEpochUnchanged,
-  pullEpochChangedMessage,
+  isPullUnchangedSinceEvaluation,
+  pullChangedAndRevertedMessage,
   explainStaleMergePermitsInBatch,
 } from './stale-check.ts'
 import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
@@ -101,8 +101,8 @@ async function selectMergeableBatchMembers(
   for (const [pull, why] of changed) if (!outcomes.has(pull)) outcomes.set(pull, { kind: 'again', why })
   for (const { examined, permit } of members) {
     const { pull } = permit.landing
-    if (!outcomes.has(pull) && !(await isPullEpochUnchanged(examined, permit.landing, options.store)))
-      outcomes.set(pull, { kind: 'again', why: pullEpochChangedMessage })
+    if (!outcomes.has(pull) && !(await isPullUnchangedSinceEvaluation(examined, permit.landing, options.store)))
+      outcomes.set(pull, { kind: 'again', why: pullChangedAndRevertedMessage })
   }
   const end = members.findIndex(({ permit }) => outcomes.has(permit.landing.pull))
   return end < 0 ? members : members.slice(0, end)

@@ -11,7 +11,7 @@ import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
-import { evaluateSnapshot, evaluateCombinedPulls } from '../evaluate/evaluate-snapshot.ts'
+import { evaluateSnapshot, evaluateMergeGroupTree } from '../evaluate/evaluate-snapshot.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -131,7 +131,7 @@ async function computeMergeGroupVerdict(
   const last = group.entries.at(-1)
   // A single pull request was already judged with this tree.
   if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
-  const whole = await evaluateCombinedPulls(
+  const whole = await evaluateMergeGroupTree(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
     ctx,
   )

@@ -6,8 +6,8 @@ import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
-  isPullEpochUnchanged,
-  pullEpochChangedMessage,
+  isPullUnchangedSinceEvaluation,
+  pullChangedAndRevertedMessage,
   explainStaleMergePermit,
   explainStaleMergePermitsInBatch,
 } from './stale-check.ts'
@@ -83,8 +83,8 @@ async function mergeWithStrategy(
     if (prepared.kind === 'refused') return toMergeOutcome(prepared)
     const changed = await recheckPullBeforeMerge(prepared, examined, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
-    if (!(await isPullEpochUnchanged(examined, permit.landing, options.store)))
-      return { kind: 'again', why: pullEpochChangedMessage }
+    if (!(await isPullUnchangedSinceEvaluation(examined, permit.landing, options.store)))
+      return { kind: 'again', why: pullChangedAndRevertedMessage }
     // Preparation can take minutes if checks must be on the merge.
     const stop = await readActiveFreezeReason(permit.landing, options)
     if (stop !== undefined) return { kind: 'again', why: stop }

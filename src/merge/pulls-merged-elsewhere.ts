@@ -4,7 +4,7 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findBaseCommitOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { botCheckNames } from '../report/report-options.ts'
-import { renderExternalMergeComment, renderUnservedBranchReport } from '../report/report.ts'
+import { renderExternalMergeComment, renderUnmanagedBranchReport } from '../report/report.ts'
 import type { BotCommentAndCheckRuns } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -27,7 +27,7 @@ type PrefetchedBotReports = BotCommentAndCheckRuns | undefined
  * Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
  * commented there, it stays silent.
  */
-export async function reportPullOnUnservedBranch(
+export async function reportPullOnUnmanagedBranch(
   { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,
   read: PrefetchedBotReports,
@@ -35,7 +35,7 @@ export async function reportPullOnUnservedBranch(
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   const names = botCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
   if (present.comment === undefined && names.length === 0) return
-  await publishPullReport(forge, () => renderUnservedBranchReport(baseRef, names), pull, head, { present })
+  await publishPullReport(forge, () => renderUnmanagedBranchReport(baseRef, names), pull, head, { present })
 }
 
 /** `merged`: GitHub reports it, and we have no record of a merge of ours. */

@@ -17,7 +17,7 @@ import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/renewed-leas
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
-import { type JobContext, requeuePull, isBranchServedByBot } from '../jobs/job-context.ts'
+import { type JobContext, requeuePull, isBranchManagedByBot } from '../jobs/job-context.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
@@ -81,7 +81,7 @@ export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext):
 
 async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchContext): Promise<boolean> {
   const { app, repository } = ctx
-  if (!(await isBranchServedByBot(job.branch, ctx))) {
+  if (!(await isBranchManagedByBot(job.branch, ctx))) {
     const ready = await app.store.readyPulls(job.repository, job.branch)
     await requeuePulls(
       ready.map(({ pull }) => pull),
@@ -96,7 +96,7 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
     if (tip === undefined) return true
     await initializeBranchState(job.branch, tip, ctx)
     const { members, unready } = await selectMergeBatch(job, tip, ctx)
-    let result: MergeBatchStatus
+    let result: MergeBatchOutcome
     try {
       result = await mergeBatch(members, job, lease, ctx)
     } finally {
@@ -108,21 +108,21 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
 }
 
 /** `busy`: nothing can merge at the moment. `alone`: one was merged alone, and the next can follow. */
-type MergeBatchStatus = 'busy' | 'alone' | 'over'
+type MergeBatchOutcome = 'busy' | 'alone' | 'over'
 
 async function mergeBatch(
   members: readonly EvaluatedBatchMember[],
   job: MergeBatchJob,
   lease: Lease,
   ctx: MergeBatchContext,
-): Promise<MergeBatchStatus> {
+): Promise<MergeBatchOutcome> {
   const [first] = members
   if (first === undefined) return 'over'
   const outcomes =
     members.length > 1
       ? await mergePullsTogether(members, job, lease, ctx)
       : new Map([[first.permit.landing.pull, await mergeSinglePull(first, lease, ctx)]])
-  let result: MergeBatchStatus = 'over'
+  let result: MergeBatchOutcome = 'over'
   for (const member of members) {
     const outcome = outcomes.get(member.permit.landing.pull)
     if (outcome === undefined) continue

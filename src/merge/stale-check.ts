@@ -61,7 +61,7 @@ async function explainChangeInAutoClosedPulls(
  * Whether the pull request is still in the epoch in which it was evaluated. Comments on an earlier state do not count if
  * the pull request changed and changed back (docs/dev/threats.md#t21). Only changes that catalog-bot observed are known.
  */
-export async function isPullEpochUnchanged(
+export async function isPullUnchangedSinceEvaluation(
   { epoch, snapshot }: EvaluatedPullSnapshot,
   { config }: Pick<ValidatedMerge, 'config'>,
   store: Pick<PullHistoryStore, 'observe'>,
@@ -70,7 +70,7 @@ export async function isPullEpochUnchanged(
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
 }
 
-export const pullEpochChangedMessage = 'the pull request changed and then changed back'
+export const pullChangedAndRevertedMessage = 'the pull request changed and then changed back'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {

@@ -9,11 +9,11 @@ import { createCommandPermissionChecker } from '../checks/ownership/ownership.ts
 import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import {
   type PermissionCheckResult,
-  type UnansweredCheckQuestion,
+  type PendingLookup,
   normalizeLogin,
 } from '../checks/ownership/principals.ts'
-import { toCheckQuestionKey } from '../checks/questions.ts'
-import type { CheckAnswers, CheckQuestion, InconclusiveAnswer } from '../checks/questions.ts'
+import { toLookupKey } from '../checks/questions.ts'
+import type { LookupResults, LookupRequest, InconclusiveLookupResult } from '../checks/questions.ts'
 import {
   findActivePullHold,
   parseOverrideCommand,
@@ -56,14 +56,14 @@ export const maxCommandsPerHour = 30
 const commandsAllowedOnClosedPulls: ReadonlySet<CommandName> = new Set(['rollback'])
 
 /** The questions to answer before deciding. Empty if there is no command to decide on. */
-export function collectCommandQuestions(
+export function collectCommandLookups(
   input: CommandEvaluationInput,
-  answers: CheckAnswers,
-): readonly CheckQuestion[] {
-  const questions = new Map<string, CheckQuestion>()
-  const listening: CheckAnswers = {
+  answers: LookupResults,
+): readonly LookupRequest[] {
+  const questions = new Map<string, LookupRequest>()
+  const listening: LookupResults = {
     get: (question) => {
-      questions.set(toCheckQuestionKey(question), question)
+      questions.set(toLookupKey(question), question)
       return answers.get(question)
     },
   }
@@ -76,21 +76,21 @@ export function collectCommandQuestions(
  * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
  * known yet, because order matters.
  */
-export function decideCommands(input: CommandEvaluationInput, answers: CheckAnswers) {
+export function decideCommands(input: CommandEvaluationInput, answers: LookupResults) {
   return evaluateCommands(input, answers, { stops: true })
 }
 
-interface CommandDecisionsWithQuestions {
+interface CommandDecisionsAndPendingLookups {
   readonly decisions: readonly CommandDecision[]
-  readonly open: readonly UnansweredCheckQuestion[]
+  readonly open: readonly PendingLookup[]
 }
 
 /** `stops`: whether to end at the first undecidable command. */
 function evaluateCommands(
   input: CommandEvaluationInput,
-  answers: CheckAnswers,
+  answers: LookupResults,
   { stops }: { stops: boolean },
-): CommandDecisionsWithQuestions {
+): CommandDecisionsAndPendingLookups {
   const decisions: CommandDecision[] = []
   const authorisation = memoizeOnce(() => createCommandPermissionChecker(input.check, answers))
   for (const { comment, author, parsed } of findUnrecordedCommands(input)) {
@@ -117,7 +117,7 @@ function evaluateCommands(
       })
       if (edits.kind === 'edited') continue
       if (edits.kind === 'unknown') {
-        if (stops) return { decisions, open: [toUnansweredCommentEditQuestion(comment, edits)] }
+        if (stops) return { decisions, open: [toPendingCommentEditLookup(comment, edits)] }
         continue
       }
     }
@@ -169,7 +169,7 @@ function* findUnrecordedCommands({
   }
 }
 
-function toUnansweredCommentEditQuestion({ id }: PullComment, { reason, retryAfter }: InconclusiveAnswer) {
+function toPendingCommentEditLookup({ id }: PullComment, { reason, retryAfter }: InconclusiveLookupResult) {
   return {
     question: `whether the command in comment ${id} was written by the author of the comment`,
     reason,
@@ -205,7 +205,7 @@ function isCommandPermitted(
 
 type FreezeCommandResolution =
   | { readonly kind: 'known'; readonly stop?: FreezeCommand | undefined }
-  | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
+  | { readonly kind: 'unknown'; readonly open: readonly PendingLookup[] }
 
 const branchNamePattern = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
 
@@ -217,7 +217,7 @@ const branchNamePattern = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
 function resolveFreezeCommand(
   { name, words = '' }: SlashCommand,
   { check }: CommandEvaluationInput,
-  answers: CheckAnswers,
+  answers: LookupResults,
 ): FreezeCommandResolution {
   if (name !== 'freeze' && name !== 'thaw') return { kind: 'known' }
   const { baseRef } = check.snapshot

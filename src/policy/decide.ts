@@ -9,7 +9,7 @@ import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import {
   findVerdictReasonsInRequiredChecks,
   requiredCheckRetrySeconds,
-  type AnsweredCheckRunQuestion,
+  type CompletedCheckRunLookup,
   getRequiredBotChecks,
 } from './required-checks.ts'
 import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
@@ -29,7 +29,7 @@ export interface VerdictInput {
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
   /** Results of the required checks of other Apps. An absent result does not pass. */
-  readonly required?: readonly AnsweredCheckRunQuestion[] | undefined
+  readonly required?: readonly CompletedCheckRunLookup[] | undefined
   readonly stopped?: readonly MergeFreeze[] | undefined
   /** GitHub's message when it rejected the merge. */
   readonly refused?: string | undefined
@@ -89,9 +89,9 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
     waiting: outcomes.flatMap((outcome) => outcome.waiting),
     ...(merge.kind === 'clean' && { result: { commit: merge.commit, tree: merge.tree } }),
   }
-  if (kind === 'unknown') return { ...verdict, retryAfter: getMinQuestionRetrySeconds(outcomes) }
+  if (kind === 'unknown') return { ...verdict, retryAfter: getMinLookupRetrySeconds(outcomes) }
   const others = outcomes.some(({ unanswered }) => unanswered.length > 0)
-    ? [getMinQuestionRetrySeconds(outcomes)]
+    ? [getMinLookupRetrySeconds(outcomes)]
     : []
   if (required.length > 0) return { ...verdict, retryAfter: Math.min(requiredCheckRetrySeconds, ...others) }
   // Retry an optional check's open questions while the pull request waits for something else.
@@ -269,7 +269,7 @@ function createVerdictReason(
 }
 
 /** Seconds until the first open question can be retried. Default: 60. */
-function getMinQuestionRetrySeconds(outcomes: readonly CheckOutcome[]): number {
+function getMinLookupRetrySeconds(outcomes: readonly CheckOutcome[]): number {
   const waits = outcomes.flatMap((outcome) =>
     outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
   )

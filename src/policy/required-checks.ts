@@ -1,22 +1,22 @@
 // Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
 import { checkDefinitions, type CheckId } from '@catalog-bot/findings/checks'
 import type { CommitSha } from '../pull-request/ids.ts'
-import { toCheckQuestionKey, type CheckRunLookupAnswer, type CheckQuestion } from '../checks/questions.ts'
+import { toLookupKey, type CheckRunLookupResult, type LookupRequest } from '../checks/questions.ts'
 import type { RequiredExternalCheck } from '../config/merge-settings.ts'
 import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
 import type { Config } from '../config/config.ts'
 
-export type CheckRunQuestion = Extract<CheckQuestion, { kind: 'check-run' }>
+export type CheckRunLookupRequest = Extract<LookupRequest, { kind: 'check-run' }>
 
-export interface AnsweredCheckRunQuestion {
-  readonly question: CheckRunQuestion
-  readonly answer: CheckRunLookupAnswer
+export interface CompletedCheckRunLookup {
+  readonly question: CheckRunLookupRequest
+  readonly answer: CheckRunLookupResult
 }
 
-export const toRequiredCheckQuestions = (
+export const toRequiredCheckLookups = (
   requires: readonly RequiredExternalCheck[],
   head: CommitSha,
-): readonly CheckRunQuestion[] =>
+): readonly CheckRunLookupRequest[] =>
   requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
 
 /** Seconds between two requests. Polls, because GitHub's check webhooks do not name a fork's pull request. */
@@ -33,12 +33,12 @@ export interface RequiredCheckVerdictReason {
 export function* findVerdictReasonsInRequiredChecks(
   requires: readonly RequiredExternalCheck[],
   head: CommitSha,
-  answers: readonly AnsweredCheckRunQuestion[] = [],
+  answers: readonly CompletedCheckRunLookup[] = [],
 ): Generator<RequiredCheckVerdictReason> {
-  const known = new Map(answers.map(({ question, answer }) => [toCheckQuestionKey(question), answer]))
-  for (const question of toRequiredCheckQuestions(requires, head)) {
+  const known = new Map(answers.map(({ question, answer }) => [toLookupKey(question), answer]))
+  for (const question of toRequiredCheckLookups(requires, head)) {
     const which = `the check ${question.name} from App ${question.app}`
-    const answer = known.get(toCheckQuestionKey(question))
+    const answer = known.get(toLookupKey(question))
     switch (answer?.kind) {
       case 'green':
         break

@@ -1,12 +1,12 @@
 // GitHub in catalog-bot's own types. Octokit's types never cross this port. For merging, see merge-api.ts and repository.ts.
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
-import type { AnswerByQuestionKind, CheckQuestion } from '../checks/questions.ts'
+import type { LookupResultByKind, LookupRequest } from '../checks/questions.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import type { ReportedCheck } from '../report/report-options.ts'
 import type { ReviewSuggestion } from '../report/report.ts'
 
-export type ForgeCheckQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
+export type ForgeLookupRequest = Exclude<LookupRequest, { kind: 'image' | 'bundle' | 'install' }>
 
 /** `name` is unique per head among catalog-bot's check runs. `digest` identifies the content. */
 export interface CheckRunContent extends ReportedCheck {
@@ -268,7 +268,7 @@ export interface Forge {
   /** The permissions of the App in this repository. Undefined if unknown. */
   permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects. Unclear answers are `unknown`. */
-  answer<Q extends ForgeCheckQuestion>(question: Q): Promise<AnswerByQuestionKind[Q['kind']]>
+  answer<Q extends ForgeLookupRequest>(question: Q): Promise<LookupResultByKind[Q['kind']]>
   readOwnReports(pull: PullNumber, head: CommitSha): Promise<BotCommentAndCheckRuns>
   /** catalog-bot's check runs on a commit, including commits without a pull request. */
   readOwnChecks(commit: CommitSha): Promise<BotCommentAndCheckRuns['checks']>

@@ -6,7 +6,7 @@ import type { ReportedPullHead } from '../policy/commands.ts'
 import type { CommandRecord } from '../policy/command-records.ts'
 
 /** A change in any of these starts a new epoch (docs/dev/threats.md#t21). */
-export interface PullEpochState {
+export interface ObservedPullState {
   readonly head: CommitSha
   readonly baseRef: string
   readonly config: string
@@ -31,7 +31,7 @@ export interface PullHistoryStore {
    * Records the current state and resolves to the epoch, which starts at 0. It increases whenever the state differs from the
    * previous one, even if it returns to an earlier one.
    */
-  observe(repository: RepositoryName, pull: PullNumber, state: PullEpochState): Promise<number>
+  observe(repository: RepositoryName, pull: PullNumber, state: ObservedPullState): Promise<number>
   /**
    * Records that catalog-bot's comment showed this head and change. `at`: GitHub's update time in ISO 8601 format. Repeating
    * the latest record has no effect, but going back to an earlier one does.

@@ -1,10 +1,10 @@
-import type { BundleImageAnswer, ImageLookupAnswer } from '../checks/questions.ts'
+import type { BundleImageLookupResult, ImageLookupResult } from '../checks/questions.ts'
 
 export interface ImageRegistry {
   /** Never rejects. A failure of a registry is an answer. */
-  resolve(reference: string, signal?: AbortSignalLike): Promise<ImageLookupAnswer>
+  resolve(reference: string, signal?: AbortSignalLike): Promise<ImageLookupResult>
   /** Never rejects because of a bundle image's content. Absent if bundles aren't inspected. */
-  readBundle?(reference: string, signal?: AbortSignalLike): Promise<BundleImageAnswer>
+  readBundle?(reference: string, signal?: AbortSignalLike): Promise<BundleImageLookupResult>
   /** Closes all connections. Pending questions are answered as unknown. */
   close(): Promise<void>
 }

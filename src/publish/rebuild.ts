@@ -9,7 +9,7 @@ import { writeBranchState, type BranchState, type PendingRebuild } from '../jobs
 import type { StateStore } from '../ports/state.ts'
 import type { Job } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { isBranchServedByBot, type JobContext } from '../jobs/job-context.ts'
+import { isBranchManagedByBot, type JobContext } from '../jobs/job-context.ts'
 import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import type { ForgeAction } from '../ports/forge.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
@@ -41,7 +41,7 @@ export async function queueRebuild(
   const { workflow, event, webhook } = config.rebuild
   if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
   // The administrator's secret may sign only merged content of served branches.
-  if (webhook !== undefined && !(await isBranchServedByBot(branch, ctx))) return { ...state, seen: tip }
+  if (webhook !== undefined && !(await isBranchManagedByBot(branch, ctx))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
   const changed = await findChangedCatalogs(state.seen, tip, config, ctx)

@@ -1,6 +1,6 @@
 // Derives the next steps from a verdict. Mentions people only if they can act now.
 import type { CheckOutcome, MergeUnblockingAction } from '../checks/check.ts'
-import { imageMissing } from '../checks/images/rules.ts'
+import { imageMissingRule } from '../checks/images/rules.ts'
 import { collectUnblockingUsers } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
@@ -56,7 +56,7 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
   if (kind === 'blocked') return fixes.length > 0 ? fixes : getStepsWithoutAssignee(verdict)
   const people = [...getReviewerSteps(verdict), ...getStepsWithoutAssignee(verdict)]
   if (kind === 'unknown')
-    return [...getUnansweredQuestionSteps(verdict, author.length + people.length > 0), ...author, ...people]
+    return [...getPendingLookupSteps(verdict, author.length + people.length > 0), ...author, ...people]
   return addAutomaticMergeNote([...author, ...people], verdict)
 }
 
@@ -140,7 +140,7 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
   const noun = groups === ownErrors.length ? 'error' : 'problem'
   const headline = `❌ ${groups === 1 ? `One ${noun}` : `${spellOutCount(groups)} ${noun}s`} to fix`
   // A pushed image is no new commit, so only a command starts the checks again.
-  const retry = errors.some(({ rule }) => rule === imageMissing.id)
+  const retry = errors.some(({ rule }) => rule === imageMissingRule.id)
     ? `If you only pushed the image, comment ${toCodeSpan('/recheck')} instead.`
     : 'catalog-bot then checks the pull request again within seconds.'
   return [
@@ -320,15 +320,15 @@ function getStepsWithoutAssignee({ reasons }: PullVerdict): readonly NextStep[] 
 }
 
 /** The check runs list the other questions. */
-const maxDisplayedUnansweredQuestions = 3
+const maxDisplayedPendingLookups = 3
 
-function getUnansweredQuestionSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
+function getPendingLookupSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
   const open = reasons
     .filter((reason) => reason.code === 'unanswered')
     .map(({ text }) => formatEscapedSentence(text))
-  const left = open.length - maxDisplayedUnansweredQuestions
+  const left = open.length - maxDisplayedPendingLookups
   const shown = [
-    ...open.slice(0, maxDisplayedUnansweredQuestions),
+    ...open.slice(0, maxDisplayedPendingLookups),
     ...(left > 0 ? [`And ${left} more.`] : []),
   ].join(' ')
   return [

@@ -93,7 +93,7 @@ function renderReviewSuggestions(verdict: PullVerdict, { fixes = [], rulesUrl, l
 }
 
 /** `checks`: names of existing check runs. They are not neutral, because GitHub counts neutral as success. */
-export function renderUnservedBranchReport(branch: string, checks: readonly string[]): PullReport {
+export function renderUnmanagedBranchReport(branch: string, checks: readonly string[]): PullReport {
   const why = `catalog-bot does not handle the branch ${toCodeSpan(branch, 200)}, so earlier results no longer apply.`
   const fix =
     'Change the base branch of this pull request, or ask a maintainer to add the branch to `branches` in `.github/catalog-bot.yml` on the default branch.'

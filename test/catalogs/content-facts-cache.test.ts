@@ -3,45 +3,45 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/catalog.ts'
+import { parsedCatalogFileVersion } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { createCatalogFileFactsCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
 import { renderedYamlDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
-let catalogFactsCacheDirectory: string
+let parsedCatalogFileCacheDirectory: string
 beforeEach(() => {
-  catalogFactsCacheDirectory = mkdtempSync(join(tmpdir(), 'facts-'))
+  parsedCatalogFileCacheDirectory = mkdtempSync(join(tmpdir(), 'facts-'))
 })
-afterEach(() => rmSync(catalogFactsCacheDirectory, { recursive: true, force: true }))
+afterEach(() => rmSync(parsedCatalogFileCacheDirectory, { recursive: true, force: true }))
 
 const catalogFileBytes = Buffer.from(renderedYamlDocuments.join('').repeat(10))
 const getVersionedCacheDirectory = (): string =>
-  join(catalogFactsCacheDirectory, `v${catalogFileFactsVersion}`)
+  join(parsedCatalogFileCacheDirectory, `v${parsedCatalogFileVersion}`)
 const listCacheFiles = (): string[] =>
   readdirSync(getVersionedCacheDirectory()).map((name) => join(getVersionedCacheDirectory(), name))
 
 describe('the cache of facts', () => {
   test('gives the very facts that reading gives, the first time and later', () => {
     const facts = parseCatalogFile(catalogFileBytes)
-    expect(createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
-    expect(createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
   })
 
   test('does not read a file that it knows', () => {
-    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)
+    createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const json = JSON.stringify({ ...parseCatalogFile(catalogFileBytes), packages: [] })
     writeFileSync(entry, `${createHash('sha256').update(json).digest('hex')}\n${json}`)
     expect(
-      createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes).packages,
+      createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes).packages,
     ).toEqual([])
   })
 
   test('keeps nothing of small files', () => {
-    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
-    expect(readdirSync(catalogFactsCacheDirectory)).toEqual([])
+    createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
+    expect(readdirSync(parsedCatalogFileCacheDirectory)).toEqual([])
   })
 
   test.each([
@@ -50,37 +50,37 @@ describe('the cache of facts', () => {
     ['empty', () => ''],
     ['something else', () => 'not facts\nat all'],
   ])('does not believe an entry that was %s, and replaces it', (_name, damage) => {
-    const facts = createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)
+    const facts = createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
     writeFileSync(entry, damage(good))
-    expect(createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 
   test('tells files apart by their content', () => {
     const other = Buffer.from(catalogFileBytes.toString().replaceAll('foo', 'bar'))
-    const cache = createCatalogFileFactsCache(catalogFactsCacheDirectory)
+    const cache = createParsedCatalogFileCache(parsedCatalogFileCacheDirectory)
     expect(cache.factsOf(catalogFileBytes).packages[0]?.name).toBe('foo')
     expect(cache.factsOf(other).packages[0]?.name).toBe('bar')
   })
 
   test('drops what is old and what another version of the reader wrote', () => {
-    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(catalogFileBytes)
+    createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)
     const [old = ''] = listCacheFiles()
     utimesSync(old, 0, 0)
-    mkdirSync(join(catalogFactsCacheDirectory, 'v0'))
-    createCatalogFileFactsCache(catalogFactsCacheDirectory).factsOf(
+    mkdirSync(join(parsedCatalogFileCacheDirectory, 'v0'))
+    createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(
       Buffer.concat([catalogFileBytes, catalogFileBytes]),
     )
-    expect(readdirSync(catalogFactsCacheDirectory)).toEqual([`v${catalogFileFactsVersion}`])
+    expect(readdirSync(parsedCatalogFileCacheDirectory)).toEqual([`v${parsedCatalogFileVersion}`])
     expect(listCacheFiles()).not.toContain(old)
   })
 
   test('is no cache, and no failure, where it cannot write', () => {
-    writeFileSync(join(catalogFactsCacheDirectory, 'file'), '')
+    writeFileSync(join(parsedCatalogFileCacheDirectory, 'file'), '')
     expect(
-      createCatalogFileFactsCache(join(catalogFactsCacheDirectory, 'file')).factsOf(catalogFileBytes),
+      createParsedCatalogFileCache(join(parsedCatalogFileCacheDirectory, 'file')).factsOf(catalogFileBytes),
     ).toEqual(parseCatalogFile(catalogFileBytes))
   })
 })

@@ -11,9 +11,9 @@ import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
 import {
-  cacheBundleUpgradeFacts,
-  siblingFactsCacheNamespace,
-  readSiblingBundleFacts,
+  cacheBundleUpgradeMetadata,
+  siblingBundleMetadataCacheNamespace,
+  readSiblingBundleMetadata,
 } from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
@@ -75,13 +75,13 @@ spec:
 test('unchanged bundles are not read again', async () => {
   const { entries, repository, read } = createPackageWithReadLog('twice', ['1.0.0', '1.1.0'])
   const cache = createInMemoryCache(systemClock)
-  const first = await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())
+  const first = await readSiblingBundleMetadata({ repository, cache }, entries, packageDirectory, new Map())
   expect([...(first ?? [])].map(([version, { name }]) => [version, name?.text])).toEqual([
     ['1.0.0', 'foo.v1.0.0'],
     ['1.1.0', 'foo.v1.1.0'],
   ])
   const reads = read.length
-  expect(await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())).toEqual(
+  expect(await readSiblingBundleMetadata({ repository, cache }, entries, packageDirectory, new Map())).toEqual(
     first,
   )
   expect(read.length).toBe(reads)
@@ -90,8 +90,8 @@ test('unchanged bundles are not read again', async () => {
 test('a bundle that was evaluated is not read again after its merge', async () => {
   const { entries, repository, read, filesOf } = createPackageWithReadLog('judged', ['2.0.0'])
   const cache = createInMemoryCache(systemClock)
-  await cacheBundleUpgradeFacts(cache, entries, `${packageDirectory}/2.0.0`, filesOf('2.0.0'))
-  const known = await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())
+  await cacheBundleUpgradeMetadata(cache, entries, `${packageDirectory}/2.0.0`, filesOf('2.0.0'))
+  const known = await readSiblingBundleMetadata({ repository, cache }, entries, packageDirectory, new Map())
   expect(known?.get('2.0.0')).toMatchObject({ name: { text: 'foo.v2.0.0' }, package: { text: 'foo' } })
   expect(read).toEqual([])
 })
@@ -102,7 +102,7 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
     mkdirSync(join(temporaryDirectory, other))
     writeFileSync(join(temporaryDirectory, other, 'x.json'), '')
   }
-  await readSiblingBundleFacts(
+  await readSiblingBundleMetadata(
     { repository, cache: createContentAddressedCache(temporaryDirectory) },
     entries,
     packageDirectory,
@@ -112,9 +112,9 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
   const [file = ''] = readdirSync(join(temporaryDirectory, 'neighbours-1'))
   const key = file.replace('.json', '')
   const cachedFacts = (
-    await createContentAddressedCache(temporaryDirectory).getCached(siblingFactsCacheNamespace, [key])
+    await createContentAddressedCache(temporaryDirectory).getCached(siblingBundleMetadataCacheNamespace, [key])
   ).get(key)
-  const read = await readSiblingBundleFacts(
+  const read = await readSiblingBundleMetadata(
     { repository, cache: createInMemoryCache(systemClock) },
     entries,
     packageDirectory,
@@ -135,13 +135,13 @@ test('a crafted file name cannot give two directories the same content key', () 
 })
 
 /** Digests of sample facts by version. If the test fails, the facts changed: raise the version and add a line. */
-const bundleFactsDigestByCacheVersion: Readonly<Record<string, string>> = {
+const bundleMetadataDigestByCacheVersion: Readonly<Record<string, string>> = {
   'neighbours 1': '5747f4bec9cf2794',
 }
 
 test('changed facts require a new version', async () => {
   const { entries, repository } = createPackageWithReadLog('version', ['1.0.0'])
-  const facts = await readSiblingBundleFacts(
+  const facts = await readSiblingBundleMetadata(
     { repository, cache: createInMemoryCache(systemClock) },
     entries,
     packageDirectory,
@@ -151,5 +151,5 @@ test('changed facts require a new version', async () => {
     .update(JSON.stringify([...(facts ?? [])]))
     .digest('hex')
     .slice(0, 16)
-  expect(digest).toBe(bundleFactsDigestByCacheVersion[siblingFactsCacheNamespace.name])
+  expect(digest).toBe(bundleMetadataDigestByCacheVersion[siblingBundleMetadataCacheNamespace.name])
 })

@@ -1,6 +1,6 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
-import { recordPullOnUnservedBranch } from '../../src/evaluate/record-evaluation.ts'
+import { recordPullOnUnmanagedBranch } from '../../src/evaluate/record-evaluation.ts'
 import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
 import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 
@@ -13,8 +13,8 @@ test('a pull request that went to another branch and came back is in another epo
   const { repository, pull, head, baseRef } = createTestPullSnapshot()
   const observeHead = () => store.observe(repository, pull, { head, baseRef, config: 'default' })
   expect(await observeHead()).toBe(0)
-  await recordPullOnUnservedBranch(createTestPullSnapshot({ baseRef: 'release' }), store)
-  await recordPullOnUnservedBranch(createTestPullSnapshot({ baseRef: 'release' }), store)
+  await recordPullOnUnmanagedBranch(createTestPullSnapshot({ baseRef: 'release' }), store)
+  await recordPullOnUnmanagedBranch(createTestPullSnapshot({ baseRef: 'release' }), store)
   expect(await observeHead()).toBe(2)
 })
 
@@ -28,6 +28,6 @@ test('a review that is first seen there is not of what comes back', async () => 
   const reviews = [
     { id: 7, author: null, state: 'approved', commit: null, submittedAt: '2026-11-23T00:00:00Z' },
   ] as const
-  await recordPullOnUnservedBranch(createTestPullSnapshot({ baseRef: 'release', reviews }), store)
+  await recordPullOnUnmanagedBranch(createTestPullSnapshot({ baseRef: 'release', reviews }), store)
   expect(await store.firstSeenReviews(repository, pull, 1, [7])).toEqual(new Map([[7, 0]]))
 })

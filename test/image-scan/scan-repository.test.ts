@@ -11,7 +11,7 @@ import { readScanState } from '../../src/image-scan/scan-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { ImageLookupAnswer } from '../../src/checks/questions.ts'
+import type { ImageLookupResult } from '../../src/checks/questions.ts'
 import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
@@ -27,17 +27,17 @@ import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
 const hourMs = 3600_000
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const createSuccessfulImageLookup = (of = imageDigest): ImageLookupAnswer => ({
+const createSuccessfulImageLookup = (of = imageDigest): ImageLookupResult => ({
   kind: 'ok',
   digest: of,
   mediaType: '',
   size: 1,
 })
-const missingImageLookupAnswer: ImageLookupAnswer = {
+const missingImageLookupResult: ImageLookupResult = {
   kind: 'missing',
   reason: 'the registry does not have it (404)',
 }
-const unavailableImageLookupAnswer: ImageLookupAnswer = {
+const unavailableImageLookupResult: ImageLookupResult = {
   kind: 'unknown',
   reason: 'it answered 503',
   retryAfter: 60,
@@ -61,7 +61,7 @@ afterAll(async () => {
 /** A separate repository for each test, and a bot that scans it when the test asks. */
 interface ImageScanScenario {
   readonly full: string
-  readonly answers: Map<string, ImageLookupAnswer>
+  readonly answers: Map<string, ImageLookupResult>
   readonly askedReferences: string[]
   /** Warnings in the log. */
   readonly warnings: string[]
@@ -109,7 +109,7 @@ async function createImageScanScenario(
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
   const clock: JobContext['app']['clock'] = { ...realClock, now: () => now }
-  const answers = new Map<string, ImageLookupAnswer>()
+  const answers = new Map<string, ImageLookupResult>()
   const askedReferences: string[] = []
   let left = Number.POSITIVE_INFINITY
   const warnings: string[] = []
@@ -210,7 +210,7 @@ describe('an image that disappears', () => {
   test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues()).toEqual([])
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     const [issue, ...more] = imageScanScenario.issues()
     expect(more).toEqual([])
@@ -228,7 +228,7 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is not reported if it is back at the second check', async () => {
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceHours(0)
     imageScanScenario.answers.delete(firstImageReference)
     await imageScanScenario.advanceHours(1.05)
@@ -237,12 +237,12 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is reported in the same issue as the next one, which is not rewritten while unchanged', async () => {
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     const before = countIssueWriteRequests()
     await imageScanScenario.advanceDay()
     expect(countIssueWriteRequests()).toBe(before)
-    imageScanScenario.answers.set(secondImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(secondImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues().map(({ title }) => title)).toEqual([
       '2 images in alpha are missing or changed',
@@ -251,7 +251,7 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('and comes back closes the issue with a comment, and the next one reopens it', async () => {
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     imageScanScenario.answers.delete(firstImageReference)
     await imageScanScenario.advanceDay()
@@ -264,7 +264,7 @@ describe('an image that disappears', () => {
     expect(issue?.comments.map(({ body }) => body)).toEqual([
       expect.stringMatching(/is available again.*closes this issue/),
     ])
-    imageScanScenario.answers.set(secondImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(secondImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues()).toHaveLength(1)
     expect(issue).toMatchObject({ state: 'open', title: '1 image in alpha is missing or changed' })
@@ -275,7 +275,7 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is no longer missing after its bundle is removed from the catalog', async () => {
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     await githubFixture.github.pushToBase(imageScanScenario.full, {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
@@ -285,8 +285,8 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is not reported again after a person closed the issue, unless it disappears again', async () => {
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
-    imageScanScenario.answers.set(secondImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
+    imageScanScenario.answers.set(secondImageReference, missingImageLookupResult)
     await imageScanScenario.advanceHours(0)
     await imageScanScenario.advanceHours(1.05)
     const [issue] = imageScanScenario.issues()
@@ -297,14 +297,14 @@ describe('an image that disappears', () => {
     imageScanScenario.answers.delete(firstImageReference)
     await imageScanScenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'not_planned' })
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues()).toHaveLength(1)
     expect(issue.state).toBe('open')
   }, 180_000)
 
   test('is counted in metrics, with the references checked and the end of the last scan', async () => {
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     const text = await imageScanScenario.ctx.app.metrics.registry.metrics()
     expect(text).toContain(`catalog_bot_scan_missing_references{repository="${imageScanScenario.full}"} 1`)
@@ -315,8 +315,8 @@ describe('an image that disappears', () => {
 })
 
 describe('not reported as missing', () => {
-  test.each<[string, ImageLookupAnswer]>([
-    ['an outage', unavailableImageLookupAnswer],
+  test.each<[string, ImageLookupResult]>([
+    ['an outage', unavailableImageLookupResult],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that is not queried', { kind: 'blocked', reason: 'not https' }],
   ])(
@@ -343,7 +343,7 @@ describe('not reported as missing', () => {
   test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
     await createScanScenarioWithCleanup({ ...catalogFiles, '.github/catalog-bot.yml': silent })
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.issues()).toEqual([])
   }, 180_000)
@@ -377,8 +377,8 @@ describe('the scope of a scan', () => {
       },
       { branch: 'other' },
     )
-    imageScanScenario.answers.set(secondImageReference, missingImageLookupAnswer)
-    imageScanScenario.answers.set(listed, missingImageLookupAnswer)
+    imageScanScenario.answers.set(secondImageReference, missingImageLookupResult)
+    imageScanScenario.answers.set(listed, missingImageLookupResult)
     await imageScanScenario.advanceHours(0)
     expect([...imageScanScenario.askedReferences].sort()).toEqual(
       [firstImageReference, secondImageReference, listed, related].sort(),
@@ -414,7 +414,7 @@ describe('the scope of a scan', () => {
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n',
     })
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     expect(imageScanScenario.askedReferences).not.toEqual([])
     expect(imageScanScenario.issues()).toEqual([])
@@ -451,7 +451,7 @@ describe('a scan of many references', () => {
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
-    for (const reference of many) imageScanScenario.answers.set(reference, unavailableImageLookupAnswer)
+    for (const reference of many) imageScanScenario.answers.set(reference, unavailableImageLookupResult)
     await imageScanScenario.advanceHours(0)
     // Four concurrent requests, five times in a row.
     expect(
@@ -463,7 +463,7 @@ describe('a scan of many references', () => {
 
   test('reports nothing after losing its lease while reading catalogs', async () => {
     await createScanScenarioWithCleanup()
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceHours(24)
     const { store: own } = imageScanScenario.ctx.app
     let renewals = 0
@@ -499,7 +499,7 @@ describe('a scan of many references', () => {
 describe('the issue', () => {
   test('is found again, not opened twice, if a process died before it stored the number', async () => {
     await createScanScenarioWithCleanup()
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(imageScanScenario.advanceDay()).rejects.toMatchObject({
@@ -515,7 +515,7 @@ describe('the issue', () => {
 
   test('is closed even if a process died before storing its number and no image is missing now', async () => {
     await createScanScenarioWithCleanup()
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(imageScanScenario.advanceDay()).rejects.toMatchObject({ retryable: true })
     await githubFixture.github.pushToBase(imageScanScenario.full, {
@@ -533,7 +533,7 @@ describe('the issue', () => {
       'All is well',
       `${missingImagesMarker}\nall is well`,
     )
-    imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+    imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
     await imageScanScenario.advanceDay()
     expect(forged).toMatchObject({ title: 'All is well', body: `${missingImagesMarker}\nall is well` })
     expect(imageScanScenario.issues().filter(({ app: by }) => by === githubFixture.app)).toHaveLength(1)
@@ -550,7 +550,7 @@ describe('the issue', () => {
     'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
       await createScanScenarioWithCleanup()
-      imageScanScenario.answers.set(firstImageReference, missingImageLookupAnswer)
+      imageScanScenario.answers.set(firstImageReference, missingImageLookupResult)
       forbid()
       try {
         await imageScanScenario.advanceDay()

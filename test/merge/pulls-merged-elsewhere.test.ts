@@ -4,7 +4,7 @@ import pino from 'pino'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import {
   reportPullMergedByOthers,
-  reportPullOnUnservedBranch,
+  reportPullOnUnmanagedBranch,
 } from '../../src/merge/pulls-merged-elsewhere.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
@@ -101,7 +101,7 @@ test('a pull request whose base is not served says so in its comment and check r
   })
   const snapshot = { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' }
   for (let times = 0; times < 2; times++)
-    await reportPullOnUnservedBranch(snapshot, createJobContext(), undefined)
+    await reportPullOnUnmanagedBranch(snapshot, createJobContext(), undefined)
   expect(listCommentBodies()).toHaveLength(1)
   expect(listCommentBodies()[0]).toContain('catalog-bot does not handle the branch `release-1`')
   const runs = mergeScenario.github.checkRuns(mergeScenario.pull)
@@ -110,7 +110,7 @@ test('a pull request whose base is not served says so in its comment and check r
 })
 
 test('nothing is said where catalog-bot had said nothing', async () => {
-  await reportPullOnUnservedBranch(
+  await reportPullOnUnmanagedBranch(
     { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' },
     createJobContext(),
     undefined,

@@ -4,11 +4,11 @@ import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { commandNames } from '../../src/pull-request/command.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
-import { createCheckAnswers, toCheckQuestionKey } from '../../src/checks/questions.ts'
-import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
+import { createLookupResults, toLookupKey } from '../../src/checks/questions.ts'
+import type { LookupResultByKind, LookupRequest } from '../../src/checks/questions.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import {
-  collectCommandQuestions,
+  collectCommandLookups,
   decideCommands,
   type CommandEvaluationInput,
 } from '../../src/policy/commands.ts'
@@ -81,8 +81,8 @@ function createCommandInput(
   }
 }
 
-type AnswerToCheckQuestion = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-function answerCheckQuestion(question: CheckQuestion): AnswerToCheckQuestion {
+type LookupResult = LookupResultByKind[keyof LookupResultByKind]
+function resolveCheckLookup(question: LookupRequest): LookupResult {
   if (question.kind === 'user') {
     const person = githubAccountByName[question.login]
     return person ? { kind: 'person', person } : { kind: 'nobody' }
@@ -93,13 +93,13 @@ function answerCheckQuestion(question: CheckQuestion): AnswerToCheckQuestion {
 
 function decideCommentCommands(
   given: CommandEvaluationInput,
-  world: (question: CheckQuestion) => AnswerToCheckQuestion = answerCheckQuestion,
+  world: (question: LookupRequest) => LookupResult = resolveCheckLookup,
 ) {
-  const known = new Map<string, AnswerToCheckQuestion>()
+  const known = new Map<string, LookupResult>()
   for (let round = 0; round < 6; round += 1)
-    for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
-      known.set(toCheckQuestionKey(question), world(question))
-  return decideCommands(given, createCheckAnswers(known))
+    for (const question of collectCommandLookups(given, createLookupResults(known)))
+      known.set(toLookupKey(question), world(question))
+  return decideCommands(given, createLookupResults(known))
 }
 const listCommandOutcomes = (given: CommandEvaluationInput) =>
   decideCommentCommands(given).decisions.map(({ record }) => record.outcome)
@@ -199,8 +199,8 @@ describe('T29: an edited or deleted comment is not a command', () => {
 })
 
 describe('T29: catalog-bot asks GitHub for edits that the timestamps of a comment do not show', () => {
-  const edits = (answerTo: AnswerToCheckQuestion) => (question: CheckQuestion) =>
-    question.kind === 'comment' ? answerTo : answerCheckQuestion(question)
+  const edits = (answerTo: LookupResult) => (question: LookupRequest) =>
+    question.kind === 'comment' ? answerTo : resolveCheckLookup(question)
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
@@ -237,7 +237,7 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
       ]),
       (question) => {
         askedQuestions.push(question.kind)
-        return answerCheckQuestion(question)
+        return resolveCheckLookup(question)
       },
     )
     expect(askedQuestions).not.toContain('comment')
@@ -303,10 +303,10 @@ describe('T31: who may give which command', () => {
   describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
     const answerWithBranches =
       (...branches: string[]) =>
-      (question: CheckQuestion): AnswerToCheckQuestion =>
+      (question: LookupRequest): LookupResult =>
         question.kind === 'branch'
           ? { kind: branches.includes(question.branch) ? 'yes' : 'no' }
-          : answerCheckQuestion(question)
+          : resolveCheckLookup(question)
     test.each([
       ['/freeze', 'main', '', ['frozen']],
       ['/freeze main', 'main', '', ['frozen']],
@@ -351,10 +351,10 @@ describe('T31: who may give which command', () => {
         }
     })
     test('wait if GitHub does not report whether the branch exists', () => {
-      const unknown: AnswerToCheckQuestion = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
+      const unknown: LookupResult = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
       const { decisions, open } = decideCommentCommands(
         createCommandInput([createComment('maria', '/freeze v1')]),
-        (question) => (question.kind === 'branch' ? unknown : answerCheckQuestion(question)),
+        (question) => (question.kind === 'branch' ? unknown : resolveCheckLookup(question)),
       )
       expect(decisions).toEqual([])
       expect(open).toMatchObject([{ reason: 'GitHub answered 503' }])

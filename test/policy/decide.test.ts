@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
-import { toRequiredCheckQuestions, getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { toRequiredCheckLookups, getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
-import type { CheckRunLookupAnswer } from '../../src/checks/questions.ts'
+import type { CheckRunLookupResult } from '../../src/checks/questions.ts'
 import {
   createVerdictInput,
   createTestPullSnapshot,
@@ -193,10 +193,10 @@ describe('the gate', () => {
   describe('with a required check of another App', () => {
     const requires = [{ app: 15368, name: 'build' }]
     const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
-    const [question] = toRequiredCheckQuestions(requires, createTestPullSnapshot().head)
+    const [question] = toRequiredCheckLookups(requires, createTestPullSnapshot().head)
     const decided = (required: VerdictInput['required']) =>
       decideVerdict(createVerdictInput({ config, required }))
-    const answered = (answer: CheckRunLookupAnswer, differences = {}) =>
+    const answered = (answer: CheckRunLookupResult, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
     test('merges if it passed, and does not retry', () => {

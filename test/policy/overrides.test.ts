@@ -5,16 +5,16 @@ import type { PullComment, GitHubAccount } from '../../src/pull-request/snapshot
 import { allRules, overridableRuleIds } from '../../src/checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type AnswerByQuestionKind,
-  type CheckQuestion,
+  createLookupResults,
+  toLookupKey,
+  type LookupResultByKind,
+  type LookupRequest,
 } from '../../src/checks/questions.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import {
   decideCommands,
-  collectCommandQuestions,
+  collectCommandLookups,
   type CommandEvaluationInput,
 } from '../../src/policy/commands.ts'
 import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
@@ -75,7 +75,7 @@ function createOverrideCheckInput(
   }
 }
 
-function answerCheckQuestion(question: CheckQuestion): AnswerByQuestionKind[keyof AnswerByQuestionKind] {
+function resolveCheckLookup(question: LookupRequest): LookupResultByKind[keyof LookupResultByKind] {
   if (question.kind === 'user')
     return {
       kind: 'person',
@@ -92,11 +92,11 @@ function decideOverrides(check: CheckInput) {
     change: 'c',
     records: [],
   }
-  const known = new Map<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>()
+  const known = new Map<string, LookupResultByKind[keyof LookupResultByKind]>()
   for (let round = 0; round < 4; round += 1)
-    for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
-      known.set(toCheckQuestionKey(question), answerCheckQuestion(question))
-  return decideCommands(given, createCheckAnswers(known)).decisions
+    for (const question of collectCommandLookups(given, createLookupResults(known)))
+      known.set(toLookupKey(question), resolveCheckLookup(question))
+  return decideCommands(given, createLookupResults(known)).decisions
 }
 
 const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'

@@ -39,7 +39,7 @@ const createCheckOutcome = (
   ...more,
 })
 const errorFindings = [{ severity: 'error' }] as unknown as CheckOutcome['findings']
-const unansweredQuestions = [{ question: 'q', reason: 'r', retryAfter: 1 }]
+const pendingLookups = [{ question: 'q', reason: 'r', retryAfter: 1 }]
 const requiredApprovals = [{ what: 'approval', who: ['alice'] }]
 const createPreviewCandidate = (
   outcomes: readonly CheckOutcome[],
@@ -114,7 +114,7 @@ describe('a preview', () => {
       'the images check is inconclusive',
       createPreviewCandidate([
         createCheckOutcome('validation'),
-        createCheckOutcome('images', { unanswered: unansweredQuestions }),
+        createCheckOutcome('images', { unanswered: pendingLookups }),
       ]),
       [createCommandRecord()],
     ],

@@ -87,14 +87,14 @@ export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly
       const end = start + textEncoder.encode(JSON.stringify(blob)).length
       const location = { file, document, start, end, line: document + 1, column: 1 }
       start = end + 1
-      addBlobToCatalogFacts(catalog, blob, location)
+      addBlobToCatalog(catalog, blob, location)
     })
   }
   return catalog
 }
 
 /* oxlint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return */
-function addBlobToCatalogFacts(catalog: Record<string, any[]>, blob: any, location: any): void {
+function addBlobToCatalog(catalog: Record<string, any[]>, blob: any, location: any): void {
   const mark = { line: location.line, column: location.column }
   const { schema, name = '', package: of = '' } = blob
   if (schema === 'olm.package')

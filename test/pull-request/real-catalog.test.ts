@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { type CatalogFileFacts, assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
+import { type ParsedCatalogFile, assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { describePullRequestChange } from '../../src/pull-request/describe-change.ts'
 import { toBlobSha } from '../../src/pull-request/ids.ts'
@@ -24,12 +24,12 @@ function buildCatalogChange(path: string, edit: (text: string) => string) {
     readdirSync(join(catalogDirectory, name)).map((file) => `${name}/${file}`),
   )
   const edited = new TextEncoder().encode(edit(new TextDecoder().decode(read(path))))
-  const facts = new Map<string, CatalogFileFacts>(
+  const facts = new Map<string, ParsedCatalogFile>(
     names
       .filter((name) => name < 'l' || name === path)
       .map((name) => [`${catalogRoot}/${name}`, parseCatalogFile(read(name))]),
   )
-  const catalog = (files: Map<string, CatalogFileFacts>) =>
+  const catalog = (files: Map<string, ParsedCatalogFile>) =>
     assembleCatalog([...files].map(([file, its]) => ({ path: file, facts: its })))
   const file = `${catalogRoot}/${path}`
   const entry = (digit: string) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) })

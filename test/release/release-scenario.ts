@@ -7,7 +7,7 @@ import { releaseBundles, isReleaseJobNeeded } from '../../src/release/release-bu
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { releaseStateNamespace } from '../../src/release/open-release.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
-import type { BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../src/checks/questions.ts'
+import type { BundleImageLookupResult, ImageLookupResult, LookupRequest } from '../../src/checks/questions.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { computeRelease, UnsafeOverwriteError } from '../../src/release/worker/compute-release.ts'
@@ -33,7 +33,7 @@ export interface ReleaseScenario {
   readonly repo: ReturnType<GitHubFixture['github']['repository']>
   readonly enqueued: { readonly job: Job; readonly seconds: number }[]
   /** The registry's answers by reference. References without an answer are missing. */
-  readonly images: Map<string, ImageLookupAnswer | BundleImageAnswer>
+  readonly images: Map<string, ImageLookupResult | BundleImageLookupResult>
   /** References that the registry was asked about. */
   readonly questions: string[]
   /** Puts the image of a version into the registry, built from its directory or from that of version `from`. */
@@ -82,7 +82,7 @@ export async function createReleaseScenario(
     }),
   })
   const enqueuedJobs: { job: Job; seconds: number }[] = []
-  const images = new Map<string, ImageLookupAnswer | BundleImageAnswer>()
+  const images = new Map<string, ImageLookupResult | BundleImageLookupResult>()
   const questions: string[] = []
   const missing = { kind: 'missing', reason: 'the registry does not have it' } as const
   const octokit = await app.octokit(it.installation.id)
@@ -111,7 +111,7 @@ export async function createReleaseScenario(
         writeState: (...of: Parameters<Store['writeState']>) => effect(() => store.writeState(...of)),
       },
       registries: {
-        forEvaluation: () => async (question: CheckQuestion) => {
+        forEvaluation: () => async (question: LookupRequest) => {
           const reference = 'reference' in question ? question.reference : ''
           questions.push(reference)
           return images.get(reference) ?? missing

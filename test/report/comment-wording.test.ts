@@ -37,7 +37,7 @@ const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}) =
   ).comment
 }
 const countOccurrences = (text: string, part: string) => text.split(part).length - 1
-const unansweredCheckQuestion = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
+const pendingLookup = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
 
 describe('findings of one rule and package are grouped', () => {
   test('a shared fix appears once, and each location and each different message is listed', () => {
@@ -147,7 +147,7 @@ describe('errors with another next step', () => {
   test('the comment does not claim that no approval is needed if an answer is missing', () => {
     const text = renderReportForOutcome({
       findings: [createErrorOf('bundle-edited')],
-      unanswered: [unansweredCheckQuestion],
+      unanswered: [pendingLookup],
     })
     expect(text).not.toContain('No approval')
   })
@@ -170,12 +170,12 @@ describe('errors with another next step', () => {
 describe('if an answer is missing', () => {
   const nothingToDo = 'No action is needed.'
   test('the comment states that no action is needed if there is no other problem', () => {
-    expect(renderReportForOutcome({ unanswered: [unansweredCheckQuestion] })).toContain(nothingToDo)
+    expect(renderReportForOutcome({ unanswered: [pendingLookup] })).toContain(nothingToDo)
   })
   test.each([
-    ['an approval', { unanswered: [unansweredCheckQuestion], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
-    ['a draft to be made ready', { unanswered: [unansweredCheckQuestion] }, { draft: true }],
-    ['a label to be removed', { unanswered: [unansweredCheckQuestion] }, { labels: ['hold'] }],
+    ['an approval', { unanswered: [pendingLookup], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
+    ['a draft to be made ready', { unanswered: [pendingLookup] }, { draft: true }],
+    ['a label to be removed', { unanswered: [pendingLookup] }, { labels: ['hold'] }],
   ])('the comment does not state this next to %s', (_what, outcome, snapshot) => {
     const text = renderReportForOutcome(outcome, snapshot)
     expect(text).toContain('🔄')

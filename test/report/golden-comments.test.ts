@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { marked } from 'marked'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, launchBrowser } from '../browser.ts'
-import { reportSkipped } from '../left-out.ts'
+import { reportSkippedTest } from '../left-out.ts'
 import { goldenCommentRenderers } from './render-golden-comments.ts'
 
 const goldenCommentsDirectory = join(import.meta.dirname, 'golden')
@@ -126,7 +126,7 @@ const pageInspectionScript = `[...document.querySelectorAll('article')].map((art
 
 describe('in a browser', () => {
   const withBrowser = hasBrowser ? test : test.skip
-  if (!hasBrowser) reportSkipped('chromium')
+  if (!hasBrowser) reportSkippedTest('chromium')
   let browser: Browser
   let page: Page
   beforeAll(async () => {

@@ -15,7 +15,7 @@ const installFinding: Finding = {
   why: 'y',
   fix: 'f',
 }
-const unansweredQuestions = [
+const pendingLookups = [
   { question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 },
 ]
 
@@ -37,7 +37,7 @@ describe('an optional install check', () => {
   })
 
   test('is neutral if the result is inconclusive', () => {
-    const { run, comment } = renderInstallReport({ unanswered: unansweredQuestions, isOptional: true })
+    const { run, comment } = renderInstallReport({ unanswered: pendingLookups, isOptional: true })
     expect(run).toMatchObject({ status: 'completed', conclusion: 'neutral' })
     expect(run?.summary).toContain('the registry is away')
     expect(comment).toContain('❔ install inconclusive')
@@ -45,7 +45,7 @@ describe('an optional install check', () => {
 })
 
 test('a required install check stays in progress while an answer is missing', () => {
-  const { run } = renderInstallReport({ unanswered: unansweredQuestions })
+  const { run } = renderInstallReport({ unanswered: pendingLookups })
   expect(run).toMatchObject({ status: 'in_progress' })
   expect(run?.conclusion).toBeUndefined()
 })

@@ -6,8 +6,8 @@ import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file
 import { describePullRequestChange, renderChangeAsMermaid } from '../../src/pull-request/describe-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import { computeFindingFix } from '../../src/checks/fixes/fix-finding.ts'
-import { imageByTag, imageMissing } from '../../src/checks/images/rules.ts'
-import { newPackage, notOwner, fileOutsidePackages } from '../../src/checks/ownership/rules.ts'
+import { imageByTagRule, imageMissingRule } from '../../src/checks/images/rules.ts'
+import { newPackageRule, notOwnerRule, fileOutsidePackagesRule } from '../../src/checks/ownership/rules.ts'
 import { validationCheck } from '../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
@@ -243,7 +243,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       images: {
         findings: [
           createFinding(
-            imageByTag,
+            imageByTagRule,
             createCatalogLocation('tidepool', findLineNumber(taggedImageCatalogYaml, 'bundle:v0.5')),
             {
               reference: 'quay.io/acme/tidepool-bundle:v0.5',
@@ -263,7 +263,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       images: {
         findings: [
           createFinding(
-            imageMissing,
+            imageMissingRule,
             createCatalogLocation('lighthouse', findLineNumber(text, 'version: 1.1.0') - 8),
             {
               reference: `quay.io/acme/lighthouse-bundle@${imageDigest}`,
@@ -279,7 +279,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       ...lighthousePackageUpdateInputs,
       ownership: {
         findings: [
-          createFinding(notOwner, createCatalogLocation('lighthouse', 1), {
+          createFinding(notOwnerRule, createCatalogLocation('lighthouse', 1), {
             path: getCatalogPath('lighthouse'),
             package: 'lighthouse',
             author: 'alice',
@@ -296,7 +296,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       after: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       ownership: {
         findings: [
-          createFinding(newPackage, createCatalogLocation('lighthouse', 1), {
+          createFinding(newPackageRule, createCatalogLocation('lighthouse', 1), {
             path: getCatalogPath('lighthouse'),
             package: 'lighthouse',
             unblock: ['maria', 'max'],
@@ -367,7 +367,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       ownership: {
         findings: [
           createFinding(
-            fileOutsidePackages,
+            fileOutsidePackagesRule,
             { file: 'Makefile', line: 1, column: 1 },
             { path: 'Makefile', unblock: ['maria'] },
           ),

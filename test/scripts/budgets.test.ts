@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals'
-import { checkBudgets } from '../../scripts/budgets.ts'
+import { checkCodeSizeBudgets } from '../../scripts/budgets.ts'
 
 const createSourceFiles = (count: number, text: string) =>
   new Map(Array.from({ length: count }, (_, index) => [`src/merge/file-${index}.ts`, text]))
 
 test('a project within all limits passes', () => {
-  expect(checkBudgets(createSourceFiles(3, 'export const one = 1\n')).exceeded).toEqual([])
+  expect(checkCodeSizeBudgets(createSourceFiles(3, 'export const one = 1\n')).exceeded).toEqual([])
 })
 
 test('too many files and too long functions are named', () => {
   const longFunction = `export function run() {\n${'  call()\n'.repeat(130)}}\n`
-  const { exceeded, table } = checkBudgets(createSourceFiles(200, longFunction))
+  const { exceeded, table } = checkCodeSizeBudgets(createSourceFiles(200, longFunction))
   expect(exceeded).toEqual([
     expect.stringMatching(/^lines of evaluate, policy, merge: 26400, but at most \d+ are allowed$/),
     expect.stringMatching(/^files of evaluate, policy, merge: 200, but at most \d+ are allowed$/),

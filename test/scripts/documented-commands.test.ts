@@ -1,6 +1,6 @@
 // The reader of documented commands: what counts as a command, where it is run, and what a page must not mention.
 import { describe, expect, test } from '@jest/globals'
-import { findCommands, findLineNotPrinted, partsOf } from '../../scripts/documented-commands.mjs'
+import { findDocumentedCommands, findMissingOutputLine, splitCompositeCommand } from '../../scripts/documented-commands.mjs'
 
 const packageScripts = {
   test: 'jest',
@@ -9,7 +9,7 @@ const packageScripts = {
   check: 'npm run lint && npm run types && npm test',
   timed: 'node scripts/run-steps.mjs lint+types test',
 }
-const parseCommandsOnPage = (text: string) => findCommands('PAGE.md', text, packageScripts)
+const parseCommandsOnPage = (text: string) => findDocumentedCommands('PAGE.md', text, packageScripts)
 const listCommandStringsOnPage = (text: string) =>
   parseCommandsOnPage(text).commands.map(({ command }) => command)
 
@@ -60,10 +60,10 @@ describe('the output on a page', () => {
 
   test('is printed line by line, without lines in between unless "…" allows them', () => {
     const output = 'start\n\none\n  two\nthree\n'
-    expect(findLineNotPrinted(['one', 'two'], output)).toBeUndefined()
-    expect(findLineNotPrinted(['one', '…', 'three'], output)).toBeUndefined()
-    expect(findLineNotPrinted(['one', 'three'], output)).toBe('three')
-    expect(findLineNotPrinted(['one', '2'], output)).toBe('2')
+    expect(findMissingOutputLine(['one', 'two'], output)).toBeUndefined()
+    expect(findMissingOutputLine(['one', '…', 'three'], output)).toBeUndefined()
+    expect(findMissingOutputLine(['one', 'three'], output)).toBe('three')
+    expect(findMissingOutputLine(['one', '2'], output)).toBe('2')
   })
 })
 
@@ -84,8 +84,8 @@ describe('a page', () => {
 })
 
 test('a script that only runs other scripts is run when they are', () => {
-  expect(partsOf('npm run check', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
-  expect(partsOf('npm run timed', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
-  expect(partsOf('npm run lint', packageScripts)).toEqual(['npm run lint'])
-  expect(partsOf('npm ci && npm test', packageScripts)).toEqual(['npm ci && npm test'])
+  expect(splitCompositeCommand('npm run check', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
+  expect(splitCompositeCommand('npm run timed', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
+  expect(splitCompositeCommand('npm run lint', packageScripts)).toEqual(['npm run lint'])
+  expect(splitCompositeCommand('npm ci && npm test', packageScripts)).toEqual(['npm ci && npm test'])
 })

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { checkLanguage } from '../../scripts/language.ts'
+import { checkWording } from '../../scripts/language.ts'
 
-const findLanguageProblems = (file: string, text: string) =>
-  checkLanguage(file, text).map((it) => [it.line, it.what, it.text])
+const findWordingProblems = (file: string, text: string) =>
+  checkWording(file, text).map((it) => [it.line, it.what, it.text])
 
 test('finds private terms in names, comments, and messages, with their lines', () => {
   const source = [
@@ -12,7 +12,7 @@ test('finds private terms in names, comments, and messages, with their lines', (
     '  return toldPulls.map((it) => `${it}: nobody approved`)',
     '}',
   ].join('\n')
-  expect(findLanguageProblems('src/a.ts', source)).toEqual([
+  expect(findWordingProblems('src/a.ts', source)).toEqual([
     [1, 'comment', 'anew'],
     [2, 'name', 'mostPages'],
     [3, 'name', 'whatStops'],
@@ -24,11 +24,11 @@ test('finds private terms in names, comments, and messages, with their lines', (
 test('accepts plain sentences, code, and the words of commands', () => {
   const source =
     "// Retries, because the registry did not respond.\nconst maxPages = 3\nfail('Push a fix.')\n"
-  expect(findLanguageProblems('src/a.ts', source)).toEqual([])
+  expect(findWordingProblems('src/a.ts', source)).toEqual([])
   expect(
-    findLanguageProblems('docs/a.md', 'Run `catalog-bot landings`.\n\n```sh\n# by itself\n```\n'),
+    findWordingProblems('docs/a.md', 'Run `catalog-bot landings`.\n\n```sh\n# by itself\n```\n'),
   ).toEqual([])
-  expect(findLanguageProblems('docs/a.md', 'Fine.\nIt merges by itself.\n')).toEqual([
+  expect(findWordingProblems('docs/a.md', 'Fine.\nIt merges by itself.\n')).toEqual([
     [2, 'document', 'by itself'],
   ])
 })

@@ -41,7 +41,7 @@ test('a new check is in every list, passes unrelated changes, and can have rules
   }
   writeRule(temporaryDirectory, 'costs-money', 'price-tags')
   expect(readFileSync(join(temporaryDirectory, 'src/checks/price-tags/rules.ts'), 'utf8')).toMatch(
-    /^\/\/ .*\nimport \{ defineRule \} from .*\n\nexport const costsMoney = defineRule/,
+    /^\/\/ .*\nimport \{ defineRule \} from .*\n\nexport const costsMoneyRule = defineRule/,
   )
   expect(readFileSync(join(temporaryDirectory, 'src/checks/all-rules.ts'), 'utf8')).toContain(
     '  ...Object.values(priceTagsRules),\n',

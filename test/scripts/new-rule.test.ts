@@ -135,7 +135,7 @@ describe('a new rule', () => {
       expect(existsSync(join(projectRoot, foundIn))).toBe(true)
       expect(describeNextSteps('three-heads', kind)).toContain(foundIn)
     }
-    expect(describeNextSteps('three-heads', 'image')).toContain('createFinding(threeHeads, place, data)')
+    expect(describeNextSteps('three-heads', 'image')).toContain('createFinding(threeHeadsRule, place, data)')
     expect(describeNextSteps('three-heads', 'opm-bundle')).toContain("opm's message")
     expect(describeNextSteps('three-heads')).toContain('src/checks/validation/rules/three-heads.ts')
   })
@@ -177,7 +177,7 @@ describe('a new rule', () => {
     rmSync(join(temporaryDirectory, 'src/checks/validation/rules'), { recursive: true })
     writeRule(temporaryDirectory, 'three-heads')
     const list = readFileSync(join(temporaryDirectory, 'src/checks/validation/rules.ts'), 'utf8')
-    expect(list).toContain('export const catalogRules: readonly CatalogRule[] = [threeHeads]\n')
+    expect(list).toContain('export const catalogRules: readonly CatalogRule[] = [threeHeadsRule]\n')
   })
 
   test('about bundles is added to an existing suite', () => {

@@ -95,7 +95,7 @@ const serviceAccountFiles: OriginFiles = {
   'operators/plain/1.1.0/manifests/account.yaml':
     'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, namespace: elsewhere}\n',
 }
-const ownedCrdYaml = (group: string) =>
+const createOwnedCrdYaml = (group: string) =>
   `  customresourcedefinitions: {owned: [{name: plains.example.com, version: v1, kind: Plain${group}, description: A.}]}\n`
 
 const baseBranchFiles: OriginFiles = {
@@ -149,7 +149,7 @@ test.each<[string, string, OriginFiles]>([
     {
       ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', {
-        spec: replacesFieldYamlLine + ownedCrdYaml(', group: example.com'),
+        spec: replacesFieldYamlLine + createOwnedCrdYaml(', group: example.com'),
       }),
       ...crdFiles,
     },

@@ -1,6 +1,6 @@
 // What runs for a change, and the final table of longer runs.
 import { expect, test } from '@jest/globals'
-import { describeSteps } from '../../scripts/step-times.mjs'
+import { formatStepTimes } from '../../scripts/step-times.mjs'
 import { planTouchedFilesChecks } from '../../scripts/touched.ts'
 
 test('lints code and runs the tests of its importers', () => {
@@ -27,10 +27,10 @@ test('the final table has a line for each step and a line with the sum', () => {
     { name: 'lint', clock: 1.25, processor: 2 },
     { name: 'types', clock: 10, processor: 18.5 },
   ]
-  expect(describeSteps(steps).split('\n').slice(1)).toEqual([
+  expect(formatStepTimes(steps).split('\n').slice(1)).toEqual([
     '       1.3        2.0  lint',
     '      10.0       18.5  types',
     '      11.3       20.5  all',
   ])
-  expect(describeSteps([{ name: 'lint', clock: 1, processor: undefined }])).toContain('         -  lint')
+  expect(formatStepTimes([{ name: 'lint', clock: 1, processor: undefined }])).toContain('         -  lint')
 })

@@ -80,7 +80,7 @@ function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[
 }
 
 const gitObjects = new GitObjects()
-const memoryRepository = createInMemoryGitObjectReader(gitObjects)
+const inMemoryRepository = createInMemoryGitObjectReader(gitObjects)
 const temporaryDirectory = createTemporaryDirectory('simulated')
 let randomHistoryCommits: readonly CommitSha[] = []
 let realGitMirror: GitMirror
@@ -108,11 +108,11 @@ afterAll(async () => {
 describe('in memory and in git', () => {
   test('commits and trees have the same ids and the same content', async () => {
     for (const commit of randomHistoryCommits) {
-      const tree = await memoryRepository.treeOf(commit)
+      const tree = await inMemoryRepository.treeOf(commit)
       expect(await realGitMirror.treeOf(commit)).toBe(tree)
-      expect(await realGitMirror.parentsOf(commit)).toEqual(await memoryRepository.parentsOf(commit))
-      expect(await realGitMirror.messageOf(commit)).toBe(await memoryRepository.messageOf(commit))
-      expect(await realGitMirror.list(tree)).toEqual(await memoryRepository.list(tree))
+      expect(await realGitMirror.parentsOf(commit)).toEqual(await inMemoryRepository.parentsOf(commit))
+      expect(await realGitMirror.messageOf(commit)).toBe(await inMemoryRepository.messageOf(commit))
+      expect(await realGitMirror.list(tree)).toEqual(await inMemoryRepository.list(tree))
     }
   })
 
@@ -121,23 +121,23 @@ describe('in memory and in git', () => {
     const kinds = new Set<string>()
     for (let count = 0; count < 16; count++) {
       const [base, head] = [dice.of(randomHistoryCommits), dice.of(randomHistoryCommits)]
-      const bases = await memoryRepository.mergeBases(base, head)
+      const bases = await inMemoryRepository.mergeBases(base, head)
       expect(await realGitMirror.mergeBases(base, head)).toEqual(bases)
-      expect(await realGitMirror.contains(base, head)).toBe(await memoryRepository.contains(base, head))
-      expect(await realGitMirror.wasTip(base, head)).toBe(await memoryRepository.wasTip(base, head))
+      expect(await realGitMirror.contains(base, head)).toBe(await inMemoryRepository.contains(base, head))
+      expect(await realGitMirror.wasTip(base, head)).toBe(await inMemoryRepository.wasTip(base, head))
       expect(await realGitMirror.firstParents(head, base)).toEqual(
-        await memoryRepository.firstParents(head, base),
+        await inMemoryRepository.firstParents(head, base),
       )
-      const [from, to] = [await memoryRepository.treeOf(base), await memoryRepository.treeOf(head)]
-      expect(await realGitMirror.diff(from, to)).toEqual(await memoryRepository.diff(from, to))
+      const [from, to] = [await inMemoryRepository.treeOf(base), await inMemoryRepository.treeOf(head)]
+      expect(await realGitMirror.diff(from, to)).toEqual(await inMemoryRepository.diff(from, to))
       const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
       const [theirs, ours] = [
         await realGitMirror.readIncomingCommits(base, head),
-        await memoryRepository.readIncomingCommits(base, head),
+        await inMemoryRepository.readIncomingCommits(base, head),
       ]
       expect(theirs.commits.toSorted(byId)).toEqual(ours.commits.toSorted(byId))
       if (bases.length !== 1) continue
-      const merged = await memoryRepository.merge(base, head, 'Merge pull request 1\n')
+      const merged = await inMemoryRepository.merge(base, head, 'Merge pull request 1\n')
       kinds.add(merged.kind)
       expect(await realGitMirror.merge(base, head, 'Merge pull request 1\n')).toEqual(merged)
     }

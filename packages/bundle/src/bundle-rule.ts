@@ -40,7 +40,7 @@ export function parseRuleSuiteSelectors(
   return { suites: [...found] }
 }
 
-export interface BundleRuleSignature {
+export interface BundleRuleInputAndHit {
   readonly judges: 'bundle'
   readonly given: readonly [bundle: RegistryBundle]
   readonly hit: {
@@ -59,7 +59,7 @@ export const defineBundleRule = createRuleDefiner({
   overridable: true,
 })
 
-export type BundleRule = FindingRuleWithFinder<object, BundleRuleSignature>
+export type BundleRule = FindingRuleWithFinder<object, BundleRuleInputAndHit>
 
 export function* runBundleRule(
   rule: BundleRule,

@@ -19,7 +19,7 @@ export interface LocatedString {
   readonly at: Location
 }
 
-export interface BundleUpgradeFacts {
+export interface BundleUpgradeMetadata {
   /** From the ClusterServiceVersion; absent or empty without one. */
   readonly name?: LocatedString
   readonly version?: LocatedString
@@ -36,10 +36,10 @@ export interface BundleUpgradeFacts {
  * Never throws. Omits unreadable values, which `validateBundle` reports. Without exact locations, every value points to
  * the start of its file, because finding a location costs as much as reading the file.
  */
-export function readBundleUpgradeFacts(
+export function readBundleUpgradeMetadata(
   files: BundleFiles,
   { places = true }: { readonly places?: boolean } = {},
-): BundleUpgradeFacts {
+): BundleUpgradeMetadata {
   const locate: BundleFieldLocator = places
     ? createBundleFieldLocator(files)
     : (file) => ({ file, line: 1, column: 1 })

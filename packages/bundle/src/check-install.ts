@@ -13,10 +13,10 @@ import {
 } from './plain/bundle-object.ts'
 import { type FieldPath, convertParsedValueToJson } from './manifest-document.ts'
 import {
-  missingManifestField,
-  mistypedManifestField,
-  unknownManifestField,
-  invalidExample,
+  missingManifestFieldRule,
+  mistypedManifestFieldRule,
+  unknownManifestFieldRule,
+  invalidExampleRule,
 } from './rules/reported-rules.ts'
 import { readPartialRegistryBundle } from './registry-bundle.ts'
 import { findSchemaName, type SchemaType, csvSchema } from './kubernetes/schemas.ts'
@@ -65,14 +65,14 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
           const data = { object: name, field: formatFieldPath(path) }
           switch (kind) {
             case 'unknown':
-              return [createFinding(unknownManifestField, locate(object, path), data)]
+              return [createFinding(unknownManifestFieldRule, locate(object, path), data)]
             case 'type':
               if (rejected.has(formatFieldLocationKey(object.file, path))) return []
-              return [createFinding(mistypedManifestField, locate(object, path), { ...data, wanted, found })]
+              return [createFinding(mistypedManifestFieldRule, locate(object, path), { ...data, wanted, found })]
             case 'missing':
               return isFieldReportedByOtherRule(object, path)
                 ? []
-                : [createFinding(missingManifestField, locate(object, path.slice(0, -1)), data)]
+                : [createFinding(missingManifestFieldRule, locate(object, path.slice(0, -1)), data)]
           }
         },
       )
@@ -134,7 +134,7 @@ export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
         if (schema === undefined) return []
         const name = `${kind} ${getStringAtPath(example, 'metadata', 'name')}`.trimEnd()
         return findSchemaProblems(schema, asObjectOrEmpty(example)).map(({ path, problem }) =>
-          createFinding(invalidExample, locate(csv, ['metadata', 'annotations', annotation]), {
+          createFinding(invalidExampleRule, locate(csv, ['metadata', 'annotations', annotation]), {
             example: name,
             problem: `${formatFieldPath(path) || 'it'} ${problem}`,
           }),

@@ -50,14 +50,14 @@ export const csvInstallStructType = createStructType('registry.csvSpec', {
   }),
 })
 
-const definitionKeyStructType = createStructType('registry.DefinitionKey', {
+const apiDefinitionKeyStructType = createStructType('registry.DefinitionKey', {
   ...gvkStructFields,
   name: stringType,
 })
 
 export const apiDefinitionsStructType = createStructType('struct', {
-  owned: createSliceType(definitionKeyStructType),
-  required: createSliceType(definitionKeyStructType),
+  owned: createSliceType(apiDefinitionKeyStructType),
+  required: createSliceType(apiDefinitionKeyStructType),
 })
 
 export const relatedImageStructType = createStructType('declcfg.RelatedImage', {

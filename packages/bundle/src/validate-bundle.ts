@@ -21,22 +21,22 @@ import { bundleAnnotationKeys, parseAnnotationsAsStrings } from './bundle-metada
 import { runBundleRule } from './bundle-rule.ts'
 import { bundleContentRules } from './content-rules.ts'
 import {
-  collidingFileNames,
-  hiddenBundleFile,
-  labelsDisagree,
-  bracesInPlainBundle,
-  largeBundleContent,
-  misnamedAnnotationsFile,
-  missingBundleAnnotation,
-  movedBundleDirectory,
-  nestedBundleDirectory,
-  oversizedBundleContent,
-  severalCsvs,
-  severalDocumentsInManifest,
-  undecodableManifest,
-  unreadableBundle,
-  wrongBundleFormat,
-  brokenChart,
+  collidingFileNamesRule,
+  hiddenBundleFileRule,
+  labelsDisagreeRule,
+  bracesInPlainBundleRule,
+  largeBundleContentRule,
+  misnamedAnnotationsFileRule,
+  missingBundleAnnotationRule,
+  movedBundleDirectoryRule,
+  nestedBundleDirectoryRule,
+  oversizedBundleContentRule,
+  severalCsvsRule,
+  severalDocumentsInManifestRule,
+  undecodableManifestRule,
+  unreadableBundleRule,
+  wrongBundleFormatRule,
+  brokenChartRule,
 } from './rules/reported-rules.ts'
 import { readPartialRegistryBundle } from './registry-bundle.ts'
 import { validateCsv } from './validate-csv.ts'
@@ -69,7 +69,7 @@ export function validateBundle(
   const findings: Finding[] = []
   if (format === undefined)
     findings.push(
-      createFinding(unreadableBundle, undefined, {
+      createFinding(unreadableBundleRule, undefined, {
         reason: 'the bundle contains neither manifests nor a chart',
         isEmpty: true,
       }),
@@ -84,7 +84,7 @@ export function validateBundle(
       const { bundle, rejections } = readPartialRegistryBundle(files)
       const locate = createBundleFieldLocator(files)
       for (const { message: reason, at } of rejections)
-        findings.push(createFinding(unreadableBundle, at && locate(at.file, at.path), { reason }))
+        findings.push(createFinding(unreadableBundleRule, at && locate(at.file, at.path), { reason }))
       if (bundle) {
         findings.push(...validateCsv(bundle, locate))
         for (const rule of bundleContentRules)
@@ -104,34 +104,34 @@ function toFileStartLocation(file: string): Location {
 function* validateManifests(files: BundleFiles, format: BundleFormat): Generator<Finding> {
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
-      yield createFinding(nestedBundleDirectory, toFileStartLocation(path), { path })
+      yield createFinding(nestedBundleDirectoryRule, toFileStartLocation(path), { path })
   yield* validateBundleFileNames(files)
   const csvs: string[] = []
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const document = readManifest(bytes)
     if (document.kind === 'unreadable') {
-      yield createFinding(undecodableManifest, toFileStartLocation(file), { file, reason: document.reason })
+      yield createFinding(undecodableManifestRule, toFileStartLocation(file), { file, reason: document.reason })
       continue
     }
     const kind = getMapValue(document.value, 'kind')
     if (kind?.kind !== 'string' || kind.value === '') {
-      yield createFinding(undecodableManifest, toFileStartLocation(file), { file, reason: 'it has no kind' })
+      yield createFinding(undecodableManifestRule, toFileStartLocation(file), { file, reason: 'it has no kind' })
       continue
     }
     if (kind.value === 'ClusterServiceVersion') csvs.push(file)
     // plain+v0 reads every document.
     if (format === 'registry+v1' && document.documents > 1)
-      yield createFinding(severalDocumentsInManifest, toFileStartLocation(file), {
+      yield createFinding(severalDocumentsInManifestRule, toFileStartLocation(file), {
         file,
         documents: document.documents,
       })
     if (format === 'plain+v0')
       for (const { line, reason } of findExtraYamlDocumentProblems(bytes))
-        yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
+        yield createFinding(undecodableManifestRule, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeUtf8LikeGo(bytes).includes('{{'))
-      yield createFinding(bracesInPlainBundle, toFileStartLocation(file), { file })
+      yield createFinding(bracesInPlainBundleRule, toFileStartLocation(file), { file })
   }
-  if (csvs.length > 1) yield createFinding(severalCsvs, toFileStartLocation(csvs[1] ?? ''), { names: csvs })
+  if (csvs.length > 1) yield createFinding(severalCsvsRule, toFileStartLocation(csvs[1] ?? ''), { names: csvs })
 }
 
 /** Hidden names, and names that map to the same key of the ConfigMap that OLM unpacks into. */
@@ -140,11 +140,11 @@ function* validateBundleFileNames(files: BundleFiles): Generator<Finding> {
   for (const directory of ['manifests', 'metadata'])
     for (const [file] of findFilesInDirectory(files, directory, { hidden: true })) {
       const name = file.slice(directory.length + 1)
-      if (name.startsWith('.')) yield createFinding(hiddenBundleFile, toFileStartLocation(file), { file })
+      if (name.startsWith('.')) yield createFinding(hiddenBundleFileRule, toFileStartLocation(file), { file })
       const key = name.replace(/[^-._a-zA-Z0-9]/g, '-')
       const other = keys.get(key)
       if (other !== undefined)
-        yield createFinding(collidingFileNames, toFileStartLocation(file), { file, other, key })
+        yield createFinding(collidingFileNamesRule, toFileStartLocation(file), { file, other, key })
       keys.set(key, file)
     }
 }
@@ -165,7 +165,7 @@ function* validateBundleAnnotations(
   const file = first?.file ?? 'labels'
   const annotations = first?.annotations
   if (first && file !== 'metadata/annotations.yaml')
-    yield createFinding(misnamedAnnotationsFile, toFileStartLocation(file), { file })
+    yield createFinding(misnamedAnnotationsFileRule, toFileStartLocation(file), { file })
   const getAnnotation = (key: string) => {
     const value = annotations ? getMapValue(annotations, key) : undefined
     if (!annotations) return key in labels ? trimSpaceLikeGo(labels[key] ?? '') : undefined
@@ -175,25 +175,25 @@ function* validateBundleAnnotations(
     for (const key of Object.values(bundleAnnotationKeys)) {
       const [label, annotation] = [labels[key], getAnnotation(key)]
       if (label !== undefined && annotation !== undefined && trimSpaceLikeGo(label) !== annotation)
-        yield createFinding(labelsDisagree, toFileStartLocation(file), { key, label, annotation })
+        yield createFinding(labelsDisagreeRule, toFileStartLocation(file), { key, label, annotation })
     }
   const { defaultChannel, mediaType, manifests, metadata, ...others } = bundleAnnotationKeys
   for (const key of [mediaType, manifests, metadata, ...Object.values(others)])
     if ((getAnnotation(key) ?? '') === '')
-      yield createFinding(missingBundleAnnotation, toFileStartLocation(file), { key, file })
+      yield createFinding(missingBundleAnnotationRule, toFileStartLocation(file), { key, file })
   if (getAnnotation(defaultChannel) === '')
-    yield createFinding(missingBundleAnnotation, toFileStartLocation(file), { key: defaultChannel, file })
+    yield createFinding(missingBundleAnnotationRule, toFileStartLocation(file), { key: defaultChannel, file })
   const named = getAnnotation(mediaType) ?? ''
   // opm's own name for plain bundles has no version.
   if (named !== '' && named !== format && !(named === 'plain' && format === 'plain+v0'))
-    yield createFinding(wrongBundleFormat, toFileStartLocation(file), { named, found: format })
+    yield createFinding(wrongBundleFormatRule, toFileStartLocation(file), { named, found: format })
   for (const [key, wanted] of [
     [manifests, 'manifests/'],
     [metadata, 'metadata/'],
   ] as const) {
     const value = getAnnotation(key) ?? ''
     if (value !== '' && value.replace(/^\.?\/|\/+$/g, '') !== wanted.slice(0, -1))
-      yield createFinding(movedBundleDirectory, toFileStartLocation(file), { key, value, wanted })
+      yield createFinding(movedBundleDirectoryRule, toFileStartLocation(file), { key, value, wanted })
   }
 }
 
@@ -222,9 +222,9 @@ function* validatePackedBundleSize(
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
   const biggestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
   const data = { bytes, limit: maxUnpackedBundleBytes, largest: biggestFiles }
-  if (bytes > maxUnpackedBundleBytes) yield createFinding(oversizedBundleContent, undefined, data)
+  if (bytes > maxUnpackedBundleBytes) yield createFinding(oversizedBundleContentRule, undefined, data)
   else if (bytes > maxUnpackedBundleBytes * unpackedSizeWarningRatio)
-    yield createFinding(largeBundleContent, undefined, data)
+    yield createFinding(largeBundleContentRule, undefined, data)
 }
 
 /** Checks the parts of a helm+v3 bundle that don't need Helm's engine: the chart's metadata and structure. */
@@ -232,7 +232,7 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
   const root = findHelmChartDirectory(files) ?? ''
   const file = `${root}Chart.yaml`
   const createBrokenChartFinding = (problem: string) =>
-    createFinding(brokenChart, { file, line: 1, column: 1 }, { problem })
+    createFinding(brokenChartRule, { file, line: 1, column: 1 }, { problem })
   const document = readManifest(files.get(file) ?? new Uint8Array(0))
   if (document.kind === 'unreadable') {
     yield createBrokenChartFinding(`${file} can't be parsed: ${document.reason}`)

@@ -10,13 +10,13 @@ import { installableObjectKinds } from './plain/supported-kinds.ts'
 import type { PropertyOrDependency } from './bundle-metadata.ts'
 import { type RegistryBundle, getApisDefinedByCrds, type ManifestObject } from './registry-bundle.ts'
 import {
-  brokenExamples,
-  invalidCsvName,
-  kindNotBundled,
-  malformedDependency,
-  serviceAccountBundled,
-  unownedCrd,
-  unusableInstallModes,
+  brokenExamplesRule,
+  invalidCsvNameRule,
+  kindNotBundledRule,
+  malformedDependencyRule,
+  serviceAccountBundledRule,
+  unownedCrdRule,
+  unusableInstallModesRule,
 } from './rules/reported-rules.ts'
 
 const joinGvkParts = (...parts: readonly string[]): string => parts.join(' ')
@@ -31,10 +31,10 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
     [replaced, ['spec', 'replaces']],
   ] as const)
     if (name.length > 63 || (!dnsSubdomainPattern.test(name) && (name !== '' || path[0] === 'metadata')))
-      yield createFinding(invalidCsvName, locate(csv.file, path), { name })
+      yield createFinding(invalidCsvNameRule, locate(csv.file, path), { name })
 
   for (const { name, file } of findUnownedCrds(bundle))
-    yield createFinding(unownedCrd, locate(file, ['metadata', 'name']), { crd: name, file })
+    yield createFinding(unownedCrdRule, locate(file, ['metadata', 'name']), { crd: name, file })
 
   // Like operator-framework/api, ignores accounts that only permissions name, because OLM uses an existing account.
   const accounts = new Set(
@@ -44,25 +44,25 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
   )
   for (const { kind, name, file } of objects) {
     if (!installableObjectKinds.has(kind))
-      yield createFinding(kindNotBundled, locate(file, ['kind']), { file, kind, name })
+      yield createFinding(kindNotBundledRule, locate(file, ['kind']), { file, kind, name })
     if (kind === 'ServiceAccount' && accounts.has(name))
-      yield createFinding(serviceAccountBundled, locate(file, ['metadata', 'name']), { name, file })
+      yield createFinding(serviceAccountBundledRule, locate(file, ['metadata', 'name']), { name, file })
   }
 
   const modes = findInstallModesProblem(csv.data)
   if (modes !== undefined)
-    yield createFinding(unusableInstallModes, locate(csv.file, ['spec', 'installModes']), { problem: modes })
+    yield createFinding(unusableInstallModesRule, locate(csv.file, ['spec', 'installModes']), { problem: modes })
   for (const annotation of exampleAnnotationKeys) {
     const text = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', annotation)
     if (typeof text === 'string' && text !== '' && !isValidExamplesJson(text))
-      yield createFinding(brokenExamples, locate(csv.file, ['metadata', 'annotations', annotation]), {
+      yield createFinding(brokenExamplesRule, locate(csv.file, ['metadata', 'annotations', annotation]), {
         annotation,
       })
   }
   for (const [index, dependency] of dependencies.entries()) {
     const problem = findDependencyProblem(dependency)
     if (problem !== undefined)
-      yield createFinding(malformedDependency, locate(dependenciesFile, ['dependencies', index]), {
+      yield createFinding(malformedDependencyRule, locate(dependenciesFile, ['dependencies', index]), {
         type: dependency.type,
         problem,
       })

@@ -55,7 +55,7 @@ export interface FindingRule<Data = never> {
 }
 
 /** The input of rules of one kind, and the location and subject that a hit contains in addition to its data. */
-export interface FindingRuleSignature {
+export interface RuleInputAndHit {
   readonly judges: RuleSubjectKind
   readonly given: readonly unknown[]
   readonly hit: object
@@ -64,7 +64,7 @@ export interface FindingRuleSignature {
 /** A rule that finds its own hits. A rule without `find` only provides the text for code elsewhere. */
 export interface FindingRuleWithFinder<
   Data extends object,
-  Kind extends FindingRuleSignature,
+  Kind extends RuleInputAndHit,
 > extends FindingRule<Data> {
   readonly judges: Kind['judges']
   find(...given: Kind['given']): Iterable<Kind['hit'] & { readonly data: Data }>
@@ -75,10 +75,10 @@ export type FindingRuleWithoutFormatter = Omit<FindingRule, 'format'>
 
 /**
  * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of
- * the kinds of FindingRuleSignature, the rule has a `find`.
+ * the kinds of RuleInputAndHit, the rule has a `find`.
  */
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data>
-export function defineRule<Data extends object, Kind extends FindingRuleSignature>(
+export function defineRule<Data extends object, Kind extends RuleInputAndHit>(
   rule: FindingRuleWithFinder<Data, Kind>,
 ): FindingRuleWithFinder<Data, Kind>
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data> {
@@ -91,7 +91,7 @@ type RuleWithDefaults<Rule, Defaults> = Omit<Rule, keyof Defaults> &
 /** A `defineRule` that adds `Defaults`. */
 export interface RuleDefiner<Defaults> {
   <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
-  <Data extends object, Kind extends FindingRuleSignature>(
+  <Data extends object, Kind extends RuleInputAndHit>(
     rule: RuleWithDefaults<FindingRuleWithFinder<Data, Kind>, Defaults>,
   ): FindingRuleWithFinder<Data, Kind>
 }

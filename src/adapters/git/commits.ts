@@ -10,7 +10,7 @@ import {
 } from '../../pull-request/ids.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import type { LocalGit } from './run-git.ts'
+import type { GitRunner } from './run-git.ts'
 import {
   maxCommitObjectBytes,
   maxPushedFileBytes,
@@ -22,7 +22,7 @@ import {
 import { readTreeObjectEntries } from './trees.ts'
 
 interface IncomingCommitsReaderOptions {
-  readonly git: LocalGit
+  readonly git: GitRunner
   readonly objects: GitObjectReader
   /** Files above this many bytes are named. Default: GitHub's limit. */
   readonly maxFileBytes?: number
@@ -83,7 +83,7 @@ export async function readCommit(objects: GitObjectReader, id: CommitSha): Promi
 
 /** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */
 export async function findMergeBases(
-  git: LocalGit,
+  git: GitRunner,
   one: CommitSha,
   other: CommitSha,
 ): Promise<readonly CommitSha[]> {
@@ -98,7 +98,7 @@ export async function findMergeBases(
 
 /** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
 export async function isOnFirstParentChain(
-  git: LocalGit,
+  git: GitRunner,
   tip: CommitSha,
   commit: CommitSha,
 ): Promise<boolean> {
@@ -111,7 +111,7 @@ export async function isOnFirstParentChain(
 
 /** See GitRepository.firstParents. */
 export async function listFirstParentChain(
-  git: LocalGit,
+  git: GitRunner,
   tip: CommitSha,
   since: CommitSha,
 ): Promise<readonly CommitSha[]> {
@@ -182,7 +182,7 @@ function buildParentsByCommit(
 
 /** Each commit with its parents, children before them; undefined when there are too many. */
 async function readIncomingCommitParents(
-  git: LocalGit,
+  git: GitRunner,
   base: CommitSha,
   head: CommitSha,
 ): Promise<ReadonlyMap<CommitSha, readonly CommitSha[]> | undefined> {
@@ -268,7 +268,7 @@ async function readWorkflowTreeId(objects: GitObjectReader, commit: CommitSha): 
 
 /** The object id at the workflows' path in each commit, or `none`. */
 async function listWorkflowTreeIdsWithGit(
-  git: LocalGit,
+  git: GitRunner,
   commits: ReadonlySet<CommitSha>,
 ): Promise<ReadonlyMap<CommitSha, string>> {
   const ids = [...commits]
@@ -285,7 +285,7 @@ async function listWorkflowTreeIdsWithGit(
 
 /** The states of the newest commits of the base below a merge whose parents differ. */
 async function listBaseWorkflowTreeIds(
-  git: LocalGit,
+  git: GitRunner,
   base: CommitSha,
   merge: CommitSha,
 ): Promise<ReadonlySet<string | undefined>> {
@@ -296,7 +296,7 @@ async function listBaseWorkflowTreeIds(
 
 /** Skipped for a single commit, whose files are in the merged tree. Undefined: too much to list. */
 async function findLargeIncomingBlobs(
-  git: LocalGit,
+  git: GitRunner,
   base: CommitSha,
   head: CommitSha,
   maxFileBytes: number,

@@ -2,7 +2,7 @@
 // that the server deleted.
 import type { PullNumber } from '../../pull-request/ids.ts'
 import { GitError, isGitError } from './git-error.ts'
-import { runGit, type LocalGit } from './run-git.ts'
+import { runGit, type GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import {
   type GitRemote,
@@ -152,7 +152,7 @@ export interface GitFetchOptions {
   readonly remote: GitRemote
   readonly timeout: number
   readonly signal: AbortSignal
-  readonly local: LocalGit
+  readonly local: GitRunner
   readonly objects: GitObjectReader
 }
 
@@ -249,7 +249,7 @@ async function fetchRefsOrFindMissingRef(
 const lockConflictPattern = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
 const maxLockConflictFetchAttempts = 5
 
-async function deleteRefs(git: LocalGit, refs: readonly string[]): Promise<void> {
+async function deleteRefs(git: GitRunner, refs: readonly string[]): Promise<void> {
   await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })
 }
 

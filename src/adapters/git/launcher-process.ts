@@ -7,7 +7,7 @@ export interface ProcessLauncherRequest {
   readonly order?: ProcessSpec
 }
 
-export type ProcessLauncherReply = { readonly id: number } & (
+export type ProcessLauncherResponse = { readonly id: number } & (
   | { readonly ended: ProcessResult }
   | { readonly failed: { readonly code: string | undefined; readonly message: string } }
 )
@@ -21,7 +21,7 @@ process.on('message', ({ id, order }: ProcessLauncherRequest) => {
   }
   const controller = new AbortController()
   abortControllerByRequestId.set(id, controller)
-  const sendReply = (launcherReply: ProcessLauncherReply) => {
+  const sendReply = (launcherReply: ProcessLauncherResponse) => {
     abortControllerByRequestId.delete(id)
     if (process.connected) process.send?.(launcherReply, () => undefined)
   }

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ProcessLauncherReply, ProcessLauncherRequest } from './launcher-process.ts'
+import type { ProcessLauncherResponse, ProcessLauncherRequest } from './launcher-process.ts'
 import { runProcess, type ProcessResult, type ProcessRunner } from './run-process.ts'
 
 export interface ProcessLauncher {
@@ -69,7 +69,7 @@ function startLauncherProcess() {
   }
   child.on('error', end)
   child.on('exit', () => end(new Error('the process that launches Git has exited')))
-  child.on('message', (reply: ProcessLauncherReply) => {
+  child.on('message', (reply: ProcessLauncherResponse) => {
     const one = waiting.get(reply.id)
     waiting.delete(reply.id)
     if (waiting.size === 0) rest()

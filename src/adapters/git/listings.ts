@@ -18,7 +18,7 @@ import {
   formatTooManyPathsMessage,
   compareTreeObjects,
 } from './trees.ts'
-import type { LocalGit } from './run-git.ts'
+import type { GitRunner } from './run-git.ts'
 
 interface TreeListing {
   readonly tree: TreeSha
@@ -41,7 +41,7 @@ const maxCachedTreeDiffPaths = 50_000
 const maxCachedTreePathCounts = 100
 
 export class TreeListingCache {
-  readonly #git: LocalGit
+  readonly #git: GitRunner
   readonly #objects: GitObjectReader
   readonly #maxPaths: number
   readonly #cachedListings = new Map<TreeSha, TreeListing>()
@@ -52,7 +52,7 @@ export class TreeListingCache {
     () => 1,
   )
 
-  constructor(git: LocalGit, objects: GitObjectReader, maxPaths: number) {
+  constructor(git: GitRunner, objects: GitObjectReader, maxPaths: number) {
     this.#git = git
     this.#objects = objects
     this.#maxPaths = maxPaths

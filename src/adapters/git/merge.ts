@@ -12,7 +12,7 @@ import { deflateSync } from 'node:zlib'
 import { toCommitSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { GitMergeResult } from '../../ports/repository.ts'
 import { GitError } from './git-error.ts'
-import type { LocalGit } from './run-git.ts'
+import type { GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { parseMergeTreeOutput } from './parse-output.ts'
 import { readCommit, readLinearHistory } from './commits.ts'
@@ -62,7 +62,7 @@ export function requireValidCommitIdentity(signature: CommitIdentity): CommitIde
 }
 
 export interface GitMergeContext {
-  readonly git: LocalGit
+  readonly git: GitRunner
   readonly objects: GitObjectReader
   readonly diff: TreeDiffFunction
   readonly isWellWritten: TreeListingCache['isWellWritten']
@@ -112,7 +112,7 @@ export async function mergeCommits(
 
 /** Sorted: none for unrelated histories, several after criss-cross merges. */
 async function findMergeBases(
-  git: LocalGit,
+  git: GitRunner,
   base: CommitSha,
   head: CommitSha,
 ): Promise<readonly CommitSha[]> {

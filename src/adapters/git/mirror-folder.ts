@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { toCommitSha, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
 import { fetchRefs, fetchTestMergeCommit, type GitFetchOptions, FetchScheduler } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
-import { runGit, type LocalGit } from './run-git.ts'
+import { runGit, type GitRunner } from './run-git.ts'
 import { type CatFileObjectReader, type GitObjectReader } from './object-reader.ts'
 import { toMirrorBranchRef, toMirrorTestMergeRef } from './remote.ts'
 
@@ -16,13 +16,13 @@ const maxMirrorLooseObjects = 5000
 /** Milliseconds between recreations of a mirror because of missing objects. */
 const minMirrorRecreateIntervalMs = 60 * 60_000
 
-type MirrorConnection = Omit<GitFetchOptions, 'local' | 'objects'>
+type MirrorFetchOptions = Omit<GitFetchOptions, 'local' | 'objects'>
 
 /** The mirror's folder: notices damage, and fetches into it or starts it from scratch. */
 export class MirrorFolder {
-  readonly #git: LocalGit
+  readonly #git: GitRunner
   readonly #reader: CatFileObjectReader
-  readonly #connection: MirrorConnection
+  readonly #connection: MirrorFetchOptions
   // Set when the folder is damaged (a power cut, a bad disk, manual cleanup): the next fetch starts from scratch.
   #isDamaged = false
   #recreatedAt = -Infinity
@@ -31,13 +31,13 @@ export class MirrorFolder {
   /** Branches with any state here. Asking git once is enough. */
   readonly #knownBranches = new Set<string>()
 
-  constructor(git: LocalGit, reader: CatFileObjectReader, connection: MirrorConnection) {
+  constructor(git: GitRunner, reader: CatFileObjectReader, connection: MirrorFetchOptions) {
     this.#git = git
     this.#reader = reader
     this.#connection = connection
   }
 
-  readonly local: LocalGit = (args, more) => this.#detectCorruption(this.#git(args, more))
+  readonly local: GitRunner = (args, more) => this.#detectCorruption(this.#git(args, more))
 
   readonly objects: GitObjectReader = {
     read: (id, limit) => this.#detectCorruption(this.#reader.read(id, limit)),
@@ -183,7 +183,7 @@ function isPossibleMirrorDamageError(error: unknown): boolean {
 }
 
 /** Whether the folder is a repository whose refs lead to existing objects. If git can't start, it counts as sound. */
-async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean> {
+async function isMirrorIntact(git: GitRunner, directory: string): Promise<boolean> {
   for (const part of ['HEAD', 'objects', 'refs']) if (!(await pathExists(join(directory, part)))) return false
   try {
     return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
@@ -209,7 +209,7 @@ export async function readRef(objects: GitObjectReader, ref: string): Promise<Co
  * Joins a mirror's packs and removes what dead processes left. Unreferenced objects remain for two weeks, because
  * merge commits wait to be pushed. Joins packs if there are many. True when it did.
  */
-async function repackMirrorIfNeeded(git: LocalGit, directory: string): Promise<boolean> {
+async function repackMirrorIfNeeded(git: GitRunner, directory: string): Promise<boolean> {
   const packs = (await listDirectoryEntryNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),
   ).length

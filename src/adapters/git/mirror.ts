@@ -15,7 +15,7 @@ import {
   readIncomingCommits,
 } from './commits.ts'
 import { GitError } from './git-error.ts'
-import { createLocalGit, type LocalGit, readGitVersion } from './run-git.ts'
+import { createGitRunner, type GitRunner, readGitVersion } from './run-git.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
 import { TreeListingCache } from './listings.ts'
 import { requireValidCommitIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
@@ -88,7 +88,7 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
 
   const closing = new AbortController()
   const { signal } = closing
-  const git = createLocalGit({ directory, timeout: timeouts.local, signal, staysInGroup })
+  const git = createGitRunner({ directory, timeout: timeouts.local, signal, staysInGroup })
   const reader = createCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
   const folder = new MirrorFolder(git, reader, { directory, remote, timeout: timeouts.fetch, signal })
   const { local, objects } = folder
@@ -136,7 +136,7 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
 }
 
 /** Reads about commits, which need neither the server nor the listings. */
-function createHistoryReader(local: LocalGit, objects: GitObjectReader) {
+function createHistoryReader(local: GitRunner, objects: GitObjectReader) {
   return {
     treeOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).tree,
     parentsOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).parents,

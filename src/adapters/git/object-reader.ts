@@ -51,7 +51,7 @@ interface ObjectReadRequest {
 }
 
 /** The request that the next header line answers. */
-interface PendingCatFileReply {
+interface PendingCatFileResponse {
   readonly request: ObjectReadRequest
   readonly step: 'info' | 'contents'
 }
@@ -115,7 +115,7 @@ class CatFileProcess {
   readonly #staysInGroup
   readonly #lost: (request: ObjectReadRequest, error: GitError) => void
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
-  readonly #expected: PendingCatFileReply[] = []
+  readonly #expected: PendingCatFileResponse[] = []
   #alive = true
   #header = ''
   #body: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined
@@ -205,7 +205,7 @@ class CatFileProcess {
     this.#unwritten = []
   }
 
-  #sendRequest(request: ObjectReadRequest, step: PendingCatFileReply['step']): void {
+  #sendRequest(request: ObjectReadRequest, step: PendingCatFileResponse['step']): void {
     this.#expected.push({ request, step })
     // Deferred, because callers waiting for the same answers ask again right after them.
     if (this.#unwritten.length === 0) process.nextTick(() => this.#write())

@@ -81,7 +81,7 @@ const enforcedGitConfig: readonly (readonly [string, string])[] = [
 
 const minGitVersion = [2, 38] as const
 
-export type LocalGit = (
+export type GitRunner = (
   args: readonly string[],
   more?: Partial<Pick<GitCommandOptions, 'input' | 'answers' | 'environment' | 'records' | 'limit'>>,
 ) => Promise<GitOutput>
@@ -247,12 +247,12 @@ function writeTrustedCertificates(
   return trustedCertificatesFilePath
 }
 
-export function createLocalGit(options: {
+export function createGitRunner(options: {
   directory: string
   timeout: number
   signal: AbortSignal
   staysInGroup?: boolean | undefined
-}): LocalGit {
+}): GitRunner {
   // A listing of a million paths has about 150 MB; this is twice that.
   return (args, more = {}) => runGit({ args, limit: 300 * 1024 * 1024, ...options, ...more })
 }

@@ -3,7 +3,7 @@
 import { toBlobSha, toTreeSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
 import { GitError, isGitError } from './git-error.ts'
-import type { LocalGit } from './run-git.ts'
+import type { GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import {
   parseRawDiff,
@@ -54,7 +54,7 @@ const maxTreeObjectBytes = 64 * 1024 * 1024
 
 /** Differences between two trees: no rename detection, modes and submodules included, sorted by path. */
 export async function diffTrees(
-  git: LocalGit,
+  git: GitRunner,
   before: TreeSha,
   after: TreeSha,
   maxPaths: number,
@@ -113,7 +113,7 @@ export const formatTooManyPathsMessage = (maxPaths: number): string =>
  * trees and holds every difference in memory: what is too large has to be known before.
  */
 export async function rejectTreeWithTooManyPaths(
-  git: LocalGit,
+  git: GitRunner,
   tree: TreeSha,
   maxPaths: number,
 ): Promise<void> {
@@ -129,7 +129,7 @@ export async function rejectTreeWithTooManyPaths(
 
 /** Every file below a directory, sorted by path. */
 export async function listDirectory(
-  git: LocalGit,
+  git: GitRunner,
   objects: GitObjectReader,
   tree: TreeSha,
   directory: string,
@@ -140,7 +140,7 @@ export async function listDirectory(
   return parseLsTreeOutput(await readTreeListing(git, toTreeSha(start.oid), maxPaths), `${directory}/`)
 }
 
-export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<Buffer> {
+export async function readTreeListing(git: GitRunner, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
   const { stdout } = await replaceTooLargeErrorMessage(
     () => git(args, getGitTreeOutputLimits(maxPaths)),

@@ -1,23 +1,23 @@
 // Three-valued answers to questions about people: in doubt, the answer is unknown (T27).
 import { z } from 'zod'
 import {
-  toCheckQuestionKey,
-  type AnswerByQuestionKind,
-  type RepositoryRoleAnswer,
+  toLookupKey,
+  type LookupResultByKind,
+  type RepositoryRoleLookupResult,
 } from '../../checks/questions.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { ForgeCheckQuestion } from '../../ports/forge.ts'
+import type { ForgeLookupRequest } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'
 
-type AnswerToForgeQuestion = AnswerByQuestionKind[ForgeCheckQuestion['kind']]
+type ForgeLookupResult = LookupResultByKind[ForgeLookupRequest['kind']]
 
-export async function answerForgeQuestion(
+export async function resolveForgeLookup(
   octokit: Octokit,
   repository: RepositoryName,
-  question: ForgeCheckQuestion,
-): Promise<AnswerToForgeQuestion> {
+  question: ForgeLookupRequest,
+): Promise<ForgeLookupResult> {
   try {
     switch (question.kind) {
       case 'user':
@@ -34,7 +34,7 @@ export async function answerForgeQuestion(
         return await fetchCheckRunStatus(octokit, repository, question)
     }
   } catch (error) {
-    const failure = toForgeError(error, `look up ${toCheckQuestionKey(question)}`)
+    const failure = toForgeError(error, `look up ${toLookupKey(question)}`)
     return { kind: 'unknown', reason: failure.message, retryAfter: failure.retryAfter }
   }
 }
@@ -58,8 +58,8 @@ const commentEditsSchema = z.object({
 
 async function fetchCommentEditStatus(
   octokit: Octokit,
-  { comment, node }: Extract<ForgeCheckQuestion, { kind: 'comment' }>,
-): Promise<AnswerByQuestionKind['comment']> {
+  { comment, node }: Extract<ForgeLookupRequest, { kind: 'comment' }>,
+): Promise<LookupResultByKind['comment']> {
   const answer =
     node === undefined
       ? undefined
@@ -81,7 +81,7 @@ async function fetchBranchExistence(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   branch: string,
-): Promise<AnswerByQuestionKind['branch']> {
+): Promise<LookupResultByKind['branch']> {
   try {
     await octokit.rest.git.getRef({ owner, repo: name, ref: `heads/${branch}` })
     return { kind: 'yes' }
@@ -91,7 +91,7 @@ async function fetchBranchExistence(
   }
 }
 
-async function fetchUserAccount(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
+async function fetchUserAccount(octokit: Octokit, login: string): Promise<LookupResultByKind['user']> {
   try {
     const { data } = await octokit.rest.users.getByUsername({ username: login })
     const person = toGitHubAccountOrNull(data)
@@ -104,8 +104,8 @@ async function fetchUserAccount(octokit: Octokit, login: string): Promise<Answer
 
 async function fetchTeamMembership(
   octokit: Octokit,
-  { organization, team, user, login }: Extract<ForgeCheckQuestion, { kind: 'team-member' }>,
-): Promise<AnswerByQuestionKind['team-member']> {
+  { organization, team, user, login }: Extract<ForgeLookupRequest, { kind: 'team-member' }>,
+): Promise<LookupResultByKind['team-member']> {
   const account = await fetchUserAccount(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user)
     return {
@@ -135,8 +135,8 @@ const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 async function fetchCheckRunStatus(
   octokit: Octokit,
   repository: RepositoryName,
-  { commit, app, name }: Extract<ForgeCheckQuestion, { kind: 'check-run' }>,
-): Promise<AnswerByQuestionKind['check-run']> {
+  { commit, app, name }: Extract<ForgeLookupRequest, { kind: 'check-run' }>,
+): Promise<LookupResultByKind['check-run']> {
   const listed = await octokit.paginate(octokit.rest.checks.listForRef, {
     owner: repository.owner,
     repo: repository.name,
@@ -160,8 +160,8 @@ const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 async function fetchRepositoryRole(
   octokit: Octokit,
   repository: RepositoryName,
-  { user, login }: Extract<ForgeCheckQuestion, { kind: 'role' }>,
-): Promise<RepositoryRoleAnswer> {
+  { user, login }: Extract<ForgeLookupRequest, { kind: 'role' }>,
+): Promise<RepositoryRoleLookupResult> {
   const target = { owner: repository.owner, repo: repository.name }
   const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel({ ...target, username: login })
   if (data.user?.id !== user)

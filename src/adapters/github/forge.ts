@@ -8,17 +8,17 @@ import {
   type PullNumber,
 } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { AnswerByQuestionKind } from '../../checks/questions.ts'
+import type { LookupResultByKind } from '../../checks/questions.ts'
 import type {
   ForgeAction,
   CheckRunContent,
   Forge,
-  ForgeCheckQuestion,
+  ForgeLookupRequest,
   ForgeActionResult,
   BotCommentAndCheckRuns,
   WorkflowRun,
 } from '../../ports/forge.ts'
-import { answerForgeQuestion } from './answer-question.ts'
+import { resolveForgeLookup } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findBotIssue, performIssueAction, type BotGitHubAppContext } from './own-issues.ts'
@@ -196,8 +196,8 @@ class GitHubForge implements Forge {
       findBotPullRequest(this.#octokit, this.#target, this.#acting, branch, base),
     )
 
-  readonly answer: Forge['answer'] = async <Q extends ForgeCheckQuestion>(question: Q) =>
-    (await answerForgeQuestion(this.#octokit, this.repository, question)) as AnswerByQuestionKind[Q['kind']]
+  readonly answer: Forge['answer'] = async <Q extends ForgeLookupRequest>(question: Q) =>
+    (await resolveForgeLookup(this.#octokit, this.repository, question)) as LookupResultByKind[Q['kind']]
 
   readonly readOwnReports: Forge['readOwnReports'] = (pull, head) =>
     this.#callGitHub(

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { parsedResponseOptions, createApiVersionPlugin } from './github-fetch.ts'
+import { octokitRequestOptions, createApiVersionPlugin } from './github-fetch.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
@@ -117,7 +117,7 @@ function createOctokitClass(log: Logger) {
     // Five quick retries for reads, because one failure restarts an evaluation of some forty calls. The queue handles longer
     // failures.
     retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry: nonRetryableHttpStatuses },
-    request: { ...(octokitOptions.request as object | undefined), ...parsedResponseOptions },
+    request: { ...(octokitOptions.request as object | undefined), ...octokitRequestOptions },
     throttle: { enabled: false },
   }))
 }
@@ -297,7 +297,7 @@ export async function createGitHubClientFromToken(
       baseUrl: apiUrl,
       userAgent: 'catalog-bot',
       log: quiet,
-      request: { ...parsedResponseOptions },
+      request: { ...octokitRequestOptions },
     })
     budgets.attach(octokit, 0, work)
     return octokit

@@ -34,7 +34,7 @@ export const isSuccessStatusWithBody = (status: number): boolean =>
   status < 300 && status !== 204 && status !== 205
 
 /** The `request` option of an Octokit: successful answers are already parsed. */
-export const parsedResponseOptions = {
+export const octokitRequestOptions = {
   parseSuccessResponseBody: false,
   fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
     const answer = await fetchFromGitHub(input, init)

@@ -8,7 +8,7 @@ import type {
   RequiredCheck,
 } from '../../policy/branch-rules.ts'
 
-const enabledSettingSchema = z.object({ enabled: z.boolean() }).optional()
+const protectionSettingSchema = z.object({ enabled: z.boolean() }).optional()
 
 const appListSchema = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
 
@@ -52,10 +52,10 @@ const branchProtectionSchema = z.object({
     })
     .optional(),
   restrictions: appListSchema.optional(),
-  required_linear_history: enabledSettingSchema,
-  required_signatures: enabledSettingSchema,
-  required_conversation_resolution: enabledSettingSchema,
-  lock_branch: enabledSettingSchema,
+  required_linear_history: protectionSettingSchema,
+  required_signatures: protectionSettingSchema,
+  required_conversation_resolution: protectionSettingSchema,
+  lock_branch: protectionSettingSchema,
 })
 
 /** Settings that don't prevent a fast-forward. */

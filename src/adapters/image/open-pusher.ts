@@ -15,11 +15,11 @@ import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registr
 import type { HostnameResolver } from '../registry/transport/guarded-connector.ts'
 import { manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { toRegistryReplyError } from '../registry/transport/reply-error.ts'
+import { toRegistryResponseError } from '../registry/transport/reply-error.ts'
 import { RegistryTokenService } from '../registry/auth/token-service.ts'
 import {
   createRegistryTransport,
-  type TransportReply,
+  type TransportResponse,
   type TransportLimits,
 } from '../registry/transport/transport.ts'
 
@@ -99,7 +99,7 @@ export interface ImagePusher {
 const defaultUploadLimits: UploadLimits = { chunkBytes: 16 * 1024 * 1024, chunkedFallbackBytes: 20_000_000 }
 // Milliseconds. Enough for a base layer over a slow connection.
 const uploadTimeoutMs = 900_000
-const maxRegistryReplyBytes = 65_536
+const maxRegistryResponseBytes = 65_536
 const maxManifestBytes = 4 * 1024 * 1024
 /** Enough for a thousand tags of the maximum length. */
 const maxTagListBytes = 1024 * 1024
@@ -183,7 +183,7 @@ class RegistryImagePusher implements ImagePusher {
     let path: string | URL = 'tags/list?n=1000'
     try {
       for (let page = 0; page < maxTagListPages; page += 1) {
-        const reply: TransportReply = await this.#exchange(
+        const reply: TransportResponse = await this.#exchange(
           { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3 },
           'manifest',
         )
@@ -205,7 +205,7 @@ class RegistryImagePusher implements ImagePusher {
     let path: string | URL = `referrers/${digest}`
     try {
       for (let page = 0; page < maxTagListPages; page += 1) {
-        const reply: TransportReply = await this.#exchange(
+        const reply: TransportResponse = await this.#exchange(
           { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3 },
           'manifest',
         )
@@ -231,7 +231,7 @@ class RegistryImagePusher implements ImagePusher {
   readonly deleteManifest: ImagePusher['deleteManifest'] = async ({ host, repository }, digest) => {
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const path = `manifests/${digest}`
-    const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0 }
+    const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryResponseBytes, redirects: 0 }
     try {
       await this.#deleting({ ...request, method: 'DELETE' }, 'write')
       return true
@@ -261,8 +261,8 @@ class RegistryImagePusher implements ImagePusher {
       readonly body?: Uint8Array
       readonly alsoPulls?: string
     } = {},
-  ): Promise<TransportReply> {
-    const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxRegistryReplyBytes
+  ): Promise<TransportResponse> {
+    const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxRegistryResponseBytes
     return this.#exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, ...more }, kind)
   }
 
@@ -290,7 +290,7 @@ class RegistryImagePusher implements ImagePusher {
       from === undefined
         ? 'blobs/uploads/'
         : `blobs/uploads/?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(from)}`
-    let reply: TransportReply
+    let reply: TransportResponse
     try {
       reply = await this.#sendRequest(errand, 'POST', path, 'upload', {
         body: new Uint8Array(0),
@@ -316,7 +316,7 @@ class RegistryImagePusher implements ImagePusher {
     url: URL,
     body: Uint8Array,
     headers: Readonly<Record<string, string>>,
-  ): Promise<TransportReply> {
+  ): Promise<TransportResponse> {
     const { endpoint } = errand
     const sent = { 'content-type': 'application/octet-stream', ...headers }
     const scheme = this.#transport.policy.schemeOf(endpoint.host)
@@ -332,11 +332,11 @@ class RegistryImagePusher implements ImagePusher {
       url,
       headers: sent,
       body,
-      bodyLimit: maxRegistryReplyBytes,
+      bodyLimit: maxRegistryResponseBytes,
       redirects: 0,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
-    throw toRegistryReplyError(reply, this.#clock.now(), `${endpoint.name}'s upload host ${url.host}`)
+    throw toRegistryResponseError(reply, this.#clock.now(), `${endpoint.name}'s upload host ${url.host}`)
   }
 
   async #uploadInChunks(errand: RegistryRequestContext, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
@@ -454,7 +454,7 @@ function parseReferrers(body: Uint8Array): readonly unknown[] | undefined {
 }
 
 /** Parses a Link header (RFC 8288). The credentials code checks the host. */
-function parseNextPageUrl(reply: TransportReply): URL | undefined {
+function parseNextPageUrl(reply: TransportResponse): URL | undefined {
   const link = reply.headers.get('link')?.find((value) => /;\s*rel="?next"?/.test(value))
   const target = link && /<([^>]*)>/.exec(link)?.[1]
   return target === undefined ? undefined : new URL(target, reply.url)
@@ -488,7 +488,7 @@ function matchesRegistryHost({ host }: RegistryEndpoint, pattern: RegExp): boole
   return pattern.test(host.replace(/:\d+$/, ''))
 }
 
-function parseUploadLocation(reply: TransportReply, endpoint: RegistryEndpoint): URL {
+function parseUploadLocation(reply: TransportResponse, endpoint: RegistryEndpoint): URL {
   const location = reply.headers.get('location')?.[0]
   try {
     if (location !== undefined) return new URL(location, reply.url)
@@ -505,7 +505,7 @@ function addDigestQueryParameter(location: URL, digest: string): URL {
   return url
 }
 
-function checkResponseDigest(reply: TransportReply, digest: string, endpoint: RegistryEndpoint): void {
+function checkResponseDigest(reply: TransportResponse, digest: string, endpoint: RegistryEndpoint): void {
   const reportedDigest = reply.headers.get('docker-content-digest')?.[0]
   if (reportedDigest !== undefined && reportedDigest !== digest)
     throw new RegistryError('digest-mismatch', `${endpoint.name} stored ${digest} as ${reportedDigest}`)

@@ -1,7 +1,7 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
 // pull budget, and the next evaluation continues from there.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleImageAnswer, InconclusiveAnswer } from '../../checks/questions.ts'
+import type { BundleImageLookupResult, InconclusiveLookupResult } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
 import { defaultImageLookupTtls } from './cached-registry.ts'
@@ -23,8 +23,8 @@ export const defaultBundlePullLimits: BundlePullBudget = { pulls: 100, time: 60_
 
 /** Reads bundles for one evaluation. Rejects like RegistryClient.readBundle, only for internal errors. */
 export interface BudgetedBundleReader {
-  readonly readBundle: (reference: string) => Promise<BundleImageAnswer>
-  readonly readInstall: (reference: string) => Promise<BundleImageAnswer>
+  readonly readBundle: (reference: string) => Promise<BundleImageLookupResult>
+  readonly readInstall: (reference: string) => Promise<BundleImageLookupResult>
 }
 
 export interface CachedBundleReadersOptions {
@@ -37,26 +37,26 @@ export interface CachedBundleReadersOptions {
 }
 
 // The reader's version covers the answer's shape.
-const bundleImageAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('bundle-answers', {
+const bundleImageLookupCacheNamespace = defineCacheNamespace<BundleImageLookupResult>('bundle-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isCachedBundleAnswer(stored, 'findings') ? stored : undefined),
+  read: (stored) => (isCachedBundleLookup(stored, 'findings') ? stored : undefined),
 })
-const bundleInstallAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('install-answers', {
+const bundleInstallLookupCacheNamespace = defineCacheNamespace<BundleImageLookupResult>('install-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isCachedBundleAnswer(stored, 'install') ? stored : undefined),
+  read: (stored) => (isCachedBundleLookup(stored, 'install') ? stored : undefined),
 })
 
-function isCachedBundleAnswer(stored: unknown, field: string): stored is BundleImageAnswer {
+function isCachedBundleLookup(stored: unknown, field: string): stored is BundleImageLookupResult {
   if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false
   return stored.kind === 'bundle' ? field in stored : 'reason' in stored
 }
 
 interface BundleAndInstallResults {
-  readonly bundle: BundleImageAnswer
-  readonly install: BundleImageAnswer
+  readonly bundle: BundleImageLookupResult
+  readonly install: BundleImageLookupResult
 }
 
-function splitBundleAndInstallResults(answer: BundleImageAnswer): BundleAndInstallResults {
+function splitBundleAndInstallResults(answer: BundleImageLookupResult): BundleAndInstallResults {
   if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
   const { install, ...bundle } = answer
   if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
@@ -108,15 +108,15 @@ export class CachedBundleReaders {
     const pulled = new Set<string>()
 
     /** The reason why a pull must not start. */
-    const findBudgetProblem = (key: string): InconclusiveAnswer | undefined => {
+    const findBudgetProblem = (key: string): InconclusiveLookupResult | undefined => {
       started ??= this.#clock.now()
       if (this.#clock.now() - started >= budget.time)
-        return createDeferredBundleAnswer(
+        return createDeferredLookupResult(
           `pulling bundles took longer than ${budget.time / 1000} s`,
           exhaustedPullBudgetRetrySeconds,
         )
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return createDeferredBundleAnswer(`catalog-bot pulls at most ${budget.pulls} bundles per run`)
+        return createDeferredLookupResult(`catalog-bot pulls at most ${budget.pulls} bundles per run`)
       pulled.add(key)
       return undefined
     }
@@ -124,8 +124,8 @@ export class CachedBundleReaders {
     const createReader = <Answer>(
       answers: CacheNamespace<Answer>,
       pick: (both: BundleAndInstallResults) => Answer,
-    ): ((reference: string) => Promise<Answer | InconclusiveAnswer>) => {
-      const withinMemory = createBundleAnswerSizeLimiter<Answer>(budget.held)
+    ): ((reference: string) => Promise<Answer | InconclusiveLookupResult>) => {
+      const withinMemory = createLookupResultSizeLimiter<Answer>(budget.held)
       return async (reference) => {
         // The key has the whole reference, because access to one repository does not imply access to another.
         const key = JSON.stringify([await this.#client.identity(reference), reference])
@@ -152,8 +152,8 @@ export class CachedBundleReaders {
     }
 
     return {
-      readBundle: createReader(bundleImageAnswerCacheNamespace, ({ bundle }) => bundle),
-      readInstall: createReader(bundleInstallAnswerCacheNamespace, ({ install }) => install),
+      readBundle: createReader(bundleImageLookupCacheNamespace, ({ bundle }) => bundle),
+      readInstall: createReader(bundleInstallLookupCacheNamespace, ({ install }) => install),
     }
   }
 
@@ -168,7 +168,7 @@ export class CachedBundleReaders {
       return slow
     }
     const both = splitBundleAndInstallResults(answer)
-    const life = getBundleAnswerTtl(reference, both.bundle)
+    const life = getBundleLookupTtl(reference, both.bundle)
     if (life !== undefined) await this.#cacheAnswers(key, both, life)
     return both
   }
@@ -178,15 +178,15 @@ export class CachedBundleReaders {
     { bundle, install }: BundleAndInstallResults,
     seconds: number,
   ): Promise<void> {
-    await this.#store.putCached(bundleImageAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
-    await this.#store.putCached(bundleInstallAnswerCacheNamespace, new Map([[key, install]]), seconds)
+    await this.#store.putCached(bundleImageLookupCacheNamespace, new Map([[key, bundle]]), seconds)
+    await this.#store.putCached(bundleInstallLookupCacheNamespace, new Map([[key, install]]), seconds)
   }
 }
 
 /** Limits the total size of answers, counting each answer once. */
-function createBundleAnswerSizeLimiter<Answer>(
+function createLookupResultSizeLimiter<Answer>(
   maxCharacters: number,
-): (key: string, answer: Answer) => Answer | InconclusiveAnswer {
+): (key: string, answer: Answer) => Answer | InconclusiveLookupResult {
   const held = new Set<string>()
   let total = 0
   return (key, answer) => {
@@ -204,15 +204,15 @@ function createBundleAnswerSizeLimiter<Answer>(
   }
 }
 
-function createDeferredBundleAnswer(
+function createDeferredLookupResult(
   reason: string,
   retryAfter = deferredBundlePullRetrySeconds,
-): InconclusiveAnswer {
+): InconclusiveLookupResult {
   return { kind: 'unknown', reason: `${reason}; the next run will pull this bundle`, retryAfter }
 }
 
 /** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */
-function getBundleAnswerTtl(reference: string, answer: BundleImageAnswer): number | undefined {
+function getBundleLookupTtl(reference: string, answer: BundleImageLookupResult): number | undefined {
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
     case 'bundle':

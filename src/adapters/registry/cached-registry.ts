@@ -2,7 +2,7 @@
 // minute, unknown never.
 import { z } from 'zod'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageLookupAnswer } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/questions.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 
@@ -29,11 +29,11 @@ export const defaultImageLookupTtls: ImageLookupTtls = { digest: 7 * 24 * 3600, 
 
 export interface CachedRegistry extends ImageRegistry {
   /** Queries the registry even if an answer is cached, and caches the new one. */
-  refresh(reference: string, signal?: AbortSignalLike): Promise<ImageLookupAnswer>
+  refresh(reference: string, signal?: AbortSignalLike): Promise<ImageLookupResult>
   /** Caches an answer from another source, replacing the cached one. */
-  cacheAnswer(reference: string, answer: ImageLookupAnswer): Promise<void>
+  cacheAnswer(reference: string, answer: ImageLookupResult): Promise<void>
   /** One cache read, one batch of queries, one cache write. Results are in the given order. */
-  resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageLookupAnswer[]>
+  resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageLookupResult[]>
 }
 
 export interface RegistryCacheOptions {
@@ -45,7 +45,7 @@ export interface RegistryCacheOptions {
   readonly lives?: ImageLookupTtls
 }
 
-const imageLookupAnswerSchema = z.union([
+const imageLookupResultSchema = z.union([
   z.object({
     kind: z.literal('ok'),
     digest: z.string(),
@@ -59,21 +59,21 @@ const imageLookupAnswerSchema = z.union([
   }),
 ])
 // Increment the version when the meaning of an answer changes.
-const imageLookupCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('image-answers', {
+const imageLookupCacheNamespace = defineCacheNamespace<ImageLookupResult>('image-answers', {
   version: 2,
-  read: (stored) => imageLookupAnswerSchema.safeParse(stored).data,
+  read: (stored) => imageLookupResultSchema.safeParse(stored).data,
 })
 
 export function createCachedRegistry(registry: ImageRegistry, options: RegistryCacheOptions): CachedRegistry {
   const lives = options.lives ?? defaultImageLookupTtls
   // Deduplicates concurrent queries.
-  const pendingAnswers = new Map<string, Promise<ImageLookupAnswer>>()
+  const pendingAnswers = new Map<string, Promise<ImageLookupResult>>()
 
   async function computeCacheKey(reference: string): Promise<string> {
     return JSON.stringify([options.variant ?? '', await options.identity(reference), reference])
   }
 
-  function queryOnce(key: string, reference: string, signal?: AbortSignalLike): Promise<ImageLookupAnswer> {
+  function queryOnce(key: string, reference: string, signal?: AbortSignalLike): Promise<ImageLookupResult> {
     let answer = pendingAnswers.get(key)
     if (!answer) {
       answer = registry.resolve(reference, signal).finally(() => pendingAnswers.delete(key))
@@ -86,25 +86,25 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
     const keys = new Map<string, string>()
     for (const reference of new Set(references)) keys.set(reference, await computeCacheKey(reference))
     const known = await options.store.getCached(imageLookupCacheNamespace, [...keys.values()])
-    const answers = new Map<string, ImageLookupAnswer>()
-    const fresh = new Map<number, Map<string, ImageLookupAnswer>>()
+    const answers = new Map<string, ImageLookupResult>()
+    const fresh = new Map<number, Map<string, ImageLookupResult>>()
     await Promise.all(
       [...keys].map(async ([reference, key]) => {
         const cachedAnswer = known.get(key)
         const answer = cachedAnswer ?? (await queryOnce(key, reference, signal))
         answers.set(reference, answer)
-        const life = cachedAnswer === answer ? undefined : getImageLookupAnswerTtl(reference, answer, lives)
+        const life = cachedAnswer === answer ? undefined : getImageLookupTtl(reference, answer, lives)
         if (life === undefined) return
-        const group = fresh.get(life) ?? new Map<string, ImageLookupAnswer>()
+        const group = fresh.get(life) ?? new Map<string, ImageLookupResult>()
         fresh.set(life, group.set(key, answer))
       }),
     )
     for (const [life, values] of fresh) await options.store.putCached(imageLookupCacheNamespace, values, life)
-    return references.map((reference) => answers.get(reference) as ImageLookupAnswer)
+    return references.map((reference) => answers.get(reference) as ImageLookupResult)
   }
 
-  async function cacheAnswer(reference: string, answer: ImageLookupAnswer): Promise<void> {
-    const life = getImageLookupAnswerTtl(reference, answer, lives)
+  async function cacheAnswer(reference: string, answer: ImageLookupResult): Promise<void> {
+    const life = getImageLookupTtl(reference, answer, lives)
     if (life !== undefined)
       await options.store.putCached(
         imageLookupCacheNamespace,
@@ -124,16 +124,16 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
     },
     async resolve(reference, signal) {
       const [answer] = await resolveAll([reference], signal)
-      return answer as ImageLookupAnswer
+      return answer as ImageLookupResult
     },
     close: () => registry.close(),
   }
 }
 
 /** Seconds to cache an answer; undefined for answers that are not cached. */
-export function getImageLookupAnswerTtl(
+export function getImageLookupTtl(
   reference: string,
-  answer: ImageLookupAnswer,
+  answer: ImageLookupResult,
   lives: ImageLookupTtls,
 ): number | undefined {
   switch (answer.kind) {

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
-import type { ImageLookupAnswer } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { RegistryError, toImageLookupAnswer } from './registry-error.ts'
+import { RegistryError, toImageLookupResult } from './registry-error.ts'
 import { createAuthorizedRequestSender, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import {
   defaultRetryPolicy,
@@ -33,7 +33,7 @@ import {
 import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
 import { RegistryTokenService } from './auth/token-service.ts'
-import { createRegistryTransport, type TransportReply, type TransportLimits } from './transport/transport.ts'
+import { createRegistryTransport, type TransportResponse, type TransportLimits } from './transport/transport.ts'
 
 export interface RegistryClientOptions {
   readonly clock: Clock
@@ -104,7 +104,7 @@ class HttpRegistryClient implements RegistryClient {
     try {
       return await this.#tryEndpoints(reference, (endpoint) => this.#resolveAt(endpoint, reference, signal))
     } catch (error) {
-      return toImageLookupAnswer(error)
+      return toImageLookupResult(error)
     }
   }
 
@@ -209,7 +209,7 @@ class HttpRegistryClient implements RegistryClient {
   }
 
   /** Rejects partial content and "accepted". */
-  async #fetchOkReply(request: RegistryHttpRequest, kind: RegistryRequestKind): Promise<TransportReply> {
+  async #fetchOkReply(request: RegistryHttpRequest, kind: RegistryRequestKind): Promise<TransportResponse> {
     const reply = await this.#exchange(request, kind)
     if (reply.status === 200) return reply
     throw new RegistryError(
@@ -230,14 +230,14 @@ class HttpRegistryClient implements RegistryClient {
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
     if (!agrees || !isManifestMediaType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
-    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageLookupAnswer
+    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageLookupResult
   }
 
   async #resolveAt(
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
-  ): Promise<ImageLookupAnswer> {
+  ): Promise<ImageLookupResult> {
     if (this.#options.platforms) return this.#resolveWithPlatforms(endpoint, reference, signal)
     if (hostsWithManifestRateLimit.has(reference.host))
       return this.#resolveByHead(endpoint, reference, signal)
@@ -272,7 +272,7 @@ class HttpRegistryClient implements RegistryClient {
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
-  ): Promise<ImageLookupAnswer> {
+  ): Promise<ImageLookupResult> {
     let isHeadRejected = false
     if (!this.#brokenHead.has(endpoint.host)) {
       try {
@@ -293,7 +293,7 @@ class HttpRegistryClient implements RegistryClient {
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
-  ): Promise<ImageLookupAnswer> {
+  ): Promise<ImageLookupResult> {
     const { manifest, digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
     if (manifest.kind === 'index') return { ...answer, platforms: getImageIndexPlatforms(manifest.manifests) }
@@ -318,7 +318,7 @@ class HttpRegistryClient implements RegistryClient {
       signal,
     }
     const fetchOnce = async (): Promise<Uint8Array | undefined> => {
-      let reply: TransportReply
+      let reply: TransportResponse
       try {
         reply = await this.#fetchOkReply(request, 'blob')
       } catch (error) {
@@ -389,7 +389,7 @@ function computeContentDigest(bytes: Uint8Array, like: string | undefined): stri
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }
 
-function getContentDigestHeader(reply: TransportReply): string | undefined {
+function getContentDigestHeader(reply: TransportResponse): string | undefined {
   const digest = reply.headers.get('docker-content-digest')?.[0]
   return digest !== undefined && isSha256OrSha512Digest(digest) ? digest : undefined
 }
@@ -402,7 +402,7 @@ function createContentMismatchError(endpoint: RegistryEndpoint, wanted: string):
 }
 
 /** Throws if the bytes may have changed in transit, so that the image is not blamed. */
-function checkResponseIntegrity({ headers }: TransportReply, { name }: RegistryEndpoint): void {
+function checkResponseIntegrity({ headers }: TransportResponse, { name }: RegistryEndpoint): void {
   const encoding = headers.get('content-encoding')?.[0] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     throw new RegistryError(

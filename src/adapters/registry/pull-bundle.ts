@@ -5,11 +5,11 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
-import type { BundleReadResultWithInstallFacts } from './unpack/read-bundle-files.ts'
-import { RegistryError, toImageLookupAnswer } from './registry-error.ts'
+import type { BundleReadResultWithInstallAnalysis } from './unpack/read-bundle-files.ts'
+import { RegistryError, toImageLookupResult } from './registry-error.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
-import type { BundleImageAnswer } from '../../checks/questions.ts'
+import type { BundleImageLookupResult } from '../../checks/questions.ts'
 
 export interface PulledBundle {
   /** The digest of the referenced manifest, which may be an index. */
@@ -142,7 +142,7 @@ async function pullAndReadBundle(
   registry: RegistryClient,
   text: string,
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
-): Promise<{ readonly digest: string; readonly reading: BundleReadResultWithInstallFacts }> {
+): Promise<{ readonly digest: string; readonly reading: BundleReadResultWithInstallAnalysis }> {
   const content = { directories: bundleDirectoryNames, limits: { ...defaultImagePullLimits, ...limits } }
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, () => content, signal)
   return {
@@ -205,7 +205,7 @@ async function readBundleInWorkerProcess(
   labels: PulledBundle['labels'],
   directories: readonly string[],
   { unpack, unpackTime }: ImagePullLimits,
-): Promise<BundleReadResultWithInstallFacts> {
+): Promise<BundleReadResultWithInstallAnalysis> {
   const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
   if (!('reading' in result)) throw new Error('reading the bundle returned no result')
   return result.reading
@@ -256,12 +256,12 @@ export async function readBundle(
   client: RegistryClient,
   reference: string,
   options: { readonly limits?: Partial<ImagePullLimits>; readonly signal?: AbortSignalLike } = {},
-): Promise<BundleImageAnswer> {
+): Promise<BundleImageLookupResult> {
   try {
     const { digest, reading } = await pullAndReadBundle(client, reference, options)
     return { kind: 'bundle', digest, ...reading }
   } catch (error) {
-    const answer = toImageLookupAnswer(error)
+    const answer = toImageLookupResult(error)
     if (answer.kind === 'ok') throw error
     return answer
   }

@@ -1,6 +1,6 @@
 // Extends the registry port with the methods that pulling requires.
 import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleImageAnswer } from '../../checks/questions.ts'
+import type { BundleImageLookupResult } from '../../checks/questions.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import type { Descriptor, Manifest } from './manifest.ts'
 
@@ -12,7 +12,7 @@ export interface FetchedManifest {
 }
 
 export interface RegistryClient extends ImageRegistry {
-  readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleImageAnswer>
+  readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleImageLookupResult>
   /** The manifest behind a reference, with its digest verified. Rejects with a RegistryError. */
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
   /** Identifies a reference's mirrors and credentials in cache keys without revealing a secret. */

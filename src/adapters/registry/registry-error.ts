@@ -1,4 +1,4 @@
-import type { ImageLookupAnswer } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/questions.ts'
 
 // Seconds until a retry makes sense if the registry sends no `Retry-After`. Outages pass in minutes. Certificates and
 // credentials take longer to fix.
@@ -72,7 +72,7 @@ const retryableRegistryErrorCodes: ReadonlySet<RegistryErrorCode> = new Set([
 ])
 
 /** Maps a registry failure to an answer. The answer is definite only if the registry's reply was definite. */
-export function toImageLookupAnswer(error: unknown): ImageLookupAnswer {
+export function toImageLookupResult(error: unknown): ImageLookupResult {
   if (!(error instanceof RegistryError)) throw error
   const reason = error.message
   switch (error.code) {

@@ -3,8 +3,8 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { AuthorizedRequestSender, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
-import { toRegistryReplyError } from './transport/reply-error.ts'
-import type { TransportReply } from './transport/transport.ts'
+import { toRegistryResponseError } from './transport/reply-error.ts'
+import type { TransportResponse } from './transport/transport.ts'
 
 interface CancelableClock extends Clock {
   /** Every pending and later sleep rejects with a RegistryError (`aborted`). */
@@ -54,7 +54,7 @@ export type RegistryRequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'uplo
 export type RetryingRequestSender = (
   request: RegistryHttpRequest,
   kind: RegistryRequestKind,
-) => Promise<TransportReply>
+) => Promise<TransportResponse>
 
 // Milliseconds in which an unreachable host gets no further requests.
 const unreachableHostBackOffMs = 15_000
@@ -88,7 +88,7 @@ export function createRetryingRequestSender(
         try {
           const reply = await exchange(request)
           const ok = reply.status >= 200 && reply.status < 300
-          const error = ok ? undefined : toRegistryReplyError(reply, clock.now(), endpoint.name)
+          const error = ok ? undefined : toRegistryResponseError(reply, clock.now(), endpoint.name)
           if (error?.code === 'rate-limited') window.limited(computePauseMs(error, attempt))
           else if (error?.code !== 'server') window.succeeded()
           return ok ? { reply } : { error: error as RegistryError, final: false }

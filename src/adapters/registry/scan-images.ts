@@ -1,6 +1,6 @@
 // Resolves every reference of a catalog, with progress, a summary by registry, and resumption of an earlier run.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageLookupAnswer } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 
@@ -9,9 +9,9 @@ export interface ImageScanOptions {
   /** Concurrent lookups over all registries; each registry also has its own window. Default 64. */
   readonly concurrency?: number
   /** Answers of an earlier run: definite ones are reused, the others resolved again. */
-  readonly earlier?: ReadonlyMap<string, ImageLookupAnswer>
+  readonly earlier?: ReadonlyMap<string, ImageLookupResult>
   /** Called for each answer as it arrives; record them to resume a killed run. */
-  readonly onAnswer?: (reference: string, answer: ImageLookupAnswer) => void
+  readonly onAnswer?: (reference: string, answer: ImageLookupResult) => void
   /** Called at most once a second, and once at the end. */
   readonly onProgress?: (progress: ImageScanProgress) => void
   readonly signal?: AbortSignalLike
@@ -27,7 +27,7 @@ export interface ImageScanProgress {
 }
 
 export interface ImageScanReport {
-  readonly answers: ReadonlyMap<string, ImageLookupAnswer>
+  readonly answers: ReadonlyMap<string, ImageLookupResult>
   /** Sorted by reference count, descending. References without a host are under ''. */
   readonly registries: readonly RegistryScanSummary[]
   readonly complete: boolean
@@ -36,7 +36,7 @@ export interface ImageScanReport {
 export interface RegistryScanSummary {
   readonly host: string
   readonly total: number
-  readonly byKind: Readonly<Partial<Record<ImageLookupAnswer['kind'], number>>>
+  readonly byKind: Readonly<Partial<Record<ImageLookupResult['kind'], number>>>
 }
 
 /** Resolves each distinct reference once. Never rejects because of a registry's reply. */
@@ -47,11 +47,11 @@ export async function scanImages(
 ): Promise<ImageScanReport> {
   const { clock } = options
   const all = [...new Set(references)]
-  const answers = new Map<string, ImageLookupAnswer>()
+  const answers = new Map<string, ImageLookupResult>()
   const open: string[] = []
   for (const reference of all) {
     const earlier = options.earlier?.get(reference)
-    if (earlier && isReusableImageLookupAnswer(earlier)) answers.set(reference, earlier)
+    if (earlier && isReusableImageLookupResult(earlier)) answers.set(reference, earlier)
     else open.push(reference)
   }
   const queue = interleaveImagesByRegistryHost(open)
@@ -89,14 +89,14 @@ export async function scanImages(
 }
 
 /** Whether a later run can reuse the answer. */
-export function isReusableImageLookupAnswer(answer: ImageLookupAnswer): boolean {
+export function isReusableImageLookupResult(answer: ImageLookupResult): boolean {
   return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
 }
 
 function summarizeImagesByRegistry(
-  answers: ReadonlyMap<string, ImageLookupAnswer>,
+  answers: ReadonlyMap<string, ImageLookupResult>,
 ): readonly RegistryScanSummary[] {
-  const hosts = new Map<string, Partial<Record<ImageLookupAnswer['kind'], number>>>()
+  const hosts = new Map<string, Partial<Record<ImageLookupResult['kind'], number>>>()
   for (const [reference, { kind }] of answers) {
     const host = getImageReferenceHost(reference)
     const counts = hosts.get(host) ?? {}

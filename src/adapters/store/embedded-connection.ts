@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type {
   SerializedError,
   EmbeddedDatabaseCommand,
-  EmbeddedDatabaseReply,
+  EmbeddedDatabaseResponse,
   EmbeddedDatabaseRequest,
 } from './embedded-process.ts'
 import { findWorkerScript } from '../workers/start-worker.ts'
@@ -40,7 +40,7 @@ export async function connectEmbeddedDatabase(
     return connection
   } catch (error) {
     // Without this, a command with nothing else to do would exit silently before the process ends.
-    refChildProcess(child)
+    keepAliveUntilChildExits(child)
     child.kill('SIGKILL')
     await connection.ended
     throw toStoreError(error)
@@ -48,7 +48,7 @@ export async function connectEmbeddedDatabase(
 }
 
 /** Keeps this process alive until `child` has ended and its output has been read. */
-function refChildProcess(child: ChildProcess): void {
+function keepAliveUntilChildExits(child: ChildProcess): void {
   child.ref()
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
@@ -90,7 +90,7 @@ export class EmbeddedConnection {
       })
       if (child.stderr instanceof Socket) child.stderr.unref()
     }
-    child.on('message', (reply: EmbeddedDatabaseReply) => {
+    child.on('message', (reply: EmbeddedDatabaseResponse) => {
       const waiting = this.#pending.get(reply.id)
       this.#pending.delete(reply.id)
       this.#unrefIfIdle()
@@ -151,7 +151,7 @@ export class EmbeddedConnection {
 
   /** Resolves when the process has ended. */
   readonly close = async (): Promise<void> => {
-    refChildProcess(this.#child)
+    keepAliveUntilChildExits(this.#child)
     const late = setTimeout(() => this.#child.kill('SIGKILL'), databaseCloseTimeoutMs)
     await this.send({ kind: 'close' }).catch(() => this.#child.kill('SIGKILL'))
     await this.ended

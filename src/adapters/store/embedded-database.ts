@@ -11,7 +11,7 @@ const minRestartDelayMs = 100
 const maxRestartDelayMs = 30_000
 
 /** Milliseconds after which a process counts as started successfully. */
-const minStableUptimeMs = 60_000
+const minStableDatabaseUptimeMs = 60_000
 
 /** A stopping App finishes its jobs first, while its successor may already start. */
 const defaultDatabaseLockTimeoutMs = 10_000
@@ -177,7 +177,7 @@ async function superviseDatabaseConnection(
         const began = performance.now()
         const how = await connection.ended
         if (closing.signal.aborted) return
-        if (performance.now() - began > minStableUptimeMs) pause = minRestartDelayMs
+        if (performance.now() - began > minStableDatabaseUptimeMs) pause = minRestartDelayMs
         const lost = new StoreError('unreachable', how)
         problem(lost)
         if (lasts) watchAttempt(reconnect())

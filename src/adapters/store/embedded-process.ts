@@ -36,7 +36,7 @@ export type EmbeddedDatabaseCommand =
   /** The last order: the process ends after its answer. */
   | { readonly kind: 'close' }
 
-export type EmbeddedDatabaseReply =
+export type EmbeddedDatabaseResponse =
   | { readonly id: number; readonly rows: readonly object[] }
   | { readonly id: number; readonly fault: SerializedError }
 
@@ -145,7 +145,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 let lastDatabaseCommandPromise: Promise<void> = Promise.resolve()
 process.on('message', (request: EmbeddedDatabaseRequest) => {
   lastDatabaseCommandPromise = lastDatabaseCommandPromise.then(async () => {
-    let reply: EmbeddedDatabaseReply
+    let reply: EmbeddedDatabaseResponse
     try {
       reply = { id: request.id, rows: await executeDatabaseCommand(request) }
     } catch (error) {

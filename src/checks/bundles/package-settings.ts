@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'
-import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
 import type { PackageSettingsFile, PackageDirectoryState } from './projected-catalog.ts'
 
 export const indexDirectoriesByBundleName = memoizePerObject(
   ({
-    bundles = new Map<string, BundleUpgradeFacts>(),
+    bundles = new Map<string, BundleUpgradeMetadata>(),
   }: PackageDirectoryState): ReadonlyMap<string, readonly string[]> => {
     const found = new Map<string, string[]>()
     for (const [version, { name }] of bundles)

@@ -1,6 +1,6 @@
 // Computes the future catalogs of packages: without templates, from the bundle directories and `updateGraph`, and with
 // templates, from the release configurations.
-import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import {
   deriveChannels,
   type UpdateGraphBundle,
@@ -15,8 +15,8 @@ import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/temp
 import { renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
 import {
-  computeProjectedCatalogChanges,
-  type ProjectedCatalog,
+  computePostReleaseCatalogChanges,
+  type PostReleaseCatalog,
   type BundleImageNameFormatter,
   type PackageDirectoryState,
 } from './projected-catalog.ts'
@@ -44,7 +44,7 @@ interface TemplateUpdateForBundle extends Omit<BundleReleaseInput, 'package' | '
   readonly template: string
   readonly bundle: RenderedBundle
   readonly version: string
-  readonly at: ProjectedCatalog['at']
+  readonly at: PostReleaseCatalog['at']
 }
 
 /**
@@ -55,7 +55,7 @@ interface TemplateUpdateForBundle extends Omit<BundleReleaseInput, 'package' | '
 export function computeCatalogsFromDirectories(
   sources: PackageDirectoryState,
   imageOf: BundleImageNameFormatter,
-): readonly ProjectedCatalog[] {
+): readonly PostReleaseCatalog[] {
   const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
   // An unreadable ci.yaml is reported elsewhere.
   const graphMode = findUpdateGraphMode(ciYaml)
@@ -75,7 +75,7 @@ export function computeCatalogsFromDirectories(
       directory,
       kind: 'directories',
       catalogs: [graphMode],
-      changes: computeProjectedCatalogChanges([graphMode], before, after),
+      changes: computePostReleaseCatalogChanges([graphMode], before, after),
       at,
       images: present.flatMap(({ bundle, facts }) =>
         facts.name && bundle.kind === 'added'
@@ -89,7 +89,7 @@ export function computeCatalogsFromDirectories(
 function findBundleFieldLocations({
   bundle,
   facts,
-}: ReturnType<typeof listAddedAndModifiedBundles>[number]): ProjectedCatalog['at'] | undefined {
+}: ReturnType<typeof listAddedAndModifiedBundles>[number]): PostReleaseCatalog['at'] | undefined {
   const within = ({ at }: { readonly at: Location }): Location => ({
     ...at,
     file: `${bundle.root}/${at.file}`,
@@ -100,7 +100,7 @@ function findBundleFieldLocations({
 }
 
 /** The graph setting in ci.yaml, if the change touches only that. */
-function findUpdateGraphLocation({ ciYaml }: PackageDirectoryState): ProjectedCatalog['at'] | undefined {
+function findUpdateGraphLocation({ ciYaml }: PackageDirectoryState): PostReleaseCatalog['at'] | undefined {
   return ciYaml?.isTouched === true
     ? { whole: parsePackageSettings(ciYaml, ciYamlSchema).locationOf(['updateGraph']) }
     : undefined
@@ -108,7 +108,7 @@ function findUpdateGraphLocation({ ciYaml }: PackageDirectoryState): ProjectedCa
 
 function buildCatalogFromBundleDirectories(
   directory: string,
-  bundles: ReadonlyMap<string, BundleUpgradeFacts>,
+  bundles: ReadonlyMap<string, BundleUpgradeMetadata>,
   { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: BundleImageNameFormatter },
 ): WritableCatalog | undefined {
   const placed = [...bundles].flatMap(([folder, facts]): (UpdateGraphBundle & { folder: string })[] => {
@@ -151,7 +151,7 @@ function buildCatalogFromBundleDirectories(
 }
 
 /** The highest version's setting, else a channel of the lowest version, which stays the same when bundles are added. */
-function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeFacts>): string {
+function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeMetadata>): string {
   const named = [...bundles.values()].flatMap(({ version, defaultChannel }) => {
     const read = parseVersion(version?.text ?? '')
     return defaultChannel && read.ok ? [{ version: read.value, channel: defaultChannel.text }] : []
@@ -185,7 +185,7 @@ export function computeCatalogsFromTemplates(
   sources: PackageDirectoryState,
   read: ReadonlyMap<string, LoadedTemplate>,
   imageOf: BundleImageNameFormatter,
-): readonly ProjectedCatalog[] {
+): readonly PostReleaseCatalog[] {
   return listTemplatesUsedByReleases(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
     return template ? computeCatalogsFromTemplate(sources, mapping, template, imageOf) : []
@@ -224,7 +224,7 @@ function computeCatalogsFromTemplate(
   { template_name: template, type, catalog_names: catalogs }: TemplateCatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
   imageOf: BundleImageNameFormatter,
-): readonly ProjectedCatalog[] {
+): readonly PostReleaseCatalog[] {
   const { directory } = sources
   const releases = listTemplateUpdatesForBundles(sources).filter((release) => release.template === template)
   const [first] = releases
@@ -272,7 +272,7 @@ function computeCatalogsFromTemplate(
     {
       ...common,
       at: added[0]?.at ?? first.at,
-      changes: computeProjectedCatalogChanges(catalogs, rendered?.value, result.value),
+      changes: computePostReleaseCatalogChanges(catalogs, rendered?.value, result.value),
       images: added.map(({ name, version }) => ({ name, image: imageOf(directory, version) })),
     },
   ]

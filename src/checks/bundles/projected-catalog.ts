@@ -6,7 +6,7 @@ import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import { formatCatalogAsJsonLines } from '@catalog-bot/fbc/write/format-json'
 import type { Location, Finding } from '@catalog-bot/findings/finding'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import { expandBundleImageTemplate } from '../../config/catalog-sources.ts'
 import { describePullRequestChange } from '../../pull-request/describe-change.ts'
@@ -18,8 +18,8 @@ export interface PackageDirectoryState {
   /** Sorted by name. */
   readonly touched: readonly TouchedBundle[]
   /** All bundle directories of the result by name. Absent if they exceed the size limit; edges are then not checked. */
-  readonly bundles?: ReadonlyMap<string, BundleUpgradeFacts>
-  readonly published?: ReadonlyMap<string, BundleUpgradeFacts>
+  readonly bundles?: ReadonlyMap<string, BundleUpgradeMetadata>
+  readonly published?: ReadonlyMap<string, BundleUpgradeMetadata>
   /** Package names declared by the base's bundle directories. */
   readonly declared: ReadonlySet<string>
   /** The requested bundle names that this package's catalogs in the result contain, with those catalogs. */
@@ -46,7 +46,7 @@ export interface TouchedBundle {
   readonly version: string
   readonly kind: 'added' | 'changed' | 'removed'
   /** The base's bundle, if the change removes it. */
-  readonly removed?: BundleUpgradeFacts
+  readonly removed?: BundleUpgradeMetadata
   /** The catalog form of the bundle without its image. Absent if the bundle is removed or opm can't read it. */
   readonly rendered?: RenderedBundle
   /** Findings in the result, including optional suites. Locations are relative to the bundle. */
@@ -54,7 +54,7 @@ export interface TouchedBundle {
 }
 
 /** All catalogs of one template, or the catalog generated from bundle directories. */
-export interface ProjectedCatalog {
+export interface PostReleaseCatalog {
   /** The package's directory below `operators/`. */
   readonly directory: string
   readonly kind: 'template' | 'directories'
@@ -68,14 +68,14 @@ export interface ProjectedCatalog {
   readonly images: readonly { readonly name: string; readonly image: string }[]
 }
 
-const projectedCatalogFileName = 'catalog.json'
+const postReleaseCatalogFileName = 'catalog.json'
 const gitRegularFileMode = '100644'
 const [before, after] = ['0', '1'].map((digit) => ({
   mode: gitRegularFileMode,
   oid: toBlobSha(digit.repeat(40)),
 }))
 
-export function computeProjectedCatalogChanges(
+export function computePostReleaseCatalogChanges(
   names: readonly string[],
   base: WritableCatalog | undefined,
   result: WritableCatalog,
@@ -87,7 +87,7 @@ export function computeProjectedCatalogChanges(
   const { catalogs } = describePullRequestChange({
     paths: [
       {
-        path: `${first}/${projectedCatalogFileName}`,
+        path: `${first}/${postReleaseCatalogFileName}`,
         ...(old && before && { before }),
         ...(after && { after }),
       },
@@ -105,7 +105,7 @@ function renderCatalogBytes(catalog: WritableCatalog): Uint8Array {
 }
 
 function parseCatalogBytes(bytes: Uint8Array): Catalog {
-  return assembleCatalog([{ path: projectedCatalogFileName, facts: parseCatalogFile(bytes) }])
+  return assembleCatalog([{ path: postReleaseCatalogFileName, facts: parseCatalogFile(bytes) }])
 }
 
 /** Returns the image name of a bundle directory before the build. */

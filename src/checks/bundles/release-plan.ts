@@ -13,14 +13,14 @@ import {
 import { renderReleasedCatalog, type ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { type PackageSettingsFile, computeProjectedCatalogChanges } from './projected-catalog.ts'
+import { type PackageSettingsFile, computePostReleaseCatalogChanges } from './projected-catalog.ts'
 import { ciYamlSchema, releaseConfigSchema, parsePackageSettings } from './package-settings.ts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
-import { applyRuleSettings, unknownOpmRelease } from '../validation/rule-settings.ts'
+import { applyRuleSettings, unknownOpmReleaseRule } from '../validation/rule-settings.ts'
 import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'
 import { findConfiguredOpmRuleSet } from '../validation/validation.ts'
-import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
+import { validatePostReleaseCatalogs } from './validate-projected-catalogs.ts'
 
 export interface BaseCatalogFile {
   readonly path: string
@@ -218,7 +218,7 @@ function applyBundleReleaseToTemplate(
     const now = tryParseCatalog(released.value)
     if (now)
       changes.push(
-        ...computeProjectedCatalogChanges([catalog], place.bytes && tryParseCatalog(place.bytes), now),
+        ...computePostReleaseCatalogChanges([catalog], place.bytes && tryParseCatalog(place.bytes), now),
       )
   }
   return undefined
@@ -249,9 +249,9 @@ export function findBundleReleaseProblems(
   config: Pick<Config, 'rules' | 'opm'>,
 ): readonly Finding[] {
   const ruleSet = findConfiguredOpmRuleSet(config)
-  if (!ruleSet) return [createFinding(unknownOpmRelease, undefined, { opm: config.opm })]
+  if (!ruleSet) return [createFinding(unknownOpmReleaseRule, undefined, { opm: config.opm })]
   const found = changes.flatMap((change) =>
-    validateProjectedCatalogs(
+    validatePostReleaseCatalogs(
       [
         {
           directory,

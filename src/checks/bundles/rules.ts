@@ -8,7 +8,7 @@ const defineBundleDirectoryRule = createRuleDefiner({
   since: '0.1.0',
 })
 
-export const bundleDirectoryEdgeToNowhere = defineBundleDirectoryRule<{
+export const bundleDirectoryEdgeToNowhereRule = defineBundleDirectoryRule<{
   name: string
   replaced: string
   itself: boolean
@@ -26,7 +26,7 @@ export const bundleDirectoryEdgeToNowhere = defineBundleDirectoryRule<{
   }),
 })
 
-export const bundleDirectoryNameTaken = defineBundleDirectoryRule<{
+export const bundleDirectoryNameTakenRule = defineBundleDirectoryRule<{
   name: string
   other: string
   hasTemplates: boolean
@@ -44,7 +44,7 @@ export const bundleDirectoryNameTaken = defineBundleDirectoryRule<{
   }),
 })
 
-export const bundleDirectoryOfOtherPackage = defineBundleDirectoryRule<{
+export const bundleDirectoryOfOtherPackageRule = defineBundleDirectoryRule<{
   directory: string
   package: string
   known: readonly string[]
@@ -60,7 +60,7 @@ export const bundleDirectoryOfOtherPackage = defineBundleDirectoryRule<{
   }),
 })
 
-export const bundleDirectoryOfOtherVersion = defineBundleDirectoryRule<{
+export const bundleDirectoryOfOtherVersionRule = defineBundleDirectoryRule<{
   directory: string
   version: string
 }>({
@@ -75,7 +75,7 @@ export const bundleDirectoryOfOtherVersion = defineBundleDirectoryRule<{
   }),
 })
 
-export const bundleDirectorySkipsUnknown = defineBundleDirectoryRule<{
+export const bundleDirectorySkipsUnknownRule = defineBundleDirectoryRule<{
   name: string
   skipped: readonly string[]
 }>({
@@ -90,7 +90,7 @@ export const bundleDirectorySkipsUnknown = defineBundleDirectoryRule<{
   }),
 })
 
-export const bundleDirectoryUnconnected = defineBundleDirectoryRule<{
+export const bundleDirectoryUnconnectedRule = defineBundleDirectoryRule<{
   name: string
   channel: string
   others: number
@@ -106,7 +106,7 @@ export const bundleDirectoryUnconnected = defineBundleDirectoryRule<{
   }),
 })
 
-export const bundleDirectoryUpgradeLoop = defineBundleDirectoryRule<{ loop: readonly string[] }>({
+export const bundleDirectoryUpgradeLoopRule = defineBundleDirectoryRule<{ loop: readonly string[] }>({
   id: 'bundle-directory-upgrade-loop',
   overridable: true,
   severity: 'error',
@@ -133,7 +133,7 @@ export const missingDefaultChannel = defineBundleDirectoryRule<{
   }),
 })
 
-export const malformedPackageSettings = defineBundleDirectoryRule<{ file: string; problem: string }>({
+export const malformedPackageSettingsRule = defineBundleDirectoryRule<{ file: string; problem: string }>({
   id: 'malformed-package-settings',
   severity: 'warning',
   title: 'Package settings are valid',
@@ -144,7 +144,7 @@ export const malformedPackageSettings = defineBundleDirectoryRule<{ file: string
   }),
 })
 
-export const noUpdateGraph = defineBundleDirectoryRule<{ file: string }>({
+export const noUpdateGraphRule = defineBundleDirectoryRule<{ file: string }>({
   id: 'no-update-graph',
   overridable: true,
   severity: 'warning',
@@ -156,7 +156,7 @@ export const noUpdateGraph = defineBundleDirectoryRule<{ file: string }>({
   }),
 })
 
-export const releaseConfigMismatch = defineBundleDirectoryRule<{ problem: string }>({
+export const releaseConfigMismatchRule = defineBundleDirectoryRule<{ problem: string }>({
   id: 'release-config-mismatch',
   overridable: true,
   severity: 'warning',
@@ -168,7 +168,7 @@ export const releaseConfigMismatch = defineBundleDirectoryRule<{ problem: string
   }),
 })
 
-export const removedBundleInUse = defineBundleDirectoryRule<{ name: string; by: readonly string[] }>({
+export const removedBundleInUseRule = defineBundleDirectoryRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',
   overridable: true,
   severity: 'warning',
@@ -180,7 +180,7 @@ export const removedBundleInUse = defineBundleDirectoryRule<{ name: string; by: 
   }),
 })
 
-export const unconventionalBundleName = defineBundleDirectoryRule<{ name: string; wanted: string }>({
+export const unconventionalBundleNameRule = defineBundleDirectoryRule<{ name: string; wanted: string }>({
   id: 'unconventional-bundle-name',
   overridable: true,
   severity: 'warning',
@@ -192,7 +192,7 @@ export const unconventionalBundleName = defineBundleDirectoryRule<{ name: string
   }),
 })
 
-export const unknownPackageSetting = defineBundleDirectoryRule<{ file: string; key: string; known?: string }>(
+export const unknownPackageSettingRule = defineBundleDirectoryRule<{ file: string; key: string; known?: string }>(
   {
     id: 'unknown-package-setting',
     overridable: true,

@@ -1,7 +1,7 @@
 // The part of the validation check that covers bundle directories and package settings.
 import { z } from 'zod'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
-import type { BundleUpgradeFacts, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type CheckInput, applyConfiguredSeverities } from '../check.ts'
 import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
@@ -15,16 +15,16 @@ import {
   listAddedAndModifiedBundles,
 } from './package-settings.ts'
 import {
-  bundleDirectoryEdgeToNowhere,
-  bundleDirectoryNameTaken,
-  bundleDirectoryOfOtherPackage,
-  bundleDirectoryOfOtherVersion,
-  bundleDirectorySkipsUnknown,
-  bundleDirectoryUnconnected,
-  bundleDirectoryUpgradeLoop,
+  bundleDirectoryEdgeToNowhereRule,
+  bundleDirectoryNameTakenRule,
+  bundleDirectoryOfOtherPackageRule,
+  bundleDirectoryOfOtherVersionRule,
+  bundleDirectorySkipsUnknownRule,
+  bundleDirectoryUnconnectedRule,
+  bundleDirectoryUpgradeLoopRule,
   missingDefaultChannel,
-  removedBundleInUse,
-  unconventionalBundleName,
+  removedBundleInUseRule,
+  unconventionalBundleNameRule,
 } from './rules.ts'
 
 export function validateBundleDirectories({
@@ -109,21 +109,21 @@ function createRepositoryLocationMapper({ root }: TouchedBundle): (reported: Loc
 
 function* validateBundleNames(
   bundle: TouchedBundle,
-  facts: BundleUpgradeFacts,
+  facts: BundleUpgradeMetadata,
   sources: PackageDirectoryState,
   hasTemplates: boolean,
 ): Generator<Finding> {
   const locationOf = createRepositoryLocationMapper(bundle)
   const { name, version, package: its } = facts
   if (version && version.text !== bundle.version)
-    yield createFinding(bundleDirectoryOfOtherVersion, locationOf(version), {
+    yield createFinding(bundleDirectoryOfOtherVersionRule, locationOf(version), {
       directory: bundle.version,
       version: version.text,
     })
   // The package that the base's bundles declare counts, regardless of the directory name.
   const known = sources.declared.size === 0 ? [sources.directory] : [...sources.declared]
   if (its && !known.includes(its.text))
-    yield createFinding(bundleDirectoryOfOtherPackage, locationOf(its), {
+    yield createFinding(bundleDirectoryOfOtherPackageRule, locationOf(its), {
       directory: sources.directory,
       package: its.text,
       known,
@@ -133,13 +133,13 @@ function* validateBundleNames(
     .get(name.text)
     ?.find((directory) => directory !== bundle.version)
   if (other !== undefined)
-    yield createFinding(bundleDirectoryNameTaken, locationOf(name), {
+    yield createFinding(bundleDirectoryNameTakenRule, locationOf(name), {
       name: name.text,
       other: `operators/${sources.directory}/${other}`,
       hasTemplates,
     })
   if (version && its && !isConventionalBundleName(name.text, version.text, its.text, sources))
-    yield createFinding(unconventionalBundleName, locationOf(name), {
+    yield createFinding(unconventionalBundleNameRule, locationOf(name), {
       name: name.text,
       wanted: `${its.text}.v${version.text}`,
     })
@@ -170,7 +170,7 @@ function stripVersionFromBundleName(name: string, version: string): string {
 
 function* validateBundleUpgradeEdges(
   bundle: TouchedBundle,
-  facts: BundleUpgradeFacts,
+  facts: BundleUpgradeMetadata,
   sources: PackageDirectoryState,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
@@ -181,7 +181,7 @@ function* validateBundleUpgradeEdges(
   const itself = replaces !== undefined && replaces.text === facts.name?.text
   // Other modes order bundles by version.
   if (isByName && replaces && (itself || !isBundleInDirectoryOrCatalog(replaces.text, sources)))
-    yield createFinding(bundleDirectoryEdgeToNowhere, locationOf(replaces), {
+    yield createFinding(bundleDirectoryEdgeToNowhereRule, locationOf(replaces), {
       name,
       replaced: replaces.text,
       itself,
@@ -189,12 +189,12 @@ function* validateBundleUpgradeEdges(
   const unknown = skips.filter(({ text }) => !isBundleInDirectoryOrCatalog(text, sources))
   const [first] = unknown
   if (first)
-    yield createFinding(bundleDirectorySkipsUnknown, locationOf(first), {
+    yield createFinding(bundleDirectorySkipsUnknownRule, locationOf(first), {
       name,
       skipped: unknown.map(({ text }) => text),
     })
   const loop = facts.name && !itself ? findReplacesCycle(facts.name.text, sources) : undefined
-  if (loop && replaces) yield createFinding(bundleDirectoryUpgradeLoop, locationOf(replaces), { loop })
+  if (loop && replaces) yield createFinding(bundleDirectoryUpgradeLoopRule, locationOf(replaces), { loop })
 
   const others = [...(sources.bundles ?? [])].filter(([version]) => version !== bundle.version)
   const all = new Set(
@@ -214,7 +214,7 @@ function* validateBundleUpgradeEdges(
   for (const channel of channels) {
     const beside = others.filter(([, other]) => other.channels.some(({ text }) => text === channel.text))
     if (beside.length > 0)
-      yield createFinding(bundleDirectoryUnconnected, locationOf(facts.name), {
+      yield createFinding(bundleDirectoryUnconnectedRule, locationOf(facts.name), {
         name,
         channel: channel.text,
         others: beside.length,
@@ -233,5 +233,5 @@ function* validateBundleRemoval(
   )
   const by = [...replacing, ...(sources.catalogs.get(name) ?? [])]
   const file = `${root}/${removed?.name?.at.file ?? 'manifests'}`
-  if (by.length > 0) yield createFinding(removedBundleInUse, { file, line: 1, column: 1 }, { name, by })
+  if (by.length > 0) yield createFinding(removedBundleInUseRule, { file, line: 1, column: 1 }, { name, by })
 }

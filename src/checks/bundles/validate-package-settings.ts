@@ -13,10 +13,10 @@ import {
 } from './package-settings.ts'
 import type { PackageDirectoryState, PackageSettingsFile } from './projected-catalog.ts'
 import {
-  malformedPackageSettings,
-  noUpdateGraph,
-  releaseConfigMismatch,
-  unknownPackageSetting,
+  malformedPackageSettingsRule,
+  noUpdateGraphRule,
+  releaseConfigMismatchRule,
+  unknownPackageSettingRule,
 } from './rules.ts'
 
 /** Undefined if unreadable. */
@@ -59,21 +59,21 @@ function* validateCiYaml(
   const { value, locationOf } = read
   if (!value) return
   if (!value.updateGraph && value.fbc?.enabled !== true)
-    yield createFinding(noUpdateGraph, locationOf([]), { file: file.path })
+    yield createFinding(noUpdateGraphRule, locationOf([]), { file: file.path })
   const templateOf = new Map<string, string>()
   for (const [index, { template_name: name, catalog_names: catalogs }] of (
     value.fbc?.catalog_mapping ?? []
   ).entries()) {
     const at = (key: string): Location => locationOf(['fbc', 'catalog_mapping', index, key])
     if (!templates.has(name))
-      yield createFinding(malformedPackageSettings, at('template_name'), {
+      yield createFinding(malformedPackageSettingsRule, at('template_name'), {
         file: file.path,
         problem: `catalog-templates/ does not contain a file named "${name}"`,
       })
     for (const catalog of catalogs) {
       const other = templateOf.get(catalog)
       if (other !== undefined)
-        yield createFinding(malformedPackageSettings, at('catalog_names'), {
+        yield createFinding(malformedPackageSettingsRule, at('catalog_names'), {
           file: file.path,
           problem: `the catalog "${catalog}" is rendered from both ${other} and ${name}`,
         })
@@ -94,7 +94,7 @@ function* validateReleaseConfig(
   const { value, locationOf } = read
   if (!value) return
   const mismatch = (path: readonly (string | number)[], problem: string) =>
-    createFinding(releaseConfigMismatch, locationOf(path), { problem })
+    createFinding(releaseConfigMismatchRule, locationOf(path), { problem })
   // An unreadable ci.yaml is not an error of this file.
   if (sources.ciYaml && !settings) return
   if (settings?.fbc?.enabled !== true) {
@@ -146,10 +146,10 @@ function* createPackageSettingsFindings(
   { problems, unknown }: PackageSettingsParseResult<unknown>,
   known: readonly string[],
 ): Generator<Finding> {
-  for (const { at, problem } of problems) yield createFinding(malformedPackageSettings, at, { file, problem })
+  for (const { at, problem } of problems) yield createFinding(malformedPackageSettingsRule, at, { file, problem })
   for (const { at, key, path } of unknown) {
     const meant = findSimilarName(key, known)
-    yield createFinding(unknownPackageSetting, at, {
+    yield createFinding(unknownPackageSettingRule, at, {
       file,
       key: path,
       ...(meant !== undefined && { known: meant }),

@@ -9,30 +9,30 @@ import { runCatalogRules, dropFindingsOnPublishedBundles } from '../validation/v
 import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../validation/upgrade/upgrade-rule.ts'
-import type { ProjectedCatalog } from './projected-catalog.ts'
+import type { PostReleaseCatalog } from './projected-catalog.ts'
 import * as bundleDirectoryRules from './rules.ts'
 
 /**
  * Findings at locations in the pull request, before configured severities apply. `reported` has the findings about
  * directories and settings; their consequences are not reported again.
  */
-export function validateProjectedCatalogs(
-  projected: readonly ProjectedCatalog[],
+export function validatePostReleaseCatalogs(
+  projected: readonly PostReleaseCatalog[],
   ruleSet: OpmRuleSet,
   settings: RuleSettings,
   reported: readonly Finding[] = [],
 ): readonly Finding[] {
   return projected.flatMap((one) => {
     const [change] = one.changes
-    return change && !hasFindingForProjectedCatalog(one, reported)
-      ? findProjectedCatalogProblems(one, change, ruleSet, settings).map((found) =>
-          toProjectedCatalogFinding(found, one),
+    return change && !hasFindingForPostReleaseCatalog(one, reported)
+      ? findPostReleaseCatalogProblems(one, change, ruleSet, settings).map((found) =>
+          toPostReleaseCatalogFinding(found, one),
         )
       : []
   })
 }
 
-function hasFindingForProjectedCatalog({ directory, kind }: ProjectedCatalog, reported: readonly Finding[]) {
+function hasFindingForPostReleaseCatalog({ directory, kind }: PostReleaseCatalog, reported: readonly Finding[]) {
   return reported.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&
@@ -45,8 +45,8 @@ const bundleDirectoryRuleIds: ReadonlySet<string> = new Set(
   Object.values(bundleDirectoryRules).map(({ id }) => id),
 )
 const packageSettingsRuleIds: ReadonlySet<string> = new Set([
-  bundleDirectoryRules.malformedPackageSettings.id,
-  bundleDirectoryRules.releaseConfigMismatch.id,
+  bundleDirectoryRules.malformedPackageSettingsRule.id,
+  bundleDirectoryRules.releaseConfigMismatchRule.id,
 ])
 
 /** Rules that other checks apply to the bundle itself. */
@@ -56,8 +56,8 @@ const ruleIdsAppliedByOtherChecks: ReadonlySet<string> = new Set([
   'package-removed',
 ])
 
-function findProjectedCatalogProblems(
-  { kind }: ProjectedCatalog,
+function findPostReleaseCatalogProblems(
+  { kind }: PostReleaseCatalog,
   change: CatalogChange,
   ruleSet: OpmRuleSet,
   settings: RuleSettings,
@@ -84,9 +84,9 @@ function findProjectedCatalogProblems(
 
 const upgradeEdgeRuleIdPattern = /edge|range|strand|backward|head|replace/
 
-function toProjectedCatalogFinding(
+function toPostReleaseCatalogFinding(
   found: Finding,
-  { at, catalogs, directory, kind }: ProjectedCatalog,
+  { at, catalogs, directory, kind }: PostReleaseCatalog,
 ): Finding {
   const { related: _, ...rest } = found
   const where = kind === 'template' ? ` (in ${formatCatalogNames(catalogs)}, once the bundle is added)` : ''

@@ -4,7 +4,7 @@ import { type PullClosedByPush, maxIncomingCommits } from '../../pull-request/sn
 
 const defineCommitRule = createRuleDefiner({ check: 'ownership', judges: 'pull request', since: '0.1.0' })
 
-export const closesOtherPull = defineCommitRule<{
+export const closesOtherPullRule = defineCommitRule<{
   pull: number
   by: PullClosedByPush['by']
   heldBack?: string
@@ -29,7 +29,7 @@ export const closesOtherPull = defineCommitRule<{
   },
 })
 
-export const mergesOtherPull = defineCommitRule<{
+export const mergesOtherPullRule = defineCommitRule<{
   pull: number
   by: PullClosedByPush['by']
   isKept: boolean
@@ -54,7 +54,7 @@ export const mergesOtherPull = defineCommitRule<{
   }),
 })
 
-export const oversizedFileInHistory = defineCommitRule<{ blob: string }>({
+export const oversizedFileInHistoryRule = defineCommitRule<{ blob: string }>({
   id: 'oversized-file-in-history',
   severity: 'error',
   title: 'No commit contains a file larger than 100 MiB',
@@ -65,7 +65,7 @@ export const oversizedFileInHistory = defineCommitRule<{ blob: string }>({
   }),
 })
 
-export const tooManyCommits = defineCommitRule<object>({
+export const tooManyCommitsRule = defineCommitRule<object>({
   id: 'too-many-commits',
   severity: 'error',
   title: `A pull request has at most ${maxIncomingCommits} commits`,
@@ -76,7 +76,7 @@ export const tooManyCommits = defineCommitRule<object>({
   }),
 })
 
-export const unreadableCommit = defineCommitRule<{ commit: string; more: number }>({
+export const unreadableCommitRule = defineCommitRule<{ commit: string; more: number }>({
   id: 'unreadable-commit',
   severity: 'error',
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
@@ -87,7 +87,7 @@ export const unreadableCommit = defineCommitRule<{ commit: string; more: number 
   }),
 })
 
-export const unsignedCommit = defineCommitRule<{ commit: string; more: number }>({
+export const unsignedCommitRule = defineCommitRule<{ commit: string; more: number }>({
   id: 'unsigned-commit',
   severity: 'error',
   network: true,
@@ -99,7 +99,7 @@ export const unsignedCommit = defineCommitRule<{ commit: string; more: number }>
   }),
 })
 
-export const workflowEditInHistory = defineCommitRule<{ commit: string; more: number; isVisible: boolean }>({
+export const workflowEditInHistoryRule = defineCommitRule<{ commit: string; more: number; isVisible: boolean }>({
   id: 'workflow-edit-in-history',
   severity: 'error',
   title: 'No commit changes .github/workflows, even temporarily',

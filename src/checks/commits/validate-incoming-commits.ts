@@ -5,13 +5,13 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { CheckInput } from '../check.ts'
 import {
-  closesOtherPull,
-  mergesOtherPull,
-  oversizedFileInHistory,
-  tooManyCommits,
-  unreadableCommit,
-  unsignedCommit,
-  workflowEditInHistory,
+  closesOtherPullRule,
+  mergesOtherPullRule,
+  oversizedFileInHistoryRule,
+  tooManyCommitsRule,
+  unreadableCommitRule,
+  unsignedCommitRule,
+  workflowEditInHistoryRule,
 } from './rules.ts'
 
 /** Findings about a pull request's commits. None if `incomingCommits` is absent. */
@@ -22,7 +22,7 @@ export function validateIncomingCommits({
 }: CheckInput): Finding[] {
   if (incomingCommits === undefined) return []
   const { isWhole, commits, largeFiles, pulls } = incomingCommits
-  if (!isWhole) return [createFinding(tooManyCommits, undefined, {})]
+  if (!isWhole) return [createFinding(tooManyCommitsRule, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
   // A maintainer reviews workflow edits that the pull request shows. With more than one edit, a later edit can hide an
   // earlier one.
@@ -33,19 +33,19 @@ export function validateIncomingCommits({
   return [
     ...(edits.length > 0
       ? [
-          createFinding(workflowEditInHistory, undefined, {
+          createFinding(workflowEditInHistoryRule, undefined, {
             ...getOldestCommitAndRemainingCount(edits),
             isVisible,
           }),
         ]
       : []),
     ...(unreadable.length > 0
-      ? [createFinding(unreadableCommit, undefined, getOldestCommitAndRemainingCount(unreadable))]
+      ? [createFinding(unreadableCommitRule, undefined, getOldestCommitAndRemainingCount(unreadable))]
       : []),
     ...(unsigned.length > 0
-      ? [createFinding(unsignedCommit, undefined, getOldestCommitAndRemainingCount(unsigned))]
+      ? [createFinding(unsignedCommitRule, undefined, getOldestCommitAndRemainingCount(unsigned))]
       : []),
-    ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
+    ...largeFiles.map((blob) => createFinding(oversizedFileInHistoryRule, undefined, { blob })),
     ...pulls.map(createClosedPullRequestFinding),
   ]
 }
@@ -56,8 +56,8 @@ export function validateIncomingCommits({
  */
 function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
-    return createFinding(mergesOtherPull, undefined, { pull, isKept, by })
-  return createFinding(closesOtherPull, undefined, {
+    return createFinding(mergesOtherPullRule, undefined, { pull, isKept, by })
+  return createFinding(closesOtherPullRule, undefined, {
     pull,
     by,
     ...(isKept && heldBack !== undefined && { heldBack }),

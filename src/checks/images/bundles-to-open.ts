@@ -7,16 +7,16 @@ import type { CatalogChange, PullRequestChange, AddedImageReference } from '../.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { BundleImageAnswer } from '../questions.ts'
+import type { BundleImageLookupResult } from '../questions.ts'
 import type { ReferencedImage } from './named-image.ts'
-import { bundleDiffersFromImage, bundleIdentityMismatch, bundleFormatMismatch } from './rules.ts'
+import { bundleDiffersFromImageRule, bundleIdentityMismatch, bundleFormatMismatch } from './rules.ts'
 import {
   redactBundleDifferences,
   redactBundleFindings,
   type BundleDifferenceDescription,
 } from './redact-restricted-bundle.ts'
 
-type SuccessfulBundleImageAnswer = Extract<BundleImageAnswer, { readonly kind: 'bundle' }>
+type SuccessfulBundleImageLookup = Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>
 
 /** Keyed by the image as written, in the order of the change. */
 export function groupBundlesByImageToPull(
@@ -56,7 +56,7 @@ export function listPulledBundleImageReferences(
 export function* findBundleImageProblems(
   image: ReferencedImage,
   blobs: readonly BundleBlob[],
-  { content, format, findings, isRestricted = false }: SuccessfulBundleImageAnswer,
+  { content, format, findings, isRestricted = false }: SuccessfulBundleImageLookup,
 ): Generator<Finding> {
   const shown = isRestricted ? redactBundleFindings(findings, image.text) : findings
   for (const inside of shown) yield moveFindingToImageReference(inside, image)
@@ -151,7 +151,7 @@ function* createBundleDifferenceFindings(
   if (identity.length > 0)
     yield createFinding(bundleIdentityMismatch, { file, line, column }, { reference, differences: identity })
   if (others.length > 0)
-    yield createFinding(bundleDiffersFromImage, { file, line, column }, { reference, differences: others })
+    yield createFinding(bundleDiffersFromImageRule, { file, line, column }, { reference, differences: others })
 }
 
 function describeBundleDifferences(

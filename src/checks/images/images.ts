@@ -1,11 +1,11 @@
 // Checks that every newly named image exists, matches its digest and is allowed, and compares new or edited bundles
 // with their images. Only definite registry answers count against the author.
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
+import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
-import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
+import type { LookupResults, ImageLookupResult, LookupRequest } from '../questions.ts'
 import {
   isAllowedRegistry,
   collectReferencedImages,
@@ -21,17 +21,17 @@ import {
 } from './bundles-to-open.ts'
 import {
   evaluateRepublishedBundles,
-  listTagDigestQuestions,
+  listTagDigestLookups,
   findRepublishedBundles,
 } from './republished-bundles.ts'
 import {
   imageDigestMismatch,
-  imageMissing,
-  imageUnsupported,
-  malformedReference,
-  platformMissing,
-  registryBlocked,
-  tagMoved,
+  imageMissingRule,
+  imageUnsupportedRule,
+  malformedReferenceRule,
+  platformMissingRule,
+  registryBlockedRule,
+  tagMovedRule,
 } from './rules.ts'
 
 export const imagesCheck: Check<'images'> = {
@@ -39,16 +39,16 @@ export const imagesCheck: Check<'images'> = {
   ask(input, answers) {
     const { images, opened, republished } = collectImagesToCheck(input)
     const questions = images.flatMap((image) => [
-      ...(canQueryImageRegistry(image, input) ? createImageLookupQuestions(image, input) : []),
+      ...(canQueryImageRegistry(image, input) ? createImageLookupRequests(image, input) : []),
       // Pull a bundle only after its image is known to exist, and by the digest found.
-      ...(opened.has(image.text) ? createBundleContentQuestions(image, input, answers) : []),
+      ...(opened.has(image.text) ? createBundleLookupRequests(image, input, answers) : []),
     ])
-    return [...questions, ...listTagDigestQuestions(republished)]
+    return [...questions, ...listTagDigestLookups(republished)]
   },
   judge: evaluateImagesCheck,
 }
 
-type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
+type PendingLookup = CheckOutcome['unanswered'][number]
 
 function collectImagesToCheck({ change, published }: CheckInput) {
   const opened = groupBundlesByImageToPull(change, published)
@@ -68,11 +68,11 @@ function collectImagesToCheck({ change, published }: CheckInput) {
 // A private image looks like a missing one without credentials, so retrying within minutes does not help.
 const privateImageRetrySeconds = 900
 
-function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateImagesCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const { images, opened, republished } = collectImagesToCheck(input)
   const again = evaluateRepublishedBundles(republished, answers)
   const findings: Finding[] = applyConfiguredSeverities(again.findings, input.config)
-  const unanswered: UnansweredCheckQuestion[] = [...again.unanswered]
+  const unanswered: PendingLookup[] = [...again.unanswered]
   const closed: BundleImagePullFailure[] = []
   for (const image of images) {
     const reference = image.text
@@ -83,7 +83,7 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
       addFindings(written)
       continue
     }
-    const answer = answers.get(createImageLookupQuestion(image, input))
+    const answer = answers.get(createImageLookupRequest(image, input))
     const unknown = findInconclusiveLookupReason(answer)
     if (unknown) unanswered.push({ question: `whether ${reference} exists`, ...unknown })
     addFindings(...createImageLookupFindings(image, answer))
@@ -100,7 +100,7 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
       else addFindings(...platforms)
     }
     const blobs = opened.get(reference)
-    const [question] = blobs ? createBundleContentQuestions(image, input, answers) : []
+    const [question] = blobs ? createBundleLookupRequests(image, input, answers) : []
     if (blobs && question) {
       const bundle = answers.get(question)
       if (bundle.kind === 'bundle') addFindings(...findBundleImageProblems(image, blobs, bundle))
@@ -119,26 +119,26 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
 }
 
 /** Asks for platforms only if the configuration requires some and the image runs on one. */
-function createImageLookupQuestion(image: ReferencedImage, { config }: CheckInput) {
+function createImageLookupRequest(image: ReferencedImage, { config }: CheckInput) {
   const platforms = config.images.platforms.length > 0 && isWorkloadImage(image)
   return { kind: 'image', reference: image.text, ...(platforms && { platforms }) } as const
 }
 
-function createImageLookupQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
+function createImageLookupRequests(image: ReferencedImage, input: CheckInput): readonly LookupRequest[] {
   return [
-    createImageLookupQuestion(image, input),
+    createImageLookupRequest(image, input),
     ...(toTagOnlyImageReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
   ]
 }
 
-function createBundleContentQuestions(
+function createBundleLookupRequests(
   image: ReferencedImage,
   input: CheckInput,
-  answers: CheckAnswers,
-): readonly Extract<CheckQuestion, { kind: 'bundle' }>[] {
+  answers: LookupResults,
+): readonly Extract<LookupRequest, { kind: 'bundle' }>[] {
   const { reference } = image.parsed
   if (!reference || !canQueryImageRegistry(image, input)) return []
-  const answer = answers.get(createImageLookupQuestion(image, input))
+  const answer = answers.get(createImageLookupRequest(image, input))
   if (answer.kind !== 'ok') return []
   const { host, repository } = reference
   return [{ kind: 'bundle', reference: formatImageReference({ host, repository, digest: answer.digest }) }]
@@ -162,19 +162,19 @@ function toTagOnlyImageReference({ parsed: { reference } }: ReferencedImage): [s
 
 function createImageLookupFindings(
   { text: reference, at, elsewhere }: ReferencedImage,
-  answer: ImageLookupAnswer,
+  answer: ImageLookupResult,
 ): readonly Finding[] {
   switch (answer.kind) {
     case 'missing':
-      return [createFinding(imageMissing, at, { reference, reason: answer.reason }, elsewhere)]
+      return [createFinding(imageMissingRule, at, { reference, reason: answer.reason }, elsewhere)]
     case 'digest-mismatch':
       return [createFinding(imageDigestMismatch, at, { reference, reason: answer.reason }, elsewhere)]
     case 'unsupported':
-      return [createFinding(imageUnsupported, at, { reference, reason: answer.reason }, elsewhere)]
+      return [createFinding(imageUnsupportedRule, at, { reference, reason: answer.reason }, elsewhere)]
     case 'malformed':
-      return [createFinding(malformedReference, at, { reference, reason: answer.reason }, elsewhere)]
+      return [createFinding(malformedReferenceRule, at, { reference, reason: answer.reason }, elsewhere)]
     case 'blocked':
-      return [createFinding(registryBlocked, at, { reference, reason: answer.reason }, elsewhere)]
+      return [createFinding(registryBlockedRule, at, { reference, reason: answer.reason }, elsewhere)]
     case 'ok':
     case 'missing-or-private':
     case 'unknown':
@@ -182,31 +182,31 @@ function createImageLookupFindings(
   }
 }
 
-type FailedImageLookupAnswer = Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
+type FailedImageLookupResult = Exclude<ImageLookupResult, { readonly kind: 'ok' }>
 
 interface BundleImagePullFailure {
   readonly reference: string
-  readonly kind: FailedImageLookupAnswer['kind']
+  readonly kind: FailedImageLookupResult['kind']
   readonly reason: string
   readonly retryAfter?: number
 }
 
 /** The bundle's image existed a moment ago, so `missing` may be temporary and is retried. */
-function isPermanentImageFailure({ kind }: FailedImageLookupAnswer): boolean {
+function isPermanentImageFailure({ kind }: FailedImageLookupResult): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
 
-function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageLookupAnswer) {
+function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageLookupResult) {
   if (answer.kind !== 'unsupported') return createImageLookupFindings(image, answer)
   return [
-    moveFindingToImageReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
+    moveFindingToImageReference(createFinding(unreadableBundleRule, undefined, { reason: answer.reason }), image),
   ]
 }
 
 /** Groups unopened bundles by reason to keep the list readable. */
 function* groupImagePullFailuresByReason(
   closed: readonly BundleImagePullFailure[],
-): Generator<UnansweredCheckQuestion> {
+): Generator<PendingLookup> {
   const byReason = Map.groupBy(closed, ({ reason }) => reason)
   for (const [reason, [first, ...others]] of byReason)
     if (first)
@@ -220,7 +220,7 @@ function* groupImagePullFailuresByReason(
       }
 }
 
-function findInconclusiveLookupReason(answer: ImageLookupAnswer) {
+function findInconclusiveLookupReason(answer: ImageLookupResult) {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {
@@ -231,19 +231,19 @@ function findInconclusiveLookupReason(answer: ImageLookupAnswer) {
 }
 
 // A missing answer does not block here, because the digest decides what is installed.
-function createMovedTagFindings(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
+function createMovedTagFindings(image: ReferencedImage, answers: LookupResults): readonly Finding[] {
   const tagged = toTagOnlyImageReference(image)
   const { digest, tag } = image.parsed.reference ?? {}
   if (!tagged || digest === undefined || tag === undefined) return []
   const answer = answers.get({ kind: 'image', reference: tagged[0] })
   if (answer.kind !== 'ok' || answer.digest === digest || !digest.startsWith('sha256:')) return []
   const { text: reference, at, elsewhere } = image
-  return [createFinding(tagMoved, at, { reference, tag, digest, now: answer.digest }, elsewhere)]
+  return [createFinding(tagMovedRule, at, { reference, tag, digest, now: answer.digest }, elsewhere)]
 }
 
 function findMissingPlatforms(
   image: ReferencedImage,
-  answer: Extract<ImageLookupAnswer, { kind: 'ok' }>,
+  answer: Extract<ImageLookupResult, { kind: 'ok' }>,
   wanted: readonly string[],
 ): readonly Finding[] | 'unread' {
   if (wanted.length === 0 || !isWorkloadImage(image)) return []
@@ -252,7 +252,7 @@ function findMissingPlatforms(
   const missing = wanted.filter((platform) => !offered.includes(platform))
   if (missing.length === 0) return []
   return [
-    createFinding(platformMissing, image.at, { reference: image.text, missing, offered }, image.elsewhere),
+    createFinding(platformMissingRule, image.at, { reference: image.text, missing, offered }, image.elsewhere),
   ]
 }
 

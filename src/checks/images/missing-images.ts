@@ -1,7 +1,7 @@
 // Detects missing or changed images in published catalogs. Requires two checks at different times, because one bad
 // answer proves nothing.
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageLookupAnswer } from '../questions.ts'
+import type { ImageLookupResult } from '../questions.ts'
 
 export const imageScanFailureKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
 export type ImageScanFailureKind = (typeof imageScanFailureKinds)[number]
@@ -30,7 +30,7 @@ export const ruleIdByImageScanFailureKind: Readonly<Record<ImageScanFailureKind,
   'tag-moved': 'tag-moved',
 }
 
-export function toImageScanResult(answer: ImageLookupAnswer): ImageScanResult {
+export function toImageScanResult(answer: ImageLookupResult): ImageScanResult {
   switch (answer.kind) {
     case 'ok':
       return { kind: 'well' }
@@ -98,7 +98,7 @@ export function parseImageTagAndDigest(
  */
 export function detectMovedTag(
   { tag, digest }: { readonly tag: string; readonly digest: string },
-  answer: ImageLookupAnswer,
+  answer: ImageLookupResult,
   stoodForIt: boolean,
 ): ImageScanResult {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }

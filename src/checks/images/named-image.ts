@@ -9,7 +9,7 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { AddedImageReference } from '../../pull-request/change.ts'
-import { imageByTag, malformedReference, registryNotAllowed } from './rules.ts'
+import { imageByTagRule, malformedReferenceRule, registryNotAllowedRule } from './rules.ts'
 
 /** Findings, and the locations that reference each finding's image. */
 interface ImageReferenceFindings {
@@ -92,9 +92,9 @@ export function isAllowedRegistry(reference: ImageReference, allowed: readonly s
 export function validateImageReference(image: ReferencedImage, allowed: readonly string[]) {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)
-    return createFinding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere)
+    return createFinding(malformedReferenceRule, at, { reference, reason: parsed.reason }, elsewhere)
   if (!isAllowedRegistry(parsed.reference, allowed))
-    return createFinding(registryNotAllowed, at, { reference, allowed }, elsewhere)
+    return createFinding(registryNotAllowedRule, at, { reference, allowed }, elsewhere)
   return undefined
 }
 
@@ -104,7 +104,7 @@ export function createUnpinnedImageFindings(
   digest: string | undefined,
 ): readonly Finding[] {
   if (parsed.reference?.digest !== undefined) return []
-  return [createFinding(imageByTag, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
+  return [createFinding(imageByTagRule, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
 }
 
 /**
@@ -127,7 +127,7 @@ export function findImageReferenceProblems(
       list.addAll([written])
     } else if (image.parsed.reference?.digest === undefined) {
       // One finding per package, because some packages reference all images by tag.
-      const location = image.locations.find((candidate) => !ignores(imageByTag.id, candidate))
+      const location = image.locations.find((candidate) => !ignores(imageByTagRule.id, candidate))
       if (location === undefined) continue
       const same = tagged.get(location.package)
       if (same) same.more++
@@ -138,7 +138,7 @@ export function findImageReferenceProblems(
     const { text: reference, at, elsewhere, locations: its } = first
     const data = more === 0 ? { reference } : { reference, package: name, more }
     const found = {
-      ...createFinding(imageByTag, at, data, more === 0 ? elsewhere : []),
+      ...createFinding(imageByTagRule, at, data, more === 0 ? elsewhere : []),
       subject: formatFindingSubject([name]),
     }
     locations.set(found, its)

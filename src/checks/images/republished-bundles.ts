@@ -6,8 +6,8 @@ import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { CheckAnswers, CheckQuestion } from '../questions.ts'
-import { bundleRepublished } from './rules.ts'
+import type { LookupResults, LookupRequest } from '../questions.ts'
+import { bundleRepublishedRule } from './rules.ts'
 
 interface PublishedImageInCatalog {
   readonly image: string
@@ -54,9 +54,9 @@ export function findRepublishedBundles(
 }
 
 /** Asks for the digests of tags if the references alone do not decide. */
-export function listTagDigestQuestions(
+export function listTagDigestLookups(
   republished: readonly RepublishedBundle[],
-): readonly Extract<CheckQuestion, { kind: 'image' }>[] {
+): readonly Extract<LookupRequest, { kind: 'image' }>[] {
   return republished.flatMap(({ bundle, known }) =>
     known.some(({ image }) => compareImageReferencesByDigest(image, bundle.image) === 'unknown')
       ? [bundle.image, ...known.map(({ image }) => image)]
@@ -71,7 +71,7 @@ export function listTagDigestQuestions(
 /** Findings, and questions that remain open. */
 export function evaluateRepublishedBundles(
   republished: readonly RepublishedBundle[],
-  answers: CheckAnswers,
+  answers: LookupResults,
 ): {
   readonly findings: readonly Finding[]
   readonly unanswered: readonly { question: string; reason: string; retryAfter: number }[]
@@ -93,7 +93,7 @@ export function evaluateRepublishedBundles(
     const { file, line, column } = bundle.place
     findings.push(
       createFinding(
-        bundleRepublished,
+        bundleRepublishedRule,
         { file, ...(bundle.imageMark ?? { line, column }) },
         { bundle: bundle.name, image: bundle.image, published: first.image, catalog: first.catalog },
       ),
@@ -114,18 +114,18 @@ function compareImageReferencesByDigest(one: string, other: string): 'same' | 'o
   return left === right ? 'same' : 'other'
 }
 
-type UnansweredDigestQuestion = { readonly reason: string; readonly retryAfter: number }
+type PendingDigestLookup = { readonly reason: string; readonly retryAfter: number }
 
 function compareResolvedImageDigests(
   one: string,
   other: string,
-  answers: CheckAnswers,
-): 'same' | 'other' | UnansweredDigestQuestion {
+  answers: LookupResults,
+): 'same' | 'other' | PendingDigestLookup {
   const byText = compareImageReferencesByDigest(one, other)
   if (byText !== 'unknown') return byText
   const [left, right] = [
-    resolveImageDigestFromAnswers(one, answers),
-    resolveImageDigestFromAnswers(other, answers),
+    getImageDigestFromLookups(one, answers),
+    getImageDigestFromLookups(other, answers),
   ]
   if (typeof left === 'object') return left
   if (typeof right === 'object') return right
@@ -133,10 +133,10 @@ function compareResolvedImageDigests(
 }
 
 /** '' for a missing image, which equals no other. */
-function resolveImageDigestFromAnswers(
+function getImageDigestFromLookups(
   image: string,
-  answers: CheckAnswers,
-): string | UnansweredDigestQuestion {
+  answers: LookupResults,
+): string | PendingDigestLookup {
   const written = parseImageReferenceDigest(image)
   if (written !== undefined) return written
   if (!parseImageReference(image).reference) return ''

@@ -6,7 +6,7 @@ const defineImageRule = createRuleDefiner({ check: 'images', judges: 'pull reque
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 type TaggedImageFindingData = { reference: string; digest?: string; package?: string; more?: number }
 
-export const bundleDiffersFromImage = defineImageRule<{ reference: string; differences: readonly string[] }>({
+export const bundleDiffersFromImageRule = defineImageRule<{ reference: string; differences: readonly string[] }>({
   id: 'bundle-differs-from-image',
   severity: 'warning',
   network: true,
@@ -30,7 +30,7 @@ export const bundleIdentityMismatch = defineImageRule<{ reference: string; diffe
   }),
 })
 
-export const bundleRepublished = defineImageRule<{
+export const bundleRepublishedRule = defineImageRule<{
   bundle: string
   image: string
   published: string
@@ -72,7 +72,7 @@ export const bundleFormatMismatch = defineImageRule<{ reference: string; format:
   }),
 })
 
-export const imageByTag = defineImageRule<TaggedImageFindingData>({
+export const imageByTagRule = defineImageRule<TaggedImageFindingData>({
   id: 'image-by-tag',
   overridable: true,
   severity: 'warning',
@@ -90,7 +90,7 @@ export const imageByTag = defineImageRule<TaggedImageFindingData>({
   }),
 })
 
-export const imageMissing = defineImageRule<{ reference: string; reason: string }>({
+export const imageMissingRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'image-missing',
   severity: 'error',
   network: true,
@@ -102,7 +102,7 @@ export const imageMissing = defineImageRule<{ reference: string; reason: string 
   }),
 })
 
-export const imageUnsupported = defineImageRule<{ reference: string; reason: string }>({
+export const imageUnsupportedRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'image-unsupported',
   severity: 'error',
   network: true,
@@ -114,7 +114,7 @@ export const imageUnsupported = defineImageRule<{ reference: string; reason: str
   }),
 })
 
-export const malformedReference = defineImageRule<{ reference: string; reason: string }>({
+export const malformedReferenceRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'malformed-reference',
   severity: 'error',
   title: 'Every image reference has valid syntax',
@@ -125,7 +125,7 @@ export const malformedReference = defineImageRule<{ reference: string; reason: s
   }),
 })
 
-export const platformMissing = defineImageRule<{
+export const platformMissingRule = defineImageRule<{
   reference: string
   missing: readonly string[]
   offered: readonly string[]
@@ -141,7 +141,7 @@ export const platformMissing = defineImageRule<{
   }),
 })
 
-export const registryBlocked = defineImageRule<{ reference: string; reason: string }>({
+export const registryBlockedRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'registry-blocked',
   severity: 'error',
   network: true,
@@ -153,7 +153,7 @@ export const registryBlocked = defineImageRule<{ reference: string; reason: stri
   }),
 })
 
-export const registryNotAllowed = defineImageRule<{ reference: string; allowed: readonly string[] }>({
+export const registryNotAllowedRule = defineImageRule<{ reference: string; allowed: readonly string[] }>({
   id: 'registry-not-allowed',
   severity: 'error',
   title: 'Images come from registries that this repository allows',
@@ -164,7 +164,7 @@ export const registryNotAllowed = defineImageRule<{ reference: string; allowed: 
   }),
 })
 
-export const tagMoved = defineImageRule<{ reference: string; tag: string; digest: string; now: string }>({
+export const tagMovedRule = defineImageRule<{ reference: string; tag: string; digest: string; now: string }>({
   id: 'tag-moved',
   severity: 'warning',
   network: true,

@@ -52,7 +52,7 @@ export const getRenderedBundleManifests = memoizePerObject((files: BundleFiles) 
 export type BundleContentForInstall =
   | {
       readonly kind: 'bundle'
-      readonly facts: BundleInstallFacts
+      readonly facts: BundleInstallAnalysis
       readonly from: 'image' | 'directory' | 'catalog'
       /** Used to render objects. Absent if the caller does not show them. */
       readonly files?: BundleFiles
@@ -66,7 +66,7 @@ export interface InstallSimulationDependencies {
   readonly sha256?: (text: string) => string
 }
 
-export interface BundleInstallFacts {
+export interface BundleInstallAnalysis {
   readonly format?: BundleFormat
   /** The `olm.bundle` blob that opm would render. Absent if opm cannot read the bundle. */
   readonly statement?: ComparableBundle
@@ -94,7 +94,7 @@ export interface BundleInstallFacts {
   readonly exceededCrdLimit?: number
 }
 
-export interface BundleInstallFactsOptions {
+export interface BundleInstallAnalysisOptions {
   readonly labels: Readonly<Record<string, string>>
   /** Size of a file in bytes after gzip. */
   readonly packedSize?: (bytes: Uint8Array) => number
@@ -104,10 +104,10 @@ export interface BundleInstallFactsOptions {
 
 const maxInstallFindings = 100
 
-export function computeBundleInstallFacts(
+export function analyzeBundleInstall(
   files: BundleFiles,
-  { labels, packedSize, maxCrdLength = Infinity }: BundleInstallFactsOptions,
-): BundleInstallFacts {
+  { labels, packedSize, maxCrdLength = Infinity }: BundleInstallAnalysisOptions,
+): BundleInstallAnalysis {
   const format = detectBundleFormat(files)
   const rendering = getRenderedBundleManifests(files)
   const { bundle } = readRegistryBundle(files)
@@ -139,7 +139,7 @@ export function computeBundleInstallFacts(
 const selectMostSevereInstallFindings = (findings: readonly Finding[]) =>
   selectMostSevereFindings(findings, maxInstallFindings).findings
 
-function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallFacts, 'installModes'> {
+function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallAnalysis, 'installModes'> {
   const { bundle } = readPartialRegistryBundle(files)
   if (!bundle) return {}
   const supported = getListAtPath(bundle.csv.data, 'spec', 'installModes').filter(
@@ -153,7 +153,7 @@ function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallFacts,
 function extractCrdsAndStripDescriptions(
   files: BundleFiles,
   maxCrdLength: number,
-): Pick<BundleInstallFacts, 'crds' | 'exceededCrdLimit'> {
+): Pick<BundleInstallAnalysis, 'crds' | 'exceededCrdLimit'> {
   const crds = readBundledCrds(files)?.map(({ name, file, manifest }) => ({
     name,
     file,

@@ -14,8 +14,8 @@ import {
   applyConfiguredSeverities,
 } from '../check.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
-import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
-import { computeBundleInstallFacts, type BundleContentForInstall } from './install-facts.ts'
+import type { LookupResults, ImageLookupResult, LookupRequest } from '../questions.ts'
+import { analyzeBundleInstall, type BundleContentForInstall } from './install-facts.ts'
 import {
   evaluateInstall,
   getOpmValidationResult,
@@ -31,8 +31,8 @@ import {
   summarizeInstall,
   type InstallSummary,
 } from './install-report.ts'
-import { redactBundleInstallFacts } from '../images/redact-restricted-bundle.ts'
-import { doesNotInstall } from './rules.ts'
+import { redactBundleInstallAnalysis } from '../images/redact-restricted-bundle.ts'
+import { doesNotInstallRule } from './rules.ts'
 import { parseInstallTargetId, type InstallTarget } from './install-targets.ts'
 import { planChannelClusterTests } from './cluster-test/cluster-test-plan.ts'
 
@@ -41,18 +41,18 @@ export const installCheck: Check<'install'> = {
   ask: ({ change, config }, answers) =>
     planInstallsOfChangedPackages(change)
       .packages.flatMap(({ plan }) => plan.bundlesToOpen)
-      .flatMap((blob) => listBundleContentQuestions(blob, config, answers)),
+      .flatMap((blob) => listBundleContentLookups(blob, config, answers)),
   judge: evaluateInstallCheck,
 }
 
-type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
+type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** The limit for one sentence. The check run lists the others. */
 const maxReasonsInInstallSummary = 3
 /** In seconds. Long, because a retry does not make the pull request smaller. */
 const oversizedChangeRetrySeconds = 3600
 
-function evaluateInstallCheck({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateInstallCheck({ change, config, served }: CheckInput, answers: LookupResults): CheckOutcome {
   const { packages, skippedCount } = planInstallsOfChangedPackages(change)
   const wanted = config.install.with.flatMap((id) => parseInstallTargetId(id) ?? [])
   const judged = packages.map((planned) =>
@@ -64,7 +64,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: C
     }),
   )
   const summaries = mergeInstallSummaries(judged.flatMap((one) => one.summaries))
-  const unanswered = [...mergeUnansweredQuestions(judged.flatMap((one) => one.unanswered))]
+  const unanswered = [...mergePendingLookups(judged.flatMap((one) => one.unanswered))]
   if (skippedCount > 0)
     unanswered.push({
       question: `whether ${skippedCount} more packages can be installed`,
@@ -85,7 +85,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: C
 
 interface InstallEvaluationContext {
   readonly config: Config
-  readonly answers: CheckAnswers
+  readonly answers: LookupResults
   readonly wanted: readonly InstallTarget[]
   readonly served: CatalogServerPackageResponses | undefined
 }
@@ -93,7 +93,7 @@ interface InstallEvaluationContext {
 interface PackageInstallEvaluation {
   readonly summaries: readonly InstallSummary[]
   readonly findings: readonly Finding[]
-  readonly unanswered: readonly UnansweredCheckQuestion[]
+  readonly unanswered: readonly PendingLookup[]
   readonly clusterTests: NonNullable<CheckOutcome['clusterTests']>
 }
 
@@ -141,7 +141,7 @@ function evaluatePackageInstall(
       findings.push(...applyConfiguredSeverities([createInstallFinding(planned, channel)], config))
   const unanswered = report.channels
     .filter(({ installs }) => installs === 'unknown')
-    .map(({ channel, acceptance, wanted: requested }): UnansweredCheckQuestion => {
+    .map(({ channel, acceptance, wanted: requested }): PendingLookup => {
       const [why] = acceptance
         .filter(({ target, installs }) => requested.includes(target) && installs === 'unknown')
         .flatMap((row) => row.because)
@@ -212,7 +212,7 @@ function createInstallFinding(
   const others = acceptance
     .filter(({ target, installs }) => targets.includes(target) && installs === 'other format')
     .map(({ target }) => `${target} does not install bundles in this format.`)
-  const found = createFinding(doesNotInstall, findPackageLocation(change.name, catalog), {
+  const found = createFinding(doesNotInstallRule, findPackageLocation(change.name, catalog), {
     package: change.name,
     channel,
     targets,
@@ -263,7 +263,7 @@ function findInlineBundleContent(
   const files = readInlineBundle(result, blob, served.objects.get(blob.name) ?? [])
   if (files)
     return {
-      content: { kind: 'bundle', from: 'catalog', facts: computeBundleInstallFacts(files, { labels: {} }) },
+      content: { kind: 'bundle', from: 'catalog', facts: analyzeBundleInstall(files, { labels: {} }) },
     }
   return {
     content: {
@@ -276,7 +276,7 @@ function findInlineBundleContent(
 function findBundleImageContent(
   blob: BundleBlob,
   config: Config,
-  answers: CheckAnswers,
+  answers: LookupResults,
 ): BundleContentWithRetryAfter {
   const unknown = (
     reason: string,
@@ -292,18 +292,18 @@ function findBundleImageContent(
     )
   const image = answers.get({ kind: 'image', reference: blob.image })
   if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
-  const question = createBundleInstallQuestion(blob, image.digest)
+  const question = createBundleInstallLookup(blob, image.digest)
   const answer = question && answers.get(question)
   if (!answer) return unknown('its image reference is invalid')
   if (answer.kind !== 'bundle') return classifyUnavailableBundleContent(answer)
   if (!answer.install) return unknown('its installation was not simulated')
   const facts =
-    answer.isRestricted === true ? redactBundleInstallFacts(answer.install, blob.image) : answer.install
+    answer.isRestricted === true ? redactBundleInstallAnalysis(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
 
 function classifyUnavailableBundleContent(
-  answer: Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>,
+  answer: Exclude<ImageLookupResult, { readonly kind: 'ok' }>,
 ): BundleContentWithRetryAfter {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
@@ -315,20 +315,20 @@ function classifyUnavailableBundleContent(
 }
 
 /** The same lookups as in the images check, so each runs only once. */
-function listBundleContentQuestions(
+function listBundleContentLookups(
   blob: BundleBlob,
   config: Config,
-  answers: CheckAnswers,
-): readonly CheckQuestion[] {
+  answers: LookupResults,
+): readonly LookupRequest[] {
   const { reference } = parseImageReference(blob.image)
   if (!reference || !isAllowedRegistry(reference, config.images.registries)) return []
-  const image: CheckQuestion = { kind: 'image', reference: blob.image }
+  const image: LookupRequest = { kind: 'image', reference: blob.image }
   const answer = answers.get(image)
-  const install = answer.kind === 'ok' ? createBundleInstallQuestion(blob, answer.digest) : undefined
+  const install = answer.kind === 'ok' ? createBundleInstallLookup(blob, answer.digest) : undefined
   return install ? [image, install] : [image]
 }
 
-function createBundleInstallQuestion({ image }: BundleBlob, digest: string) {
+function createBundleInstallLookup({ image }: BundleBlob, digest: string) {
   const { reference } = parseImageReference(image)
   if (!reference) return undefined
   const { host, repository } = reference
@@ -369,9 +369,9 @@ function areFindingsOnSameLine({ at, related = [] }: Finding, other: Finding): b
   )
 }
 
-function* mergeUnansweredQuestions(
-  unanswered: readonly UnansweredCheckQuestion[],
-): Generator<UnansweredCheckQuestion> {
+function* mergePendingLookups(
+  unanswered: readonly PendingLookup[],
+): Generator<PendingLookup> {
   for (const [, same] of Map.groupBy(unanswered, ({ question, reason }) => `${question}\n${reason}`)) {
     const [first] = same
     if (first) yield { ...first, retryAfter: Math.min(...same.map(({ retryAfter }) => retryAfter)) }

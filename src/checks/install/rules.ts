@@ -9,7 +9,7 @@ const defineInstallRule = createRuleDefiner({
   overridable: true,
 })
 
-export const doesNotInstall = defineInstallRule<{
+export const doesNotInstallRule = defineInstallRule<{
   package: string
   channel: string
   targets: readonly string[]

@@ -3,7 +3,7 @@
 import { createFinding } from '@catalog-bot/findings/rule'
 import { createPathListFilter, findLowerBound } from '../../pull-request/incremental-list.ts'
 import type { CheckInput } from '../check.ts'
-import { confusableName } from './rules.ts'
+import { confusableNameRule } from './rules.ts'
 
 /** A package name as a Kubernetes label value: lowercase letters, digits, and inner hyphens, at most 63 characters. */
 const packageNamePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -16,7 +16,7 @@ export const isPackageName = (name: string): boolean => packageNamePattern.test(
 
 // Look-alike letters that compatibility normalization does not fold. A small part of Unicode's confusables, which
 // suffices because new names must be ASCII.
-const latinLetterByLookalike: Readonly<Record<string, string>> = {
+const latinLetterByConfusable: Readonly<Record<string, string>> = {
   а: 'a',
   в: 'b',
   с: 'c',
@@ -78,7 +78,7 @@ export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'chan
   return added.flatMap((path) => {
     const found = findPathCollision(path, taken, judged)
     return found
-      ? [createFinding(confusableName, { file: path, line: 1, column: 1 }, { path, ...found })]
+      ? [createFinding(confusableNameRule, { file: path, line: 1, column: 1 }, { path, ...found })]
       : []
   })
 }
@@ -220,7 +220,7 @@ function findPathCollision(
  * and l, rn and m, and vv and w as equal.
  */
 export function computePackageNameSkeleton(name: string): string {
-  return replaceLookalikesWithLatin(name)
+  return replaceConfusablesWithLatin(name)
     .replace(/[-_.‐-―−]/g, '')
     .replace(/0/g, 'o')
     .replace(/[1i|!]/g, 'l')
@@ -229,13 +229,13 @@ export function computePackageNameSkeleton(name: string): string {
 }
 
 /** The name in Latin letters, without invisible characters. */
-function replaceLookalikesWithLatin(name: string): string {
+function replaceConfusablesWithLatin(name: string): string {
   if (/^[!-~]*$/.test(name)) return name.toLowerCase()
   const folded = name
     .normalize('NFKD')
     .replace(/\p{Mark}|\p{Format}|\p{White_Space}/gu, '')
     .toLowerCase()
-  return [...folded].map((char) => latinLetterByLookalike[char] ?? char).join('')
+  return [...folded].map((char) => latinLetterByConfusable[char] ?? char).join('')
 }
 
 /** Paths with the same result collide on file systems that ignore case or normalize accents. */

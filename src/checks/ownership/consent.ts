@@ -1,7 +1,7 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
 // answer is missing. An empty list of owners never gives it.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
+import type { ChangeKind, RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
 import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'
 import type { CheckInput, Approval } from '../check.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type AccountIdAndLogin,
   type PermissionCheckResult,
   type PrincipalMatcher,
-  type UnansweredCheckQuestion,
+  type PendingLookup,
   normalizeLogin,
   parsePrincipal,
   type Principal,
@@ -36,7 +36,7 @@ const channelAffectingChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-to-catalog',
 ])
 
-export type ConsentStatus =
+export type ApprovalStatus =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }
   /** `by`: who must approve. `isOwner`: whether the author owns what is changed. */
   | {
@@ -47,20 +47,20 @@ export type ConsentStatus =
       readonly reused?: { readonly login: string; readonly was: number; readonly now: number }
     }
   | { readonly kind: 'refused'; readonly kinds: readonly ChangeKind[] }
-  | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
+  | { readonly kind: 'unknown'; readonly open: readonly PendingLookup[] }
 
-const strictnessByRequiredConsent: Readonly<Record<RequiredConsent, number>> = {
+const strictnessByRequiredApprover: Readonly<Record<RequiredApprover, number>> = {
   alone: 0,
   owner: 1,
   maintainer: 2,
   refused: 3,
 }
 
-export class ConsentEvaluator {
+export class ApprovalEvaluator {
   readonly #input: CheckInput
   readonly #people: PrincipalMatcher
   readonly #author: AccountIdAndLogin | undefined
-  readonly #met = memoizePerObject((_owners: readonly Principal[]) => new Map<string, ConsentStatus>())
+  readonly #met = memoizePerObject((_owners: readonly Principal[]) => new Map<string, ApprovalStatus>())
   readonly #covers: () => ApprovalCoverage
   #touched: ReadonlySet<string> | undefined
   /** Automation accounts that may be the author. */
@@ -83,7 +83,7 @@ export class ConsentEvaluator {
   }
 
   /** Caches equal requirements. */
-  evaluate(requirement: RequiredApproval): ConsentStatus {
+  evaluate(requirement: RequiredApproval): ApprovalStatus {
     // Owner edits have separate effects, and approvals can cover only one directory.
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
       return this.#weigh(requirement)
@@ -97,7 +97,7 @@ export class ConsentEvaluator {
     return consentStatus
   }
 
-  #weigh(requirement: RequiredApproval): ConsentStatus {
+  #weigh(requirement: RequiredApproval): ApprovalStatus {
     const authorRights = this.#standing(requirement)
     const { permissions } = this.#input.config
     const automation = this.#granted(requirement)
@@ -105,10 +105,10 @@ export class ConsentEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findLowestRequiredConsent(permissions, authorRights.roles, kind),
+        : findLeastStrictRequiredApprover(permissions, authorRights.roles, kind),
     }))
-    let needed = wanted.reduce<RequiredConsent>(
-      (worst, { consent }) => (isStricterConsent(consent, worst) ? consent : worst),
+    let needed = wanted.reduce<RequiredApprover>(
+      (worst, { consent }) => (isStricterRequiredApprover(consent, worst) ? consent : worst),
       'alone',
     )
     // Authors cannot make themselves owners without approval, even if the configuration allows it.
@@ -116,12 +116,12 @@ export class ConsentEvaluator {
     // Only a maintainer can make Apps and teams owners.
     if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonUserPrincipal)) needed = 'maintainer'
     // A reused login means that the list of owners is out of date, so its other names might also be wrong.
-    if (authorRights.reused && strictnessByRequiredConsent[needed] < strictnessByRequiredConsent.maintainer)
+    if (authorRights.reused && strictnessByRequiredApprover[needed] < strictnessByRequiredApprover.maintainer)
       needed = 'maintainer'
     // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
-    const open: UnansweredCheckQuestion[] = [...authorRights.open, ...automation.open]
+    const open: PendingLookup[] = [...authorRights.open, ...automation.open]
     if (needed !== 'refused') {
       const approval = this.#given(requirement, needed)
       if (approval.kind === 'yes') return { kind: 'met', by: 'approval' }
@@ -225,7 +225,7 @@ export class ConsentEvaluator {
   /** The author's known roles, and the questions that determine the other roles. */
   #standing(requirement: RequiredApproval): {
     roles: readonly PermissionRole[]
-    open: readonly UnansweredCheckQuestion[]
+    open: readonly PendingLookup[]
     reused?: { login: string; was: number; now: number }
   } {
     const author = this.#author
@@ -256,11 +256,11 @@ export class ConsentEvaluator {
   /** The automation grants that apply to an author who pushed the head. */
   #granted(requirement: RequiredApproval): {
     readonly kinds: ReadonlySet<ChangeKind>
-    readonly open: readonly UnansweredCheckQuestion[]
+    readonly open: readonly PendingLookup[]
   } {
     const author = this.#author
     const kinds = new Set<ChangeKind>()
-    const open: UnansweredCheckQuestion[] = []
+    const open: PendingLookup[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
       const granted = findChangeKindsGrantedToAutomation(automation, requirement)
@@ -349,26 +349,26 @@ function isNonUserPrincipal(principal: Principal): boolean {
   return principal.kind !== 'user' || principal.login.endsWith('[bot]')
 }
 
-function isStricterConsent(a: RequiredConsent, b: RequiredConsent): boolean {
-  return strictnessByRequiredConsent[a] > strictnessByRequiredConsent[b]
+function isStricterRequiredApprover(a: RequiredApprover, b: RequiredApprover): boolean {
+  return strictnessByRequiredApprover[a] > strictnessByRequiredApprover[b]
 }
 
 /** The least strict setting among an account's roles. */
-function findLowestRequiredConsent(
+function findLeastStrictRequiredApprover(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,
-): RequiredConsent {
+): RequiredApprover {
   return roles
     .map((role) => permissions[role][kind])
-    .reduce<RequiredConsent>((best, cell) => (isStricterConsent(best, cell) ? cell : best), 'refused')
+    .reduce<RequiredApprover>((best, cell) => (isStricterRequiredApprover(best, cell) ? cell : best), 'refused')
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
 function checkAnyPermissionGranted(
   candidates: readonly (() => PermissionCheckResult)[],
 ): PermissionCheckResult {
-  const open: UnansweredCheckQuestion[] = []
+  const open: PendingLookup[] = []
   for (const candidate of candidates) {
     const holds = candidate()
     if (holds.kind === 'yes') return holds

@@ -11,7 +11,7 @@ import {
 import { type OwnerFile, parseOwnerFilePath } from './owner-files.ts'
 import { parseOwnersFile } from './sources/owners-file.ts'
 import { toPrincipalKey, formatPrincipal, type Principal } from './principals.ts'
-import { ownerFileBroken } from './rules.ts'
+import { ownerFileBrokenRule } from './rules.ts'
 import type { CheckInput } from '../check.ts'
 
 /** The input that determines required approvals, without comments, reviews, or answers. */
@@ -58,7 +58,7 @@ export function analyzeOwnerFileEdit(
         : parseOwnerFileStructure(file, path, text)
   if (after?.kind === 'broken')
     for (const { at, problem } of after.problems)
-      findings.push(createFinding(ownerFileBroken, at, { path, problem }))
+      findings.push(createFinding(ownerFileBrokenRule, at, { path, problem }))
 
   const baseText = input.ownerFiles.base.get(path)
   const before =

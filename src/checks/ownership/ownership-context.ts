@@ -14,7 +14,7 @@ import {
 import { ownershipInputKeys, type OwnershipInputs } from './owner-edit.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import { findCollidingPaths, isPackageName, computePackageNameSkeleton } from './colliding-paths.ts'
-import { confusableName, executableFile, unsupportedFileMode, suspiciousPath } from './rules.ts'
+import { confusableNameRule, executableFileRule, unsupportedFileMode, suspiciousPath } from './rules.ts'
 import { createRepositoryPathMapper } from './declared-packages.ts'
 
 /** Everything except answers that the check and the commands need. */
@@ -76,7 +76,7 @@ function findSuspiciousPaths(input: OwnershipInputs): Finding[] {
         found.push(createFinding(suspiciousPath, at, { path, problem: role.odd }))
       if (after?.mode === '100755') {
         // The repository's scripts can be executable, because catalog-bot never merges changes to them.
-        if (role.kind !== 'infrastructure') found.push(createFinding(executableFile, at, { path }))
+        if (role.kind !== 'infrastructure') found.push(createFinding(executableFileRule, at, { path }))
       } else if (after && after.mode !== '100644')
         found.push(createFinding(unsupportedFileMode, at, { path, mode: after.mode }))
       return found
@@ -121,6 +121,6 @@ function findConfusablePackageNames(input: OwnershipInputs): Finding[] {
         }),
       ]
     const like = bySkeleton.get(computePackageNameSkeleton(name))
-    return like === undefined ? [] : [createFinding(confusableName, at, { path: at.file, name, like })]
+    return like === undefined ? [] : [createFinding(confusableNameRule, at, { path: at.file, name, like })]
   })
 }

@@ -5,33 +5,33 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome, MergeUnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
-import { toCheckQuestionKey, type CheckAnswers, type CheckQuestion } from '../questions.ts'
+import { toLookupKey, type LookupResults, type LookupRequest } from '../questions.ts'
 import { findChangesRequestedReviews } from './approvals.ts'
 import type { OwnershipResolver } from './authority.ts'
-import { ConsentEvaluator, type ConsentStatus } from './consent.ts'
+import { ApprovalEvaluator, type ApprovalStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import {
   PrincipalMatcher,
   type AccountIdAndLogin,
   type PermissionCheckResult,
-  type UnansweredCheckQuestion,
+  type PendingLookup,
   isBotAccount,
   normalizeLogin,
   formatPrincipal,
   type Principal,
 } from './principals.ts'
 import {
-  approvalForOtherChange as approvedSomethingElseRule,
-  changeForbidden,
-  changesRequested,
-  approvalMissing,
+  approvalForOtherChangeRule as approvedSomethingElseRule,
+  changeForbiddenRule,
+  changesRequestedRule,
+  approvalMissingRule,
   unconfirmedPush,
-  newPackage,
-  notOwner,
-  fileOutsidePackages,
-  ownerFileChange,
-  ownerLoginReused,
-  ownerSourceBroken,
+  newPackageRule,
+  notOwnerRule,
+  fileOutsidePackagesRule,
+  ownerFileChangeRule,
+  ownerLoginReusedRule,
+  ownerSourceBrokenRule,
   unknownOwner,
 } from './rules.ts'
 import { getOwnershipContext, type OwnershipContext } from './ownership-context.ts'
@@ -40,10 +40,10 @@ export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
   // Judging records which answers it needs, so only those are requested.
   ask: (input, answers) => {
-    const questions = new Map<string, CheckQuestion>()
+    const questions = new Map<string, LookupRequest>()
     evaluateOwnershipCheck(input, {
       get: (question) => {
-        questions.set(toCheckQuestionKey(question), question)
+        questions.set(toLookupKey(question), question)
         return answers.get(question)
       },
     })
@@ -61,7 +61,7 @@ export interface CommandPermissionChecker {
 
 export function createCommandPermissionChecker(
   input: CheckInput,
-  answers: CheckAnswers,
+  answers: LookupResults,
 ): CommandPermissionChecker {
   const surveyed = getOwnershipContext(input)
   const { required } = surveyed
@@ -74,7 +74,7 @@ export function createCommandPermissionChecker(
 
 function createOwnershipEvaluators(
   input: CheckInput,
-  answers: CheckAnswers,
+  answers: LookupResults,
   { authority, getCoverage }: OwnershipContext,
 ) {
   const everybody = new PrincipalMatcher(
@@ -83,10 +83,10 @@ function createOwnershipEvaluators(
     authority.maintainers,
     input.config,
   )
-  return { everybody, consents: new ConsentEvaluator(input, everybody, getCoverage) }
+  return { everybody, consents: new ApprovalEvaluator(input, everybody, getCoverage) }
 }
 
-function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateOwnershipCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const surveyed = getOwnershipContext(input)
   const { authority, required, outside, findings: impossible, packageCount } = surveyed
   const { consents } = createOwnershipEvaluators(input, answers, surveyed)
@@ -94,7 +94,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.addAll(impossible)
   findings.addAll(validateIncomingCommits(input))
-  const unanswered: UnansweredCheckQuestion[] = []
+  const unanswered: PendingLookup[] = []
   const waiting: MergeUnblockingAction[] = []
   const results: OwnershipResults = { findings, unanswered, waiting }
   const open = findUnmetApprovalRequirements(required, consents, answers, results)
@@ -102,7 +102,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     addMissingApprovalFinding(requirement, met, input, authority, findings)
   const maintainers = listMaintainerNames(input, authority)
   for (const { path } of outside)
-    findings.add(fileOutsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
+    findings.add(fileOutsidePackagesRule, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
 
   waiting.push(...listPendingApprovals(open, input, authority))
   if (outside.length > 0) {
@@ -133,7 +133,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
   }
 
   for (const { at, problem } of authority.problems())
-    findings.add(ownerSourceBroken, at, { path: at.file, problem })
+    findings.add(ownerSourceBrokenRule, at, { path: at.file, problem })
 
   return {
     check: 'ownership',
@@ -146,24 +146,24 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
 
 interface OwnershipResults {
   readonly findings: FindingList
-  readonly unanswered: UnansweredCheckQuestion[]
+  readonly unanswered: PendingLookup[]
   readonly waiting: MergeUnblockingAction[]
 }
 
 interface UnmetApprovalRequirement {
   readonly requirement: RequiredApproval
-  readonly met: Extract<ConsentStatus, { kind: 'open' }>
+  readonly met: Extract<ApprovalStatus, { kind: 'open' }>
 }
 
 /** The requirements that still need an approval. */
 function findUnmetApprovalRequirements(
   required: readonly RequiredApproval[],
-  consents: ConsentEvaluator,
-  answers: CheckAnswers,
+  consents: ApprovalEvaluator,
+  answers: LookupResults,
   { findings, unanswered }: OwnershipResults,
 ): readonly UnmetApprovalRequirement[] {
   const open: UnmetApprovalRequirement[] = []
-  const handled = new Set<ConsentStatus>()
+  const handled = new Set<ApprovalStatus>()
   for (const requirement of required) {
     const consentStatus = consents.evaluate(requirement)
     if (consentStatus.kind === 'unknown' && !handled.has(consentStatus))
@@ -171,7 +171,7 @@ function findUnmetApprovalRequirements(
     handled.add(consentStatus)
     const { at, path, package: name } = requirement
     if (consentStatus.kind === 'refused')
-      findings.add(changeForbidden, at, { path, package: name, kinds: consentStatus.kinds })
+      findings.add(changeForbiddenRule, at, { path, package: name, kinds: consentStatus.kinds })
     if (consentStatus.kind === 'open') open.push({ requirement, met: consentStatus })
     const accounts = validateAddedOwners(requirement, answers)
     findings.addAll(accounts.findings)
@@ -182,7 +182,7 @@ function findUnmetApprovalRequirements(
 
 function addChangesRequestedFindings(
   input: CheckInput,
-  consents: ConsentEvaluator,
+  consents: ApprovalEvaluator,
   required: readonly RequiredApproval[],
   { findings, unanswered, waiting }: OwnershipResults,
 ): void {
@@ -192,7 +192,7 @@ function addChangesRequestedFindings(
     const rights = consents.checkRightsToAny(reviewer, required)
     if (rights.kind === 'unknown') unanswered.push(...rights.open)
     if (rights.kind !== 'yes') continue
-    findings.add(changesRequested, undefined, { reviewer: reviewer.login })
+    findings.add(changesRequestedRule, undefined, { reviewer: reviewer.login })
     waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
   }
 }
@@ -200,7 +200,7 @@ function addChangesRequestedFindings(
 /** Adds a finding that explains why a required approval is missing, at its path. */
 function addMissingApprovalFinding(
   requirement: RequiredApproval,
-  consentStatus: Extract<ConsentStatus, { kind: 'open' }>,
+  consentStatus: Extract<ApprovalStatus, { kind: 'open' }>,
   input: CheckInput,
   authority: OwnershipResolver,
   findings: FindingList,
@@ -208,20 +208,20 @@ function addMissingApprovalFinding(
   const { path, at, package: name } = requirement
   const author = input.snapshot.author?.login ?? 'a deleted account'
   const { by, who: unblock } = findEligibleApprovers(requirement, consentStatus.by, input, authority)
-  if (consentStatus.reused) findings.add(ownerLoginReused, at, { package: name, ...consentStatus.reused })
+  if (consentStatus.reused) findings.add(ownerLoginReusedRule, at, { package: name, ...consentStatus.reused })
   if (requirement.kinds.includes('add-package'))
-    findings.add(newPackage, at, { path, package: name, unblock })
+    findings.add(newPackageRule, at, { path, package: name, unblock })
   else if (requirement.ownerEdit?.changesOwners)
-    findings.add(ownerFileChange, at, {
+    findings.add(ownerFileChangeRule, at, {
       path,
       package: name,
       change: requirement.ownerEdit.description,
       unblock,
     })
   else if (consentStatus.isOwner || (consentStatus.by === 'maintainer' && consentStatus.reused === undefined))
-    findings.add(approvalMissing, at, { path, package: name, kinds: consentStatus.kinds, by, unblock })
+    findings.add(approvalMissingRule, at, { path, package: name, kinds: consentStatus.kinds, by, unblock })
   else
-    findings.add(notOwner, at, {
+    findings.add(notOwnerRule, at, {
       path,
       package: name,
       author,
@@ -232,7 +232,7 @@ function addMissingApprovalFinding(
 
 /** One line for each group of approvers who can approve the same changes. */
 function listPendingApprovals(
-  open: readonly { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[],
+  open: readonly { requirement: RequiredApproval; met: Extract<ApprovalStatus, { kind: 'open' }> }[],
   input: CheckInput,
   authority: OwnershipResolver,
 ): MergeUnblockingAction[] {
@@ -319,10 +319,10 @@ function canPrincipalApprove(principal: Principal): boolean {
 /** Added owners must exist on GitHub. An unknown answer blocks the merge. */
 function validateAddedOwners(
   requirement: RequiredApproval,
-  answers: CheckAnswers,
-): { findings: Finding[]; unanswered: UnansweredCheckQuestion[] } {
+  answers: LookupResults,
+): { findings: Finding[]; unanswered: PendingLookup[] } {
   const findings: Finding[] = []
-  const unanswered: UnansweredCheckQuestion[] = []
+  const unanswered: PendingLookup[] = []
   for (const principal of requirement.ownerEdit?.added ?? []) {
     if (principal.kind !== 'user') continue
     const { login } = principal
@@ -342,10 +342,10 @@ function validateAddedOwners(
 /** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
 function validateHeadPushByNonAuthor(
   input: CheckInput,
-  consents: ConsentEvaluator,
+  consents: ApprovalEvaluator,
   required: readonly RequiredApproval[],
   authority: OwnershipResolver,
-): { findings: Finding[]; waiting: MergeUnblockingAction[]; unanswered: readonly UnansweredCheckQuestion[] } {
+): { findings: Finding[]; waiting: MergeUnblockingAction[]; unanswered: readonly PendingLookup[] } {
   const { pusher, author, head } = input.snapshot
   const nothing = { findings: [], waiting: [], unanswered: [] }
   if (pusher === undefined || (pusher !== null && pusher.id === author?.id)) return nothing
@@ -388,7 +388,7 @@ function validateHeadPushByNonAuthor(
 /** Reports approvals of a different effect, so that the approvers can approve again. */
 function findOutdatedApprovals(
   input: CheckInput,
-  consents: ConsentEvaluator,
+  consents: ApprovalEvaluator,
   required: readonly RequiredApproval[],
 ): { findings: Finding[]; waiting: MergeUnblockingAction[] } {
   const { author, head } = input.snapshot

@@ -4,7 +4,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type UserId, toUserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
-import type { CheckAnswers, InconclusiveAnswer } from '../questions.ts'
+import type { LookupResults, InconclusiveLookupResult } from '../questions.ts'
 import type { GitHubAccount } from '../../pull-request/snapshot.ts'
 
 export type Principal =
@@ -22,7 +22,7 @@ const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 
 const loginWithUserIdPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
-export type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
+export type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** An account, and its current login as normalizeLogin() returns it. */
 export interface AccountIdAndLogin {
@@ -34,7 +34,7 @@ export type PermissionCheckResult =
   | { readonly kind: 'yes' }
   /** `reused`: the listed login now belongs to another account. */
   | { readonly kind: 'no'; readonly reused?: { readonly login: string; readonly was: number } }
-  | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
+  | { readonly kind: 'unknown'; readonly open: readonly PendingLookup[] }
 
 const permissionGrantedResult: PermissionCheckResult = { kind: 'yes' }
 const permissionDeniedResult: PermissionCheckResult = { kind: 'no' }
@@ -42,7 +42,7 @@ const permissionDeniedResult: PermissionCheckResult = { kind: 'no' }
 export const isBotAccount = (account: AccountIdAndLogin): boolean => account.login.endsWith('[bot]')
 
 export class PrincipalMatcher {
-  readonly #answers: CheckAnswers
+  readonly #answers: LookupResults
   readonly #accounts: ReadonlyMap<string, UserId>
   readonly #maintainers: readonly Principal[]
   readonly #config: Config
@@ -51,7 +51,7 @@ export class PrincipalMatcher {
 
   /** `accounts`: see CheckInput.accounts. */
   constructor(
-    answers: CheckAnswers,
+    answers: LookupResults,
     accounts: ReadonlyMap<string, UserId>,
     maintainers: readonly Principal[],
     config: Config,
@@ -88,7 +88,7 @@ export class PrincipalMatcher {
 
   #findAmong(account: AccountIdAndLogin, principals: readonly Principal[]): PermissionCheckResult {
     if (principals.length === 0) return permissionDeniedResult
-    const open: UnansweredCheckQuestion[] = []
+    const open: PendingLookup[] = []
     let reused: PermissionCheckResult | undefined
     // Checks logins first, because they are cheap to look up and most owners are listed by login.
     const ordered = [
@@ -151,7 +151,7 @@ export class PrincipalMatcher {
   }
 }
 
-function createUnknownPermissionResult(question: string, answer: InconclusiveAnswer): PermissionCheckResult {
+function createUnknownPermissionResult(question: string, answer: InconclusiveLookupResult): PermissionCheckResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }
 

@@ -21,7 +21,7 @@ import {
   type PackageDeclarationIndex,
   findTouchedChannels,
 } from './declared-packages.ts'
-import { packageContentMismatch } from './rules.ts'
+import { packageContentMismatchRule } from './rules.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface RequiredApproval {
@@ -164,7 +164,7 @@ function findRequiredCatalogApprovals(
     const [home] = elsewhere
     if (home !== undefined && !known.holds(directory, name))
       findings.push(
-        createFinding(packageContentMismatch, location, {
+        createFinding(packageContentMismatchRule, location, {
           path: path.path,
           package: name,
           home: home === '' ? 'the catalog' : home,
@@ -311,7 +311,7 @@ function findBundleNameConflicts({ change }: OwnershipInputs): Finding[] {
         const path = toPath(place.file)
         const at: Location = { file: path, line: place.line, column: place.column }
         return [
-          createFinding(packageContentMismatch, at, {
+          createFinding(packageContentMismatchRule, at, {
             path,
             package: packageName,
             home: other,

@@ -14,7 +14,7 @@ const labelByUnsupportedFileMode: Readonly<Record<string, string>> = {
   '160000': 'a submodule',
 }
 
-export const approvalForOtherChange = defineOwnershipRule<{
+export const approvalForOtherChangeRule = defineOwnershipRule<{
   approver: string
   head: string
   differences: readonly string[]
@@ -29,7 +29,7 @@ export const approvalForOtherChange = defineOwnershipRule<{
   }),
 })
 
-export const changeForbidden = defineOwnershipRule<{
+export const changeForbiddenRule = defineOwnershipRule<{
   path: string
   package: string
   kinds: readonly ChangeKind[]
@@ -44,7 +44,7 @@ export const changeForbidden = defineOwnershipRule<{
   }),
 })
 
-export const changesRequested = defineOwnershipRule<{ reviewer: string }>({
+export const changesRequestedRule = defineOwnershipRule<{ reviewer: string }>({
   id: 'changes-requested',
   severity: 'warning',
   title: 'No owner or maintainer has requested changes',
@@ -55,7 +55,7 @@ export const changesRequested = defineOwnershipRule<{ reviewer: string }>({
   }),
 })
 
-export const confusableName = defineOwnershipRule<{ path: string; name: string; like: string }>({
+export const confusableNameRule = defineOwnershipRule<{ path: string; name: string; like: string }>({
   id: 'confusable-name',
   severity: 'error',
   title: 'A new name is easy to distinguish from existing names',
@@ -66,7 +66,7 @@ export const confusableName = defineOwnershipRule<{ path: string; name: string; 
   }),
 })
 
-export const approvalMissing = defineOwnershipRule<{
+export const approvalMissingRule = defineOwnershipRule<{
   path: string
   package: string
   kinds: readonly ChangeKind[]
@@ -85,7 +85,7 @@ export const approvalMissing = defineOwnershipRule<{
   }),
 })
 
-export const executableFile = defineOwnershipRule<{ path: string }>({
+export const executableFileRule = defineOwnershipRule<{ path: string }>({
   id: 'executable-file',
   severity: 'info',
   title: 'Package files are not executable',
@@ -123,7 +123,7 @@ export const unconfirmedPush = defineOwnershipRule<{
   }),
 })
 
-export const newPackage = defineOwnershipRule<{ path: string; package: string; unblock: readonly string[] }>({
+export const newPackageRule = defineOwnershipRule<{ path: string; package: string; unblock: readonly string[] }>({
   id: 'new-package',
   severity: 'warning',
   title: 'A maintainer approves a new package and its first owners',
@@ -134,7 +134,7 @@ export const newPackage = defineOwnershipRule<{ path: string; package: string; u
   }),
 })
 
-export const notOwner = defineOwnershipRule<{
+export const notOwnerRule = defineOwnershipRule<{
   path: string
   package: string
   author: string
@@ -166,7 +166,7 @@ export const suspiciousPath = defineOwnershipRule<{ path: string; problem: strin
   }),
 })
 
-export const fileOutsidePackages = defineOwnershipRule<{ path: string; unblock: readonly string[] }>({
+export const fileOutsidePackagesRule = defineOwnershipRule<{ path: string; unblock: readonly string[] }>({
   id: 'outside-packages',
   severity: 'warning',
   title: 'A maintainer manually merges changes to files that are not in a package',
@@ -177,7 +177,7 @@ export const fileOutsidePackages = defineOwnershipRule<{ path: string; unblock: 
   }),
 })
 
-export const ownerFileBroken = defineOwnershipRule<{ path: string; problem: string }>({
+export const ownerFileBrokenRule = defineOwnershipRule<{ path: string; problem: string }>({
   id: 'owner-file-broken',
   severity: 'error',
   title: 'A changed owner file is valid',
@@ -188,7 +188,7 @@ export const ownerFileBroken = defineOwnershipRule<{ path: string; problem: stri
   }),
 })
 
-export const ownerFileChange = defineOwnershipRule<{
+export const ownerFileChangeRule = defineOwnershipRule<{
   path: string
   package: string
   change: string
@@ -204,7 +204,7 @@ export const ownerFileChange = defineOwnershipRule<{
   }),
 })
 
-export const ownerLoginReused = defineOwnershipRule<{
+export const ownerLoginReusedRule = defineOwnershipRule<{
   package: string
   login: string
   was: number
@@ -220,7 +220,7 @@ export const ownerLoginReused = defineOwnershipRule<{
   }),
 })
 
-export const ownerSourceBroken = defineOwnershipRule<{ path: string; problem: string }>({
+export const ownerSourceBrokenRule = defineOwnershipRule<{ path: string; problem: string }>({
   id: 'owner-source-broken',
   severity: 'warning',
   title: 'The owner files on the base branch are valid',
@@ -242,7 +242,7 @@ export const unknownOwner = defineOwnershipRule<{ path: string; login: string }>
   }),
 })
 
-export const packageContentMismatch = defineOwnershipRule<{
+export const packageContentMismatchRule = defineOwnershipRule<{
   path: string
   package: string
   home: string

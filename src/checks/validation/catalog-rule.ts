@@ -2,7 +2,7 @@
 import {
   createFinding,
   formatFindingSubject,
-  type FindingRuleSignature,
+  type RuleInputAndHit,
   type FindingRuleWithFinder,
 } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
@@ -31,7 +31,7 @@ export const defaultCatalogSizeLimits: CatalogSizeLimits = {
   catalog: 512 * bytesPerMebibyte,
 }
 
-export interface CatalogRuleSignature {
+export interface CatalogRuleInputAndHit {
   readonly judges: 'catalog'
   readonly given: readonly [catalog: CatalogView, limits: CatalogSizeLimits]
   readonly hit: {
@@ -46,10 +46,10 @@ export interface CatalogRuleSignature {
   }
 }
 
-export type CatalogRule = FindingRuleWithFinder<object, CatalogRuleSignature>
+export type CatalogRule = FindingRuleWithFinder<object, CatalogRuleInputAndHit>
 
 /** The fields of a validation rule that differ from rule to rule. Most rules are overridable. */
-export type ValidationRuleFields<Data extends object, Kind extends FindingRuleSignature> = Omit<
+export type ValidationRuleFields<Data extends object, Kind extends RuleInputAndHit> = Omit<
   FindingRuleWithFinder<Data, Kind>,
   'check' | 'judges' | 'since' | 'overridable'
 > & { readonly since?: string; readonly overridable?: false }
@@ -58,7 +58,7 @@ export type ValidationRuleFields<Data extends object, Kind extends FindingRuleSi
 export function defineRule<Data extends object>({
   overridable,
   ...rule
-}: ValidationRuleFields<Data, CatalogRuleSignature>): FindingRuleWithFinder<Data, CatalogRuleSignature> {
+}: ValidationRuleFields<Data, CatalogRuleInputAndHit>): FindingRuleWithFinder<Data, CatalogRuleInputAndHit> {
   return {
     check: 'validation',
     judges: 'catalog',
@@ -80,7 +80,7 @@ export function addCatalogRuleFindings(
 
 function createCatalogFinding(
   rule: CatalogRule,
-  hit: CatalogRuleSignature['hit'] & { readonly data: object },
+  hit: CatalogRuleInputAndHit['hit'] & { readonly data: object },
 ): Finding {
   const found = createFinding(rule, hit.at, hit.data, hit.related)
   return {

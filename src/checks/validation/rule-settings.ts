@@ -4,7 +4,7 @@ import type { Finding, Severity } from '@catalog-bot/findings/finding'
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { Config } from '../../config/config.ts'
 
-export const unknownOpmRelease = defineRule<{ opm: string }>({
+export const unknownOpmReleaseRule = defineRule<{ opm: string }>({
   id: 'opm-release-unknown',
   check: 'validation',
   judges: 'pull request',

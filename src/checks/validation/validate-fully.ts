@@ -2,14 +2,14 @@
 // a registry.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
-import { invalidPullSpec } from '@catalog-bot/fbc/model/rules/bundle-rules'
+import { invalidPullSpecRule } from '@catalog-bot/fbc/model/rules/bundle-rules'
 import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
 import { findPullSpecError } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { getOmittedFindingCount, FindingList } from '@catalog-bot/findings/finding-list'
-import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { linkLeadsOutRule } from '@catalog-bot/fbc/load/file-rules'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { findImageReferenceProblems } from '../images/named-image.ts'
 import {
@@ -34,7 +34,7 @@ const ruleIdsForNewBundlesOnly: ReadonlySet<string> = new Set(
 export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {
   const view = createCatalogView(catalog)
   // The loader finds these, because the bytes of a file do not show the target of a link.
-  const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
+  const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOutRule.id)
   const list = new FindingList()
   list.addAll(linked)
   for (const rule of catalogRules) addCatalogRuleFindings(rule, view, defaultCatalogSizeLimits, list)
@@ -67,7 +67,7 @@ export function validateCatalogWithAllRules(
   })
   const { root = '', settings = {} } = options
   const toRepositoryPath = (file: string) => (root === '' ? file : `${root}/${file}`)
-  const invalidPullSpecs = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
+  const invalidPullSpecs = verdict.findings.filter(({ rule }) => rule === invalidPullSpecRule.id)
   const rejectedImages = new Set(invalidPullSpecs.map(({ data }) => data?.['image']))
   // If findings of opm's rule were truncated, any reference might be among the omitted ones.
   const isCut = invalidPullSpecs.some((found) => getOmittedFindingCount(found) > 0)

@@ -15,29 +15,29 @@ import {
   validateBundleDirectories,
   listAutoMergeBlockReasons,
 } from '../bundles/validate-bundle-directories.ts'
-import { validateProjectedCatalogs } from '../bundles/validate-projected-catalogs.ts'
+import { validatePostReleaseCatalogs } from '../bundles/validate-projected-catalogs.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
-import type { CheckAnswers } from '../questions.ts'
+import type { LookupResults } from '../questions.ts'
 import { alwaysEnabledRuleIds, runCatalogRules, dropFindingsOnPublishedBundles } from './validate-fully.ts'
-import { applyRuleSettings, unknownOpmRelease } from './rule-settings.ts'
-import { listTemplateImageQuestions, evaluateTemplates } from './templates/templates.ts'
+import { applyRuleSettings, unknownOpmReleaseRule } from './rule-settings.ts'
+import { listTemplateImageLookups, evaluateTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
 import { runUpgradeRule } from './upgrade/upgrade-rule.ts'
 
 export const validationCheck: Check<'validation'> = {
   id: 'validation',
-  ask: listTemplateImageQuestions,
+  ask: listTemplateImageLookups,
   judge: evaluateValidationCheck,
 }
 
-function evaluateValidationCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateValidationCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const { change, config } = input
   const ruleSet = findConfiguredOpmRuleSet(config)
   const judged = ruleSet
     ? change.catalogs.map((catalog) => validateChangedCatalog(catalog, config, ruleSet))
     : []
   const findings = judged.flatMap((one) => one.findings)
-  if (!ruleSet) findings.push(createFinding(unknownOpmRelease, undefined, { opm: config.opm }))
+  if (!ruleSet) findings.push(createFinding(unknownOpmReleaseRule, undefined, { opm: config.opm }))
   const templates = evaluateTemplates(input, answers)
   findings.push(...applyRuleSettings(templates.findings, config.rules, alwaysEnabledRuleIds))
   const directories = validateBundleDirectories(input)
@@ -46,7 +46,7 @@ function evaluateValidationCheck(input: CheckInput, answers: CheckAnswers): Chec
     findings.push(
       ...applyRuleSettings(
         // No catalog changes yet. The pull request that changes it is checked separately.
-        validateProjectedCatalogs(input.projectedCatalogs ?? [], ruleSet, config.rules, directories).map(
+        validatePostReleaseCatalogs(input.projectedCatalogs ?? [], ruleSet, config.rules, directories).map(
           (found): Finding => (found.severity === 'error' ? { ...found, severity: 'warning' } : found),
         ),
         config.rules,

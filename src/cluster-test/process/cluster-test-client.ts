@@ -4,7 +4,7 @@ import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
-  ClusterTestProgressReply,
+  ClusterTestProgressResponse,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -16,7 +16,7 @@ export interface ClusterTestClient {
   /** Rejects only if the App is closed; other failures are answers. */
   order(
     order: ClusterTestWorkerRequest,
-    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestProgressReply>,
+    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestProgressResponse>,
   ): Promise<ClusterTestWorkerResponse>
   /** Serves a catalog while `use` runs; undefined if that fails. */
   withServedCatalog<Result>(

@@ -15,7 +15,7 @@ import { cleanUpClusterTest, type ClusterTestOptions } from '../cluster/run-clus
 import type { Clock } from '../../ports/clock.ts'
 import { findClusterTarget, computeClusterIdentityKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
-  ClusterTestProgressReply,
+  ClusterTestProgressResponse,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -33,7 +33,7 @@ const progressReportIntervalMs = 5000
 export async function handleClusterTestRequest(
   order: ClusterTestWorkerRequest,
   ctx: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressReply>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressResponse>,
 ): Promise<ClusterTestWorkerResponse> {
   const target = findClusterTarget(ctx.targets, order)
   if (!target)
@@ -65,7 +65,7 @@ async function runInstallTestOnCluster(
   order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   target: ClusterTarget,
   { clock }: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressReply>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressResponse>,
 ): Promise<ClusterTestWorkerResponse> {
   const { trial } = order
   const progress = new ClusterTestProgressReporter(clock, reportProgress)
@@ -114,12 +114,12 @@ async function runInstallTestOnCluster(
 
 class ClusterTestProgressReporter {
   readonly #clock: Clock
-  readonly #report: (news: ClusterTestProgress) => Promise<ClusterTestProgressReply>
+  readonly #report: (news: ClusterTestProgress) => Promise<ClusterTestProgressResponse>
   readonly #stop = new AbortController()
   #sentAt = -Infinity
   #message = ''
 
-  constructor(clock: Clock, report: (news: ClusterTestProgress) => Promise<ClusterTestProgressReply>) {
+  constructor(clock: Clock, report: (news: ClusterTestProgress) => Promise<ClusterTestProgressResponse>) {
     this.#clock = clock
     this.#report = report
   }

@@ -10,7 +10,7 @@ import {
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
 import type {
-  ClusterTestProgressReply,
+  ClusterTestProgressResponse,
   ClusterTestWorkerResponse,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
@@ -44,7 +44,7 @@ async function handleClusterTestWorkerRequest(
   return handleClusterTestRequest(
     order,
     { targets, open: openTargetCluster, clock: systemClock },
-    async (news) => (await callBack(news)) as ClusterTestProgressReply,
+    async (news) => (await callBack(news)) as ClusterTestProgressResponse,
   )
 }
 

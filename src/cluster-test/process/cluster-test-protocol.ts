@@ -39,4 +39,4 @@ export interface ClusterTestProgress {
   readonly id?: string
   readonly says: string
 }
-export type ClusterTestProgressReply = 'go' | 'stop'
+export type ClusterTestProgressResponse = 'go' | 'stop'

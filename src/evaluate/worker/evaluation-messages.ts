@@ -1,5 +1,5 @@
 // Messages between the App and an evaluation process: plain values that can be copied.
-import type { CheckQuestion } from '../../checks/questions.ts'
+import type { LookupRequest } from '../../checks/questions.ts'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { CommandDecision } from '../../policy/commands.ts'
 import type { VerdictInput } from '../../policy/decide.ts'
@@ -53,6 +53,6 @@ export const workerPullHistoryMethods: Readonly<Record<keyof WorkerPullHistorySt
 }
 
 export type WorkerCallbackRequest =
-  | { readonly kind: 'ask'; readonly question: CheckQuestion }
+  | { readonly kind: 'ask'; readonly question: LookupRequest }
   | { readonly kind: 'open-pulls' }
   | { readonly kind: 'memory'; readonly name: keyof WorkerPullHistoryStore; readonly args: unknown[] }

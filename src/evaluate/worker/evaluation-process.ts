@@ -12,7 +12,7 @@ import {
 } from '../../adapters/workers/answer-orders.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../evaluate.ts'
-import type { AnswerToCheckQuestion } from '../../catalogs/gather-answers.ts'
+import type { LookupResult } from '../../catalogs/gather-answers.ts'
 import { createCatalogFileReaderPool, ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
 import {
   workerPullHistoryMethods,
@@ -42,7 +42,7 @@ async function handleEvaluationRequest(
     const evaluation = await evaluatePullSnapshot(snapshot, {
       repository,
       loader: sharedCatalogLoader,
-      ask: async (question) => (await call({ kind: 'ask', question })) as AnswerToCheckQuestion,
+      ask: async (question) => (await call({ kind: 'ask', question })) as LookupResult,
       memory: createPullHistoryStoreProxy(call),
       openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
       budget,

@@ -10,8 +10,8 @@ import {
 import {
   type EvaluationReport,
   type ChannelHeadConflict,
-  combineProjectedCatalogChanges,
-  describeProjectedCatalogChanges,
+  combinePostReleaseCatalogChanges,
+  describePostReleaseCatalogChanges,
 } from '../../report/evaluation-report.ts'
 import { describeCommands } from '../../report/describe-commands.ts'
 import { summarizePullRequestChange } from '../../report/summarize-change.ts'
@@ -74,7 +74,7 @@ export async function prepareEvaluationReport(
   const traced = commits && (await traceFindingsToChangedLines(findings, commits, repository))
   const moved = await findChannelHeadConflicts(findings, verdict, repository)
   const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
-  const projected = combineProjectedCatalogChanges(becoming)
+  const projected = combinePostReleaseCatalogChanges(becoming)
   const catalogs = [...change.catalogs, ...projected.catalogs]
   return {
     summary: summarizePullRequestChange(change),
@@ -83,7 +83,7 @@ export async function prepareEvaluationReport(
         ? []
         : formatDescriptionLinesAsMarkdown([
             ...describePullRequestChangeAsLines(change),
-            ...describeProjectedCatalogChanges(becoming),
+            ...describePostReleaseCatalogChanges(becoming),
           ]),
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
     graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(projected),

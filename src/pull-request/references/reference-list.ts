@@ -62,7 +62,7 @@ export function parseCompositeListFile(bytes: Uint8Array): CompositeListFile | u
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     schema: 'failsafe',
-    // repeatedKey checks this below in linear time.
+    // repeatedKeyRule checks this below in linear time.
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,

@@ -1,9 +1,9 @@
 // Evaluates a pull request: snapshot, verdict, report, merge. Level-triggered: it reads everything again, so repeated,
 // late or crashed runs converge.
-import { toCheckQuestionKey, type CheckQuestion } from '../../checks/questions.ts'
+import { toLookupKey, type LookupRequest } from '../../checks/questions.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
-import type { AnswerToCheckQuestion } from '../../catalogs/gather-answers.ts'
+import type { LookupResult } from '../../catalogs/gather-answers.ts'
 import type { EvaluationSchedulingHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -12,11 +12,11 @@ import { handleClosedPull, executeCommentCommands } from './handle-closed-pull.t
 import { resolveOpenPullWithMergedHead } from '../../merge/pulls-merged-elsewhere.ts'
 import { fetchCommits } from '../../evaluate/fetch-commits.ts'
 import { republishMergedPullReport, isPullMergedByBot } from '../../jobs/merged-report.ts'
-import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
+import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import {
   recordPullClosedOrMerged,
   recordEvaluation,
-  recordPullOnUnservedBranch,
+  recordPullOnUnmanagedBranch,
   cacheEvaluation,
 } from '../../evaluate/record-evaluation.ts'
 import {
@@ -26,7 +26,7 @@ import {
 } from '../../evaluate/evaluate-snapshot.ts'
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
-import { reportPullOnUnservedBranch } from '../../merge/pulls-merged-elsewhere.ts'
+import { reportPullOnUnmanagedBranch } from '../../merge/pulls-merged-elsewhere.ts'
 import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
 import { recoverPendingMerge } from '../../merge/recover-merges.ts'
@@ -60,7 +60,7 @@ async function evaluatePullInJobSlot(
   const { store } = ctx.app
   triggerCrashPoint('job-taken')
   for (let attempt = 0; attempt < maxEvaluationRestarts; attempt++) {
-    const answers = new Map<string, AnswerToCheckQuestion>()
+    const answers = new Map<string, LookupResult>()
     const evaluated = await readSnapshotAndEvaluatePull(job.pull, ctx, slot, answers)
     if (evaluated === undefined) return
     const { evaluation, present } = evaluated
@@ -123,7 +123,7 @@ async function readSnapshotAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
   slot: JobSlot,
-  answers: Map<string, AnswerToCheckQuestion>,
+  answers: Map<string, LookupResult>,
 ): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   app.evaluationPool.prepare?.(forge.repository)
@@ -146,12 +146,12 @@ async function readSnapshotAndEvaluatePull(
     await handleClosedPull(snapshot, ctx, present)
     return undefined
   }
-  if (!(await isBranchServedByBot(snapshot.baseRef, ctx, { allowCached: true }))) {
-    await recordPullOnUnservedBranch(snapshot, app.store)
+  if (!(await isBranchManagedByBot(snapshot.baseRef, ctx, { allowCached: true }))) {
+    await recordPullOnUnmanagedBranch(snapshot, app.store)
     // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
     if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unknownMergeOutcomeRetrySeconds)
     if (await isPullMergedByBot(snapshot, ctx)) await republishMergedPullReport(pull, ctx, { present })
-    else await reportPullOnUnservedBranch(snapshot, ctx, present)
+    else await reportPullOnUnmanagedBranch(snapshot, ctx, present)
     return undefined
   }
   // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
@@ -171,7 +171,7 @@ async function fetchCommitsAndEvaluatePull(
   }: { readonly size: PullSize | undefined; readonly present: BotCommentAndCheckRuns | undefined },
   ctx: JobContext<Store>,
   slot: JobSlot,
-  answers: Map<string, AnswerToCheckQuestion>,
+  answers: Map<string, LookupResult>,
 ): Promise<EvaluationWithBotReports | undefined> {
   const { forge, app } = ctx
   const { pull } = snapshot
@@ -195,8 +195,8 @@ async function fetchCommitsAndEvaluatePull(
     size,
     onLong: () => slot.setCost('heavy', toRepositoryAuthorKey(fetched.author, forge)),
   }
-  const onAnswer = (question: CheckQuestion, answer: AnswerToCheckQuestion) =>
-    void answers.set(toCheckQuestionKey(question), answer)
+  const onAnswer = (question: LookupRequest, answer: LookupResult) =>
+    void answers.set(toLookupKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
     const becomes = await resolveOpenPullWithMergedHead(fetched, ctx)

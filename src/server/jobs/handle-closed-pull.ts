@@ -4,7 +4,7 @@ import { triggerCrashPoint } from '../../jobs/crash-point.ts'
 import { recoverMerge, createMergeRecoveryOptions, recoverPendingMerge } from '../../merge/recover-merges.ts'
 import type { BotCommentAndCheckRuns } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
-import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
+import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import { cancelPreviews } from '../../publish/request-preview.ts'
 import { recordPullClosedOrMerged } from '../../evaluate/record-evaluation.ts'
 import { reportPullMergedByOthers } from '../../merge/pulls-merged-elsewhere.ts'
@@ -78,7 +78,7 @@ async function cleanUpClosedPull(
       snapshot.state === 'merged' &&
       isSettled &&
       !isOpen &&
-      (await isBranchServedByBot(snapshot.baseRef, ctx, { allowCached: true }))
+      (await isBranchManagedByBot(snapshot.baseRef, ctx, { allowCached: true }))
     )
       await reportPullMergedByOthers(snapshot, ctx, present)
     return
@@ -112,7 +112,7 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
     findRecentRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
   if (
     pendingRollbacks(closed.comments).length === 0 ||
-    !(await isBranchServedByBot(closed.baseRef, ctx, { allowCached: true }))
+    !(await isBranchManagedByBot(closed.baseRef, ctx, { allowCached: true }))
   )
     return
   const snapshot = await fetchConsistentPullSnapshot(closed, ctx)

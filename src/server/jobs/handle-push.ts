@@ -17,7 +17,7 @@ import { readConfig } from '../../catalogs/read-config.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
 import { readBranchState, writeBranchState } from '../../jobs/branch-state.ts'
-import { type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
+import { type JobContext, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { toMergeLeaseName } from '../../jobs/renewed-lease.ts'
@@ -107,7 +107,7 @@ async function recordCatalogsForStatusPages(
   const { app, forge, repository } = ctx
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
-  if (tip === undefined || !(await isBranchServedByBot(branch, ctx, { allowCached: true }))) return
+  if (tip === undefined || !(await isBranchManagedByBot(branch, ctx, { allowCached: true }))) return
   const key = `${toRepositoryKey(forge.repository)} ${branch}`
   if ((await app.store.getCached(lastRecordedBranchTipCache, [key])).get(key) === tip) return
   try {

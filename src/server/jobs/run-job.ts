@@ -105,7 +105,7 @@ async function handleJobFailure(
   const externalFailure = findExternalFailureRetryDelay(error)
   if (
     externalFailure === undefined &&
-    isErrorTypicalOfUninstalledApp(error) &&
+    isUninstalledAppError(error) &&
     !(await isInstalled(job).catch(() => true))
   ) {
     onEnded('dropped')
@@ -156,7 +156,7 @@ const jobHandlers: JobHandlers = {
 }
 
 /** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
-function isErrorTypicalOfUninstalledApp(error: unknown): boolean {
+function isUninstalledAppError(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 

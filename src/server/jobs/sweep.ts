@@ -10,7 +10,7 @@ import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { Store, ReadyPullStore } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
 import { removeLeftoverStagingBranches } from '../../merge/push-merge.ts'
-import { type AppServices, type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
+import { type AppServices, type JobContext, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import { revalidateCachedVerdictOnNewBase } from '../../evaluate/record-evaluation.ts'
 import { readMergeQueueBranches } from '../../merge/merge-queue-state.ts'
 import { retryBranchesWithChangedRules } from '../../merge/rejected-pulls.ts'
@@ -130,7 +130,7 @@ async function readBaseBranches(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
     // A configuration change on the default branch does not move other branches.
-    if (!(await isBranchServedByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
+    if (!(await isBranchManagedByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
   }
   return { tips, unserved }
 }

@@ -3,10 +3,10 @@
 import { toUserId } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type AnswerByQuestionKind,
-  type CheckQuestion,
+  createLookupResults,
+  toLookupKey,
+  type LookupResultByKind,
+  type LookupRequest,
 } from '../../checks/questions.ts'
 import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
 import { OwnershipResolver } from '../../checks/ownership/authority.ts'
@@ -19,7 +19,7 @@ import {
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
-import type { Forge, ForgeCheckQuestion } from '../../ports/forge.ts'
+import type { Forge, ForgeLookupRequest } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository } from '../../ports/page-records.ts'
@@ -105,21 +105,21 @@ async function checkMaintainerStatus(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )
-  const answers = new Map<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>()
-  for (const question of createMaintainerCheckQuestions(account, maintainers))
-    answers.set(toCheckQuestionKey(question), await forge.answer(question))
+  const answers = new Map<string, LookupResultByKind[keyof LookupResultByKind]>()
+  for (const question of createMaintainerLookupRequests(account, maintainers))
+    answers.set(toLookupKey(question), await forge.answer(question))
   const accounts = await store.firstSeenAccounts(forge.repository, new Map())
-  return new PrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
+  return new PrincipalMatcher(createLookupResults(answers), accounts, maintainers, config).isMaintainer(
     account,
   ).kind
 }
 
-function createMaintainerCheckQuestions(
+function createMaintainerLookupRequests(
   { id, login }: { readonly id: ReturnType<typeof toUserId>; readonly login: string },
   maintainers: readonly Principal[],
-): readonly Extract<ForgeCheckQuestion, CheckQuestion>[] {
+): readonly Extract<ForgeLookupRequest, LookupRequest>[] {
   return [
-    ...maintainers.flatMap((principal): ForgeCheckQuestion[] => {
+    ...maintainers.flatMap((principal): ForgeLookupRequest[] => {
       if (principal.kind === 'user')
         return principal.id === undefined && principal.login === login ? [{ kind: 'user', login }] : []
       if (principal.kind !== 'team') return []

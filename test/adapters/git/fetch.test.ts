@@ -7,7 +7,7 @@ import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.
 import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 import { startSmartHttpServer, type SmartHttpServer } from './smart-http.ts'
 
-const noCredentials = async () => undefined
+const provideNoCredentials = async () => undefined
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
@@ -20,7 +20,7 @@ beforeEach(async () => {
   gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: originRepository.url,
-    credential: noCredentials,
+    credential: provideNoCredentials,
   })
 })
 afterEach(async () => {
@@ -165,7 +165,7 @@ describe('a URL', () => {
       const opened = await openGitMirror({
         directory: join(temporaryDirectory.path, 'other.git'),
         url,
-        credential: noCredentials,
+        credential: provideNoCredentials,
       })
       await opened.close()
     }
@@ -260,7 +260,7 @@ describe('a mirror on disk', () => {
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
     writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
-    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: noCredentials })
+    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: provideNoCredentials })
     expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
     originRepository.branch('main', originRepository.commit({ x: '9' }))
     await gitMirror.fetch('main')
@@ -282,7 +282,7 @@ describe('a mirror on disk', () => {
       const bytes = readFileSync(join(packs, name))
       writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
     }
-    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: noCredentials })
+    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: provideNoCredentials })
     await expect(gitMirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
     await gitMirror.fetch('main')
     expect(await gitMirror.treeOf(tip)).toBe(originRepository.tree(tip))

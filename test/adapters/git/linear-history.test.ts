@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
-import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
+import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
 import {
   createCatFileObjectReader,
@@ -17,7 +17,7 @@ const abortController = new AbortController()
 const recordedGitCalls: string[] = []
 let originRepository: OriginRepository
 let gitObjectReader: CatFileObjectReader
-let runLocalGit: LocalGit
+let runLocalGit: GitRunner
 let gitMergeContext: GitMergeContext
 
 beforeAll(() => {
@@ -25,7 +25,7 @@ beforeAll(() => {
   const { directory } = originRepository
   const options = { directory, timeout: 60_000, signal: abortController.signal }
   gitObjectReader = createCatFileObjectReader(options)
-  const run = createLocalGit(options)
+  const run = createGitRunner(options)
   runLocalGit = (args, more) => {
     recordedGitCalls.push(args[0] ?? '')
     return run(args, more)

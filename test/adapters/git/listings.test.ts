@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
-import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
+import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import {
   createCatFileObjectReader,
   type CatFileObjectReader,
@@ -23,7 +23,7 @@ const temporaryDirectory = createTemporaryDirectory('listings')
 const abortController = new AbortController()
 let originRepository: OriginRepository
 let gitObjectReader: CatFileObjectReader
-let runLocalGit: LocalGit
+let runLocalGit: GitRunner
 /** The subcommands that ran in a git process. */
 const recordedGitCalls: string[] = []
 
@@ -31,7 +31,7 @@ beforeAll(() => {
   originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
   gitObjectReader = createCatFileObjectReader(options)
-  const run = createLocalGit(options)
+  const run = createGitRunner(options)
   runLocalGit = (args, more) => {
     recordedGitCalls.push(args[0] ?? '')
     return run(args, more)

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toBlobSha, type BlobSha } from '../../../src/pull-request/ids.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { reportSkipped } from '../../left-out.ts'
+import { reportSkippedTest } from '../../left-out.ts'
 import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
@@ -72,7 +72,7 @@ describe('reading', () => {
 
   const counters = (pid: number) => `/proc/${pid}/io`
   const hasCounters = existsSync(counters(process.pid))
-  if (!hasCounters) reportSkipped('/proc/PID/io')
+  if (!hasCounters) reportSkippedTest('/proc/PID/io')
   const itCounts = hasCounters ? test : test.skip
   itCounts('asks for many objects in a few ways to git and back', async () => {
     const count = 3000

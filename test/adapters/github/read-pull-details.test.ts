@@ -57,7 +57,7 @@ const openPullRequest = (author = 'alice'): Promise<MockPull> =>
     changes: { [`at-once-${openedPullCount}.txt`]: 'x\n' },
   })
 
-const isCombinedPullQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
+const isPullDetailsQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
 
 async function readPullInOneRequest({ number }: MockPull): Promise<{
   snapshot: PullSnapshot | null
@@ -73,7 +73,7 @@ async function readPullInOneRequest({ number }: MockPull): Promise<{
 }
 
 async function readPullWithSeparateQueries(pull: MockPull): Promise<PullSnapshot | null> {
-  const take = githubFixture.github.fail(isCombinedPullQuery, { status: 502 })
+  const take = githubFixture.github.fail(isPullDetailsQuery, { status: 502 })
   const { snapshot, present } = await readPullInOneRequest(pull)
   take()
   expect(present).toBeUndefined()
@@ -148,7 +148,7 @@ test.each(pullRequestChangeCases)(
     let isChanged = false
     const take = githubFixture.github.fail(
       (asked) => {
-        if (isCombinedPullQuery(asked) && !isChanged) {
+        if (isPullDetailsQuery(asked) && !isChanged) {
           isChanged = true
           change(pull)
         }
@@ -177,7 +177,7 @@ describe('data that one request does not return is read list by list', () => {
     githubFixture.github.comment(pull, 'bob', 'first')
     const answer = await fetchPullFieldsInOneQuery(pull)
     githubFixture.github.comment(pull, 'bob', '/hold')
-    githubFixture.github.fail(isCombinedPullQuery, { status: 200, body: answer })
+    githubFixture.github.fail(isPullDetailsQuery, { status: 200, body: answer })
     const { snapshot } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body }) => body)).toEqual(['first', '/hold'])
   })
@@ -188,7 +188,7 @@ describe('data that one request does not return is read list by list', () => {
     const answer = await fetchPullFieldsInOneQuery(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
-    githubFixture.github.fail(isCombinedPullQuery, { status: 200, body })
+    githubFixture.github.fail(isPullDetailsQuery, { status: 200, body })
     const { snapshot, present } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body: text }) => text)).toEqual(['hello'])
     expect(present).toBeUndefined()

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
+import type { ImageLookupResult } from '../../../src/checks/questions.ts'
 import { createCachedRegistry, limitRegistryQueries } from '../../../src/adapters/registry/cached-registry.ts'
 import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
 import { createManualClock } from './manual-clock.ts'
 
 const sampleSha256Hex = 'a'.repeat(64)
-const successfulImageLookup: ImageLookupAnswer = {
+const successfulImageLookup: ImageLookupResult = {
   kind: 'ok',
   digest: `sha256:${sampleSha256Hex}`,
   mediaType: 'x',
@@ -16,7 +16,7 @@ const successfulImageLookup: ImageLookupAnswer = {
 
 /** A registry that records its requests, and a cache that expires by a manual clock. */
 function createRequestRecordingRegistry(
-  answers: (reference: string) => ImageLookupAnswer = () => successfulImageLookup,
+  answers: (reference: string) => ImageLookupResult = () => successfulImageLookup,
 ) {
   const requested: string[] = []
   const clock = createManualClock(0)
@@ -45,7 +45,7 @@ function createRequestRecordingRegistry(
 
 describe('answers are cached', () => {
   const day = 24 * 3600 * 1000
-  const cases: [string, string, ImageLookupAnswer, number | undefined][] = [
+  const cases: [string, string, ImageLookupResult, number | undefined][] = [
     ['a digest for seven days', `q.io/a@sha256:${sampleSha256Hex}`, successfulImageLookup, 7 * day],
     ['a tag for ten minutes', 'q.io/a:1', successfulImageLookup, 600_000],
     [
@@ -94,7 +94,7 @@ describe('answers are cached', () => {
   })
   test('refresh bypasses the cache and updates it', async () => {
     const reference = `q.io/a@sha256:${sampleSha256Hex}`
-    let answer: ImageLookupAnswer = successfulImageLookup
+    let answer: ImageLookupResult = successfulImageLookup
     const { registry, store, asked } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve(reference)
@@ -105,7 +105,7 @@ describe('answers are cached', () => {
     expect(asked).toHaveLength(2)
   })
   test('an inconclusive refresh keeps the cached answer', async () => {
-    let answer: ImageLookupAnswer = successfulImageLookup
+    let answer: ImageLookupResult = successfulImageLookup
     const { registry, store } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve('q.io/a:1')
@@ -135,7 +135,7 @@ describe('a budget', () => {
 
 describe('a scan', () => {
   const references = ['a.io/x:1', 'a.io/x:2', 'a.io/x:3', 'b.io/x:1', 'a.io/x:1', 'BAD']
-  const answerReference = (reference: string): ImageLookupAnswer =>
+  const answerReference = (reference: string): ImageLookupResult =>
     reference === 'BAD'
       ? { kind: 'malformed', reason: '' }
       : reference === 'b.io/x:1'
@@ -156,7 +156,7 @@ describe('a scan', () => {
   test('resumes after an aborted run, and retries inconclusive answers', async () => {
     const first = createRequestRecordingRegistry(answerReference)
     const stop = new AbortController()
-    const written = new Map<string, ImageLookupAnswer>()
+    const written = new Map<string, ImageLookupResult>()
     const report = await scanImages(first.registry, references, {
       clock: first.clock,
       concurrency: 1,

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import type { BundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
-import type { BundleImageAnswer } from '../../../src/checks/questions.ts'
+import type { BundleInstallAnalysis } from '../../../src/checks/install/install-facts.ts'
+import type { BundleImageLookupResult } from '../../../src/checks/questions.ts'
 import {
   CachedBundleReaders,
   defaultBundlePullLimits,
@@ -11,7 +11,7 @@ import {
 import { createManualClock } from './manual-clock.ts'
 
 const createBundleImageReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
-const createBundleImageAnswer = (packageName = 'foo'): BundleImageAnswer => ({
+const createBundleImageLookupResult = (packageName = 'foo'): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: 'x',
   content: { name: packageName, package: 'foo', properties: [], relatedImages: [] },
@@ -20,8 +20,8 @@ const createBundleImageAnswer = (packageName = 'foo'): BundleImageAnswer => ({
 
 /** A registry that counts concurrent pulls, and a cache that expires by a manual clock. */
 function createRequestRecordingRegistry(
-  answer: (reference: string) => BundleImageAnswer | Promise<BundleImageAnswer> = () =>
-    createBundleImageAnswer(),
+  answer: (reference: string) => BundleImageLookupResult | Promise<BundleImageLookupResult> = () =>
+    createBundleImageLookupResult(),
 ) {
   const pulled: string[] = []
   const clock = createManualClock(0)
@@ -62,16 +62,16 @@ const createBundleImageReferences = (count: number) =>
   Array.from({ length: count }, (_, index) => createBundleImageReference(index))
 
 test('one pull provides the bundle and its install facts, and both are cached separately', async () => {
-  const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleInstallFacts
+  const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleInstallAnalysis
   const { bundles, pulled } = createRequestRecordingRegistry(() =>
-    Object.assign(createBundleImageAnswer(), { install }),
+    Object.assign(createBundleImageLookupResult(), { install }),
   )
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forEvaluation()
   const both = await Promise.all([
     bundleOf(createBundleImageReference(1)),
     installOf(createBundleImageReference(1)),
   ])
-  expect(both).toEqual([createBundleImageAnswer(), { kind: 'bundle', digest: 'x', findings: [], install }])
+  expect(both).toEqual([createBundleImageLookupResult(), { kind: 'bundle', digest: 'x', findings: [], install }])
   expect(await bundles().forEvaluation().readInstall(createBundleImageReference(1))).toEqual(both[1])
   expect(await bundles().forEvaluation().readBundle(createBundleImageReference(1))).toEqual(both[0])
   expect(pulled).toEqual([createBundleImageReference(1)])
@@ -79,9 +79,9 @@ test('one pull provides the bundle and its install facts, and both are cached se
 
 describe('bundle contents are cached', () => {
   const day = 24 * 3600 * 1000
-  test.each<[string, BundleImageAnswer, string, number | undefined]>([
-    ['by digest for seven days', createBundleImageAnswer(), createBundleImageReference(1), 7 * day],
-    ['not by tag', createBundleImageAnswer(), 'q.io/a:1', undefined],
+  test.each<[string, BundleImageLookupResult, string, number | undefined]>([
+    ['by digest for seven days', createBundleImageLookupResult(), createBundleImageReference(1), 7 * day],
+    ['not by tag', createBundleImageLookupResult(), 'q.io/a:1', undefined],
     [
       'an unsupported archive for an hour',
       { kind: 'unsupported', reason: '' },
@@ -133,7 +133,7 @@ describe('bundle contents are cached', () => {
         shared.forEvaluation().readBundle(createBundleImageReference(1)),
         shared.forEvaluation().readBundle(createBundleImageReference(1)),
       ]),
-    ).toEqual([createBundleImageAnswer(), createBundleImageAnswer()])
+    ).toEqual([createBundleImageLookupResult(), createBundleImageLookupResult()])
     expect(pulled).toHaveLength(1)
   })
 })
@@ -159,18 +159,18 @@ describe('the pull budget of an evaluation', () => {
   test('a bundle with an inconclusive pull can be retried in the same evaluation for free', async () => {
     let down = true
     const { bundles } = createRequestRecordingRegistry(() =>
-      down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleImageAnswer(),
+      down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleImageLookupResult(),
     )
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullLimits, pulls: 1 })
     expect(await read(createBundleImageReference(1))).toMatchObject({ reason: '503' })
     down = false
-    expect(await read(createBundleImageReference(1))).toEqual(createBundleImageAnswer())
+    expect(await read(createBundleImageReference(1))).toEqual(createBundleImageLookupResult())
     expect(await read(createBundleImageReference(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
   })
   test('slow registries use up the time limit of the evaluation', async () => {
     const { bundles, clock, pulled } = createRequestRecordingRegistry(() => {
       clock.advance(40_000)
-      return createBundleImageAnswer()
+      return createBundleImageLookupResult()
     })
     const { readBundle: read } = bundles(1).forEvaluation()
     const answers = [
@@ -191,9 +191,9 @@ describe('the pull budget of an evaluation', () => {
     const client = {
       identity: async () => 'anonymous',
       readBundle: (reference: string, signal?: { readonly aborted: boolean }) =>
-        new Promise<BundleImageAnswer>((resolve) => {
+        new Promise<BundleImageLookupResult>((resolve) => {
           pulls += 1
-          if (reference !== createBundleImageReference(1)) return resolve(createBundleImageAnswer())
+          if (reference !== createBundleImageReference(1)) return resolve(createBundleImageLookupResult())
           const timer = setInterval(() => {
             if (signal?.aborted !== true) return
             clearInterval(timer)
@@ -208,7 +208,7 @@ describe('the pull budget of an evaluation', () => {
     const { readBundle: next } = bundles.forEvaluation()
     expect([await next(createBundleImageReference(1)), await next(createBundleImageReference(2))]).toEqual([
       slow,
-      createBundleImageAnswer(),
+      createBundleImageLookupResult(),
     ])
     expect(pulls).toBe(2)
     clock.advance(600_000)
@@ -216,7 +216,7 @@ describe('the pull budget of an evaluation', () => {
     expect(pulls).toBe(3)
   })
   test('the total size of all bundles is limited, and a repeated bundle counts once', async () => {
-    const { bundles } = createRequestRecordingRegistry(() => createBundleImageAnswer('x'.repeat(1000)))
+    const { bundles } = createRequestRecordingRegistry(() => createBundleImageLookupResult('x'.repeat(1000)))
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullLimits, held: 2500 })
     const kinds = []
     for (const reference of [

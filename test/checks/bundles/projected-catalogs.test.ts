@@ -3,16 +3,16 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { defaultOpmRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
-import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
+import { validatePostReleaseCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
 import {
   createBundleImageNameFormatter,
   formatPlaceholderImage,
 } from '../../../src/checks/bundles/projected-catalog.ts'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
-import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts'
+import { readPostReleaseCatalogs } from '../../../src/evaluate/read-check-input.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatDescriptionLinesAsText } from '../../../src/report/describe-change.ts'
-import { describeProjectedCatalogChanges } from '../../../src/report/evaluation-report.ts'
+import { describePostReleaseCatalogChanges } from '../../../src/report/evaluation-report.ts'
 import {
   base,
   createBundleDirectoryFiles,
@@ -23,7 +23,7 @@ import {
 } from './bundle-trees.ts'
 import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 
-async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?: string) {
+async function buildPostReleaseCatalogs(before: FileTree, after: FileTree, image?: string) {
   const { paths, read } = createFakeGitRepository(before, after)
   const loader = {
     cache: noopCache,
@@ -34,7 +34,7 @@ async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?:
     },
   }
   const context = { repository: read, loader, base, result }
-  const projected = await readProjectedCatalogs(
+  const projected = await readPostReleaseCatalogs(
     await readBundleDirectories({ paths }, { ...context, layout: emptyRepositoryLayout }),
     context,
     createBundleImageNameFormatter(image),
@@ -46,8 +46,8 @@ async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?:
   return {
     becoming: projected,
     channels,
-    text: formatDescriptionLinesAsText(describeProjectedCatalogChanges(projected)),
-    findings: validateProjectedCatalogs(projected, defaultOpmRuleSet, {}),
+    text: formatDescriptionLinesAsText(describePostReleaseCatalogChanges(projected)),
+    findings: validatePostReleaseCatalogs(projected, defaultOpmRuleSet, {}),
   }
 }
 
@@ -100,7 +100,7 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
     }
-    const { channels, text, findings } = await buildProjectedCatalogs(filesWithBasicTemplate, after)
+    const { channels, text, findings } = await buildPostReleaseCatalogs(filesWithBasicTemplate, after)
     expect(channels).toEqual([
       [
         'stable',
@@ -122,13 +122,13 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
     }
-    const { text } = await buildProjectedCatalogs(
+    const { text } = await buildPostReleaseCatalogs(
       filesWithBasicTemplate,
       after,
       'quay.io/org/{package}:v{version}',
     )
     expect(text.at(-1)).toBe('  expected image: quay.io/org/foo:v1.1.0')
-    expect((await buildProjectedCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
+    expect((await buildPostReleaseCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
       '  image not built yet: not-built.invalid/foo:1.1.0',
     )
   })
@@ -139,7 +139,7 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { findings } = await buildProjectedCatalogs(filesWithBasicTemplate, after)
+    const { findings } = await buildPostReleaseCatalogs(filesWithBasicTemplate, after)
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.length).toBeGreaterThan(0)
     expect(new Set(errors.map(({ at }) => `${at?.file}:${at?.line}`))).toEqual(
@@ -153,15 +153,15 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.0.0'),
       [releaseConfigPath.replace('1.1.0', '1.0.0')]: createReleaseConfigYaml(''),
     }
-    expect((await buildProjectedCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
+    expect((await buildPostReleaseCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
   })
 
   test('that was merged without a configuration is added when it gets one', async () => {
     const before = { ...filesWithBasicTemplate, ...createBundleDirectoryFiles('1.1.0') }
     const after = { ...before, [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n') }
-    const { channels } = await buildProjectedCatalogs(before, after)
+    const { channels } = await buildPostReleaseCatalogs(before, after)
     expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
-    expect((await buildProjectedCatalogs(after, before)).becoming).toEqual([])
+    expect((await buildPostReleaseCatalogs(after, before)).becoming).toEqual([])
   })
 
   test('creates a template that does not exist yet', async () => {
@@ -171,7 +171,7 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { channels, text } = await buildProjectedCatalogs(before, after)
+    const { channels, text } = await buildPostReleaseCatalogs(before, after)
     expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
   })
@@ -190,7 +190,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
       ...createBundleDirectoryFiles('1.0.1'),
       'operators/foo/1.0.1/release-config.yaml': createReleaseConfigYaml('Fast'),
     }
-    const { channels } = await buildProjectedCatalogs(before, after)
+    const { channels } = await buildPostReleaseCatalogs(before, after)
     expect(channels).toEqual([
       [
         'fast-v1.0',
@@ -213,7 +213,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { text, findings } = await buildProjectedCatalogs(before, after)
+    const { text, findings } = await buildPostReleaseCatalogs(before, after)
     expect(findings).toEqual([])
     expect(text.join('\n')).toContain(`do not contain quay.io/foo/foo@${imageDigest} yet`)
   })
@@ -257,7 +257,7 @@ describe('a package without templates', () => {
     ],
   ])('has the graph of its update mode: %s', async (mode, version, more, entries) => {
     const before = { ...of(mode), ...olds }
-    const { channels } = await buildProjectedCatalogs(before, {
+    const { channels } = await buildPostReleaseCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles(version, more),
     })
@@ -270,7 +270,7 @@ describe('a package without templates', () => {
     })
     const bundles = { ...createBundleDirectoryFiles('1.0.0'), ...createBundleDirectoryFiles('1.1.0') }
     const before = { ...bundles, ...ciYaml('replaces-mode') }
-    const { text, findings, becoming } = await buildProjectedCatalogs(before, {
+    const { text, findings, becoming } = await buildPostReleaseCatalogs(before, {
       ...bundles,
       ...ciYaml('semver-mode'),
     })
@@ -278,13 +278,13 @@ describe('a package without templates', () => {
     expect(becoming[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
     expect(
-      (await buildProjectedCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
+      (await buildPostReleaseCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
     ).toEqual([])
   })
 
   test('gets a warning about a second head at the ClusterServiceVersion', async () => {
     const before = { ...of('replaces-mode'), ...olds }
-    const { findings } = await buildProjectedCatalogs(before, {
+    const { findings } = await buildPostReleaseCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     })
@@ -299,7 +299,7 @@ describe('a package without templates', () => {
       ...olds,
       ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     }
-    const { findings } = await buildProjectedCatalogs(before, {
+    const { findings } = await buildPostReleaseCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles('1.3.0', '  replaces: foo.v1.2.0\n'),
     })

@@ -5,7 +5,7 @@ import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/eval
 import type { PullSnapshot, IncomingCommits } from '../../../src/pull-request/snapshot.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
-import { runGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
+import { runGit, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
@@ -520,7 +520,7 @@ describe('the history of a pull request', () => {
     const gone = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [added])
     const blob = toBlobSha(ownershipScenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
     expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(expectedMergeVerdict)
-    const git: LocalGit = (args, more) =>
+    const git: GitRunner = (args, more) =>
       runGit({
         args,
         directory: ownershipScenario.origin.directory,

@@ -5,11 +5,11 @@ import { findAddedImageReferences } from '../../../src/pull-request/describe-cha
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type CheckAnswers,
-  type BundleImageAnswer,
-  type ImageLookupAnswer,
+  createLookupResults,
+  toLookupKey,
+  type LookupResults,
+  type BundleImageLookupResult,
+  type ImageLookupResult,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
@@ -17,7 +17,7 @@ import type { Finding } from '../../../packages/findings/src/finding.ts'
 const bundleImageReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const appImageReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
 const secondImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const successfulImageLookup: ImageLookupAnswer = {
+const successfulImageLookup: ImageLookupResult = {
   kind: 'ok',
   digest: `sha256:${'a'.repeat(64)}`,
   mediaType: 'x',
@@ -87,16 +87,16 @@ function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): Chec
 /** A change that adds one bundle with the fields of `blob`. */
 const createCheckInputWithAddedBundle = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
-function createSampleCheckAnswers(
-  bundle?: BundleImageAnswer,
-  image: ImageLookupAnswer = successfulImageLookup,
+function createSampleLookupResults(
+  bundle?: BundleImageLookupResult,
+  image: ImageLookupResult = successfulImageLookup,
   requestedReference = bundleImageReference,
 ) {
-  return createCheckAnswers(
-    new Map<string, ImageLookupAnswer | BundleImageAnswer>([
-      [toCheckQuestionKey({ kind: 'image', reference: requestedReference }), image],
+  return createLookupResults(
+    new Map<string, ImageLookupResult | BundleImageLookupResult>([
+      [toLookupKey({ kind: 'image', reference: requestedReference }), image],
       ...(bundle
-        ? [[toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference }), bundle] as const]
+        ? [[toLookupKey({ kind: 'bundle', reference: bundleImageReference }), bundle] as const]
         : []),
     ]),
   )
@@ -106,20 +106,20 @@ const listRequestedBundleImages = (given: CheckInput) =>
   imagesCheck
     .ask(given, { get: () => successfulImageLookup as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const createBundleImageAnswer = (content: Partial<BundleContentFields> = {}): BundleImageAnswer => ({
+const createBundleImageLookupResult = (content: Partial<BundleContentFields> = {}): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: 'x',
   content: { ...bundleContent, ...content },
   findings: [],
 })
-const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageAnswer) =>
+const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageLookupResult) =>
   imagesCheck.judge(
     createCatalogChangeInput({ result: [{ ...blob }] }),
-    createAnswersWithAllImagesFound(answer),
+    createLookupResultsWithAllImages(answer),
   )
 /** Answers that every image exists. */
-function createAnswersWithAllImagesFound(answer?: BundleImageAnswer): CheckAnswers {
-  const known = createSampleCheckAnswers(answer)
+function createLookupResultsWithAllImages(answer?: BundleImageLookupResult): LookupResults {
+  const known = createSampleLookupResults(answer)
   return {
     get: (question) => (question.kind === 'image' ? successfulImageLookup : known.get(question)) as never,
   }
@@ -127,9 +127,9 @@ function createAnswersWithAllImagesFound(answer?: BundleImageAnswer): CheckAnswe
 
 describe('the content of a bundle image', () => {
   test('is requested only after the image is known to exist', () => {
-    const kinds = (image: ImageLookupAnswer) =>
+    const kinds = (image: ImageLookupResult) =>
       imagesCheck
-        .ask(createCheckInputWithAddedBundle(), createSampleCheckAnswers(undefined, image))
+        .ask(createCheckInputWithAddedBundle(), createSampleLookupResults(undefined, image))
         .map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
     expect(kinds(successfulImageLookup)).toEqual(['image', 'bundle'])
@@ -143,7 +143,7 @@ describe('the content of a bundle image', () => {
       properties,
       relatedImages: bundleContent.relatedImages.slice(1),
     } as unknown as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer())).toMatchObject({
+    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult())).toMatchObject({
       findings: [],
       unanswered: [],
     })
@@ -152,7 +152,7 @@ describe('the content of a bundle image', () => {
     const blob = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer()).findings).toEqual([])
+    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toEqual([])
   })
   test.each<[string, Partial<BundleContentFields>, string]>([
     ['name', { name: 'foo.v1.0.1' }, 'name is foo.v1.0.1 in the catalog and foo.v1.0.0 in the image'],
@@ -168,7 +168,7 @@ describe('the content of a bundle image', () => {
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
   ])('with another %s results in an error that shows both', (_name, blob, difference) => {
-    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer()).findings).toMatchObject([
+    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
         severity: 'error',
@@ -182,7 +182,7 @@ describe('the content of a bundle image', () => {
       properties: bundleContent.properties.slice(0, 1),
       relatedImages: [{ name: 'x', image: secondImageReference }],
     } as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer()).findings).toMatchObject([
+    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
       {
         rule: 'bundle-differs-from-image',
         severity: 'warning',
@@ -238,7 +238,7 @@ describe('the content of a bundle image', () => {
       name: `foo.v1.0.${index}`,
       image: `quay.io/org/bundle@sha256:${String(index).padStart(64, '0')}`,
     }))
-    const later: BundleImageAnswer = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
+    const later: BundleImageLookupResult = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
     const given = createCatalogChangeInput({
       result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })),
     })
@@ -308,13 +308,13 @@ describe('which bundles are opened', () => {
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
     const given = createCheckInputWithAddedBundle({ image: tag })
-    expect(imagesCheck.ask(given, createSampleCheckAnswers(undefined, successfulImageLookup, tag))).toEqual([
+    expect(imagesCheck.ask(given, createSampleLookupResults(undefined, successfulImageLookup, tag))).toEqual([
       { kind: 'image', reference: tag },
       { kind: 'bundle', reference: bundleImageReference },
     ])
     const outcome = imagesCheck.judge(
       given,
-      createSampleCheckAnswers(createBundleImageAnswer({ name: 'bar.v1' }), successfulImageLookup, tag),
+      createSampleLookupResults(createBundleImageLookupResult({ name: 'bar.v1' }), successfulImageLookup, tag),
     )
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
@@ -329,12 +329,12 @@ describe('which bundles are opened', () => {
       ...createCheckInputWithAddedBundle({ relatedImages: [{ name: '', image: bundleImageReference }] }),
       config,
     }
-    expect(imagesCheck.ask(given, createSampleCheckAnswers())).toEqual([
+    expect(imagesCheck.ask(given, createSampleLookupResults())).toEqual([
       { kind: 'image', reference: bundleImageReference },
       { kind: 'bundle', reference: bundleImageReference },
     ])
     expect(
-      imagesCheck.judge(given, createSampleCheckAnswers(createBundleImageAnswer({ relatedImages: [] }))),
+      imagesCheck.judge(given, createSampleLookupResults(createBundleImageLookupResult({ relatedImages: [] }))),
     ).toMatchObject({
       findings: [],
       unanswered: [],
@@ -343,7 +343,7 @@ describe('which bundles are opened', () => {
 })
 
 describe('images of other formats', () => {
-  const chart: BundleImageAnswer = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
+  const chart: BundleImageLookupResult = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
   test('a chart is not a registry+v1 bundle, and the finding reports its format', () => {
     const { findings } = runImagesCheckOnBundle({}, chart)
     expect(findings).toMatchObject([
@@ -376,7 +376,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
   const answer = (
     content: Partial<BundleContentFields>,
     findings: readonly Finding[] = [],
-  ): BundleImageAnswer => ({
+  ): BundleImageLookupResult => ({
     kind: 'bundle',
     digest: 'x',
     content: { ...bundleContent, ...content },
@@ -418,7 +418,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
 })
 
 describe('a new bundle passes only with a definite yes to both questions', () => {
-  const images: readonly ImageLookupAnswer[] = [
+  const images: readonly ImageLookupResult[] = [
     successfulImageLookup,
     { kind: 'missing', reason: 'r' },
     { kind: 'missing-or-private', reason: 'r' },
@@ -430,30 +430,30 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   ]
   const isError = ({ severity }: Finding) => severity === 'error'
   const otherName = { ...bundleContent, name: 'foo.v9' }
-  const bundles: readonly [string, BundleImageAnswer | undefined][] = [
-    ['what the blob says', createBundleImageAnswer()],
-    ['another name', createBundleImageAnswer(otherName)],
+  const bundles: readonly [string, BundleImageLookupResult | undefined][] = [
+    ['what the blob says', createBundleImageLookupResult()],
+    ['another name', createBundleImageLookupResult(otherName)],
     [
       'another name, unseen',
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
     ],
     ['never asked', undefined],
-    ...images.slice(1).map((one) => [one.kind, one as BundleImageAnswer] as [string, BundleImageAnswer]),
+    ...images.slice(1).map((one) => [one.kind, one as BundleImageLookupResult] as [string, BundleImageLookupResult]),
   ]
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
       const given = createCheckInputWithAddedBundle()
-      const bundleKey = toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference })
-      const known = createCheckAnswers(
-        new Map<string, ImageLookupAnswer | BundleImageAnswer>([
+      const bundleKey = toLookupKey({ kind: 'bundle', reference: bundleImageReference })
+      const known = createLookupResults(
+        new Map<string, ImageLookupResult | BundleImageLookupResult>([
           ...given.change.references.map(
             (one) =>
               [
-                toCheckQuestionKey({ kind: 'image', reference: one.reference }),
+                toLookupKey({ kind: 'image', reference: one.reference }),
                 successfulImageLookup,
               ] as const,
           ),
-          [toCheckQuestionKey({ kind: 'image', reference: bundleImageReference }), image],
+          [toLookupKey({ kind: 'image', reference: bundleImageReference }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),
         ]),
       )
@@ -471,7 +471,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     const { findings } = imagesCheck.judge(
       { ...createCheckInputWithAddedBundle(), config },
-      createAnswersWithAllImagesFound(createBundleImageAnswer()),
+      createLookupResultsWithAllImages(createBundleImageLookupResult()),
     )
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })

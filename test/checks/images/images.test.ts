@@ -6,16 +6,16 @@ import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { findDefinedRules } from '../../../scripts/rule-lists.ts'
 import * as imageRules from '../../../src/checks/images/rules.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type ImageLookupAnswer,
+  createLookupResults,
+  toLookupKey,
+  type ImageLookupResult,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const secondImageDigest = `sha256:${'b'.repeat(64)}`
 const pinnedImageReference = `quay.io/org/app@${imageDigest}`
-const successfulImageLookup: ImageLookupAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const successfulImageLookup: ImageLookupResult = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
 function createImagesCheckInput(
   references: readonly (string | Partial<AddedImageReference>)[],
@@ -36,27 +36,27 @@ function createImagesCheckInput(
     },
   } as unknown as CheckInput
 }
-const createImageCheckAnswers = (known: Record<string, ImageLookupAnswer> = {}) =>
-  createCheckAnswers(
+const createImageCheckLookupResults = (known: Record<string, ImageLookupResult> = {}) =>
+  createLookupResults(
     new Map(
       Object.entries(known).flatMap(([reference, answer]) =>
         [true, false].map(
-          (platforms) => [toCheckQuestionKey({ kind: 'image', reference, platforms }), answer] as const,
+          (platforms) => [toLookupKey({ kind: 'image', reference, platforms }), answer] as const,
         ),
       ),
     ),
   )
-const runImagesCheck = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
-  imagesCheck.judge(given, createImageCheckAnswers(known))
-const formatImageFindings = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
+const runImagesCheck = (given: CheckInput, known: Record<string, ImageLookupResult> = {}) =>
+  imagesCheck.judge(given, createImageCheckLookupResults(known))
+const formatImageFindings = (given: CheckInput, known: Record<string, ImageLookupResult> = {}) =>
   runImagesCheck(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
 const listQueriedImageReferences = (given: CheckInput) =>
   imagesCheck
-    .ask(given, createImageCheckAnswers())
+    .ask(given, createImageCheckLookupResults())
     .map((question) => (question.kind === 'image' ? question.reference : ''))
 
 describe('a rule that is ignored for a package', () => {
-  const missing: ImageLookupAnswer = { kind: 'missing', reason: '404' }
+  const missing: ImageLookupResult = { kind: 'missing', reason: '404' }
   const rulesWith = (ignore: readonly string[], references: readonly Partial<AddedImageReference>[]) => {
     const given = createImagesCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
@@ -133,7 +133,7 @@ describe('the result for the author', () => {
       summary: '1 image in 1 registry',
     })
   })
-  test.each<[ImageLookupAnswer['kind'], string]>([
+  test.each<[ImageLookupResult['kind'], string]>([
     ['missing', 'image-missing'],
     ['digest-mismatch', 'digest-mismatch'],
     ['unsupported', 'image-unsupported'],
@@ -141,13 +141,13 @@ describe('the result for the author', () => {
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s results in the error %s', (kind, rule) => {
     const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
-      [pinnedImageReference]: { kind, reason: 'so it is' } as ImageLookupAnswer,
+      [pinnedImageReference]: { kind, reason: 'so it is' } as ImageLookupResult,
     })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
     expect(outcome.findings[0]?.what).toContain('so it is')
     expect(outcome.unanswered).toEqual([])
   })
-  test.each<Extract<ImageLookupAnswer, { kind: 'unknown' | 'missing-or-private' }>>([
+  test.each<Extract<ImageLookupResult, { kind: 'unknown' | 'missing-or-private' }>>([
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits with its reason and without a finding', (answer) => {
@@ -197,7 +197,7 @@ describe('tags', () => {
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
-    const known = (tag: ImageLookupAnswer) => ({ [both]: successfulImageLookup, 'quay.io/org/app:v1': tag })
+    const known = (tag: ImageLookupResult) => ({ [both]: successfulImageLookup, 'quay.io/org/app:v1': tag })
     expect(
       formatImageFindings(
         createImagesCheckInput([both]),
@@ -283,7 +283,7 @@ describe('the rules', () => {
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
-    imagesCheck.ask(createImagesCheckInput([pinnedImageReference], { platforms }), createImageCheckAnswers())
+    imagesCheck.ask(createImagesCheckInput([pinnedImageReference], { platforms }), createImageCheckLookupResults())
   expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImageReference }])
   expect(listPlatformQueries(['linux/arm64'])).toEqual([
     { kind: 'image', reference: pinnedImageReference, platforms: true },

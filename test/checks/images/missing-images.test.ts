@@ -8,7 +8,7 @@ import {
   type ImageScanFailureState,
   type ImageScanResult,
 } from '../../../src/checks/images/missing-images.ts'
-import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
+import type { ImageLookupResult } from '../../../src/checks/questions.ts'
 
 const msPerHour = 3600_000
 const missingImageScanResult: ImageScanResult = {
@@ -110,7 +110,7 @@ describe('a reference', () => {
 })
 
 describe('a scan', () => {
-  test.each<[ImageLookupAnswer, ImageScanResult['kind']]>([
+  test.each<[ImageLookupResult, ImageScanResult['kind']]>([
     [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
     [{ kind: 'missing', reason: '' }, 'gone'],
     [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
@@ -126,7 +126,7 @@ describe('a scan', () => {
 
 describe('a tag next to a digest', () => {
   const pinned = { tag: 'v1', digest: imageDigest }
-  const imageFound = (now: string): ImageLookupAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
+  const imageFound = (now: string): ImageLookupResult => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
     expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({

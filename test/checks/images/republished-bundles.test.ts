@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import type { CatalogChange } from '../../../src/pull-request/change.ts'
 import {
   evaluateRepublishedBundles,
-  listTagDigestQuestions,
+  listTagDigestLookups,
   findRepublishedBundles,
 } from '../../../src/checks/images/republished-bundles.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type CheckAnswers,
-  type ImageLookupAnswer,
+  createLookupResults,
+  toLookupKey,
+  type LookupResults,
+  type ImageLookupResult,
 } from '../../../src/checks/questions.ts'
 
 const firstDigestSuffix = `@sha256:${'1'.repeat(64)}`
@@ -36,19 +36,19 @@ function createCatalogChange(
   } as unknown as CatalogChange
 }
 /** Answers of registries for tags; every other answer is unknown. */
-function createImageTagLookupAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}): CheckAnswers {
-  return createCheckAnswers(
+function createImageTagLookupResults(tags: Readonly<Record<string, ImageLookupResult>> = {}): LookupResults {
+  return createLookupResults(
     new Map(
       Object.entries(tags).map(([reference, answer]) => [
-        toCheckQuestionKey({ kind: 'image', reference }),
+        toLookupKey({ kind: 'image', reference }),
         answer,
       ]),
     ),
   )
 }
 const formatRepublishedBundleFindings = (...catalogs: CatalogChange[]) =>
-  formatFindingsWithTagAnswers(createImageTagLookupAnswers(), ...catalogs)
-const formatFindingsWithTagAnswers = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
+  formatFindingsForTagLookups(createImageTagLookupResults(), ...catalogs)
+const formatFindingsForTagLookups = (known: LookupResults, ...catalogs: CatalogChange[]) =>
   evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
     rule,
     at?.file,
@@ -83,35 +83,35 @@ describe('a bundle name refers to one image', () => {
     const tag = 'quay.io/foo/b:v1'
     const tagged = [createCatalogChange('v4.20', {}, { 'foo.v1': tag }), published]
     const republished = findRepublishedBundles(tagged)
-    expect(listTagDigestQuestions(republished)).toEqual([{ kind: 'image', reference: tag }])
-    const imageFound = (digest: string): ImageLookupAnswer => ({
+    expect(listTagDigestLookups(republished)).toEqual([{ kind: 'image', reference: tag }])
+    const imageFound = (digest: string): ImageLookupResult => ({
       kind: 'ok',
       digest,
       mediaType: 'x',
       size: 1,
     })
     expect(
-      formatFindingsWithTagAnswers(
-        createImageTagLookupAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
+      formatFindingsForTagLookups(
+        createImageTagLookupResults({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toEqual([])
     expect(
-      formatFindingsWithTagAnswers(
-        createImageTagLookupAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
+      formatFindingsForTagLookups(
+        createImageTagLookupResults({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toHaveLength(1)
     expect(
-      formatFindingsWithTagAnswers(
-        createImageTagLookupAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
+      formatFindingsForTagLookups(
+        createImageTagLookupResults({ [tag]: { kind: 'missing', reason: '404' } }),
         ...tagged,
       ),
     ).toHaveLength(1)
     for (const kind of ['unknown', 'missing-or-private'] as const) {
       const waits = evaluateRepublishedBundles(
         republished,
-        createImageTagLookupAnswers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
+        createImageTagLookupResults({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
       )
       expect(waits).toMatchObject({ findings: [], unanswered: [{ reason: 'so', retryAfter: 900 }] })
     }
@@ -123,7 +123,7 @@ describe('a bundle name refers to one image', () => {
       createCatalogChange('v4.19', tagged, tagged),
     ])
     expect(republished).toEqual([])
-    expect(listTagDigestQuestions(findRepublishedBundles([published]))).toEqual([])
+    expect(listTagDigestLookups(findRepublishedBundles([published]))).toEqual([])
   })
   test('if catalogs already disagree, another catalog can repeat one of their images', () => {
     const disagreeing = createCatalogChange(

@@ -4,14 +4,14 @@ import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
-import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import { analyzeBundleInstall } from '../../../src/checks/install/install-facts.ts'
 import { type ChannelInstallResult, summarizeInstall } from '../../../src/checks/install/install-report.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type AnswerByQuestionKind,
-  type CheckQuestion,
+  createLookupResults,
+  toLookupKey,
+  type LookupResultByKind,
+  type LookupRequest,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 import { describeSimulatedInstalls } from '../../../src/report/check-runs.ts'
@@ -69,7 +69,7 @@ describe('the install check', () => {
   })
 
   test('opens the new head and the old one, by the digests of their images', () => {
-    expect(listInstallCheckQuestions({ after: catalogLinesAfterChange })).toEqual([
+    expect(listInstallCheckLookups({ after: catalogLinesAfterChange })).toEqual([
       'image registry.example/foo:1.1.0',
       `install registry.example/foo@${createFakeImageDigest('registry.example/foo:1.1.0')}`,
       'image registry.example/foo:1.0.0',
@@ -100,7 +100,7 @@ describe('the install check', () => {
     expect(outcome.findings[0]?.what).toContain('not its head foo.v1.1.0')
   })
 
-  test.each<[string, AnswerByQuestionKind['image']]>([
+  test.each<[string, LookupResultByKind['image']]>([
     ['a registry that is down', { kind: 'unknown', reason: '503', retryAfter: 20 }],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
@@ -209,14 +209,14 @@ interface InstallScenario {
   readonly changed?: readonly string[]
   readonly roots?: readonly string[]
   readonly config?: Partial<Config>
-  readonly image?: AnswerByQuestionKind['image']
+  readonly image?: LookupResultByKind['image']
   readonly spec?: Parameters<typeof createSmallBundle>[2]
   /** An additional manifest. */
   readonly more?: string
   readonly isRestricted?: boolean
 }
 
-const createSuccessfulImageLookup = (image: string): AnswerByQuestionKind['image'] => ({
+const createSuccessfulImageLookup = (image: string): LookupResultByKind['image'] => ({
   kind: 'ok',
   digest: createFakeImageDigest(image),
   mediaType: '',
@@ -265,32 +265,32 @@ function createPackageChange(name: string, base: Catalog, result: Catalog): Pack
 function runInstallCheck(scenario: InstallScenario): CheckOutcome {
   return installCheck.judge(
     createInstallCheckInput(scenario),
-    createCheckAnswers(answerInstallCheckQuestions(scenario)),
+    createLookupResults(resolveInstallCheckLookups(scenario)),
   )
 }
 
 /** All questions of the check, round by round. */
-function listInstallCheckQuestions(scenario: InstallScenario): readonly string[] {
+function listInstallCheckLookups(scenario: InstallScenario): readonly string[] {
   const input = createInstallCheckInput(scenario)
-  const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
-  for (const question of installCheck.ask(input, createCheckAnswers(known)))
+  const known = new Map<string, LookupResultByKind[LookupRequest['kind']]>()
+  for (const question of installCheck.ask(input, createLookupResults(known)))
     if (question.kind === 'image')
-      known.set(toCheckQuestionKey(question), createSuccessfulImageLookup(question.reference))
-  return installCheck.ask(input, createCheckAnswers(known)).map(toCheckQuestionKey)
+      known.set(toLookupKey(question), createSuccessfulImageLookup(question.reference))
+  return installCheck.ask(input, createLookupResults(known)).map(toLookupKey)
 }
 
-function answerInstallCheckQuestions(
+function resolveInstallCheckLookups(
   scenario: InstallScenario,
-): ReadonlyMap<string, AnswerByQuestionKind[CheckQuestion['kind']]> {
+): ReadonlyMap<string, LookupResultByKind[LookupRequest['kind']]> {
   const { image, spec, more, isRestricted } = scenario
-  const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
+  const known = new Map<string, LookupResultByKind[LookupRequest['kind']]>()
   for (const bundle of createInstallCheckInput(scenario).change.catalogs.flatMap(
     ({ result }) => result?.bundles ?? [],
   )) {
     const own = `${bundle.image.split(':')[0]}@${createFakeImageDigest(bundle.image)}`
     const files = new Map(createSmallBundle(bundle.name, bundle.package, spec))
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
-    const facts = computeBundleInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
+    const facts = analyzeBundleInstall(files, { labels: {}, packedSize: (bytes) => bytes.length })
     known.set(`image ${bundle.image}`, image ?? createSuccessfulImageLookup(bundle.image))
     known.set(`install ${own}`, {
       kind: 'bundle',

@@ -1,8 +1,8 @@
 // An entire install without a cluster: what its steps report, what it installs with, and that unknown is never a pass.
 import { describe, expect, test } from '@jest/globals'
 import {
-  computeBundleInstallFacts,
-  type BundleInstallFacts,
+  analyzeBundleInstall,
+  type BundleInstallAnalysis,
   type BundleContentForInstall,
   unpackBundle,
   computeUnpackConfigMapName,
@@ -438,7 +438,7 @@ function createSmallBundleContent(...of: Parameters<typeof createSmallBundle>): 
 /** These files, or a valid bundle, with some of their facts replaced. */
 function createBundleContentFromText(
   textByPath: Readonly<Record<string, string>> | undefined,
-  facts: { readonly [Name in keyof BundleInstallFacts]?: undefined } = {},
+  facts: { readonly [Name in keyof BundleInstallAnalysis]?: undefined } = {},
   from: 'image' | 'catalog' = 'image',
 ): BundleContentForInstall {
   const encoded = Object.entries(textByPath ?? {}).map(([path, text]): [string, Uint8Array] => [
@@ -446,7 +446,7 @@ function createBundleContentFromText(
     new TextEncoder().encode(text),
   ])
   const all = toBundleContent(textByPath ? new Map(encoded) : createSmallBundle('foo.v1.1.0', 'foo'))
-  return { ...all, from, facts: { ...all.facts, ...facts } as BundleInstallFacts }
+  return { ...all, from, facts: { ...all.facts, ...facts } as BundleInstallAnalysis }
 }
 
 function toBundleContent(bundle: BundleFiles): Extract<BundleContentForInstall, { readonly kind: 'bundle' }> {
@@ -455,6 +455,6 @@ function toBundleContent(bundle: BundleFiles): Extract<BundleContentForInstall, 
     kind: 'bundle',
     from: 'image',
     files: bundle,
-    facts: computeBundleInstallFacts(bundle, { labels: {}, packedSize }),
+    facts: analyzeBundleInstall(bundle, { labels: {}, packedSize }),
   }
 }

@@ -6,7 +6,7 @@ import { createCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.t
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
-import { createCheckAnswers } from '../../../src/checks/questions.ts'
+import { createLookupResults } from '../../../src/checks/questions.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
 import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
@@ -114,11 +114,11 @@ describe('the same change', () => {
     const made = await anInput()
     const { map, looks } = watched(made.ownerFiles.base)
     const input = { ...made, ownerFiles: { ...made.ownerFiles, base: map } }
-    ownershipCheck.judge(input, createCheckAnswers(new Map()))
+    ownershipCheck.judge(input, createLookupResults(new Map()))
     const first = looks.count
     expect(first).toBeGreaterThan(0)
     const role = (name: 'read' | 'admin') =>
-      createCheckAnswers(new Map([[`role ${input.snapshot.author?.id ?? ''}`, { kind: 'role', role: name }]]))
+      createLookupResults(new Map([[`role ${input.snapshot.author?.id ?? ''}`, { kind: 'role', role: name }]]))
     ownershipCheck.ask(input, role('read'))
     ownershipCheck.judge(input, role('admin'))
     const approval = {
@@ -133,7 +133,7 @@ describe('the same change', () => {
   test('is analyzed again if an owner file or the author differs', async () => {
     const input = await anInput()
     const maria = ownershipScenario.fakeAccounts.person('maria')
-    const answers = createCheckAnswers(
+    const answers = createLookupResults(
       new Map([
         [`role ${maria.id}`, { kind: 'role' as const, role: 'read' as const }],
         ['user maria', { kind: 'person' as const, person: maria }],
@@ -150,17 +150,17 @@ describe('the same change', () => {
   test('has the same result for the same answers, and another result for other answers', async () => {
     const input = await anInput()
     const key = `role ${input.snapshot.author?.id ?? ''}`
-    const unknown = createCheckAnswers(new Map())
+    const unknown = createLookupResults(new Map())
     const before = ownershipCheck.judge(input, unknown)
-    expect(ownershipCheck.judge(input, createCheckAnswers(new Map()))).toEqual(before)
-    const reader = createCheckAnswers(new Map([[key, { kind: 'role', role: 'read' }]]))
+    expect(ownershipCheck.judge(input, createLookupResults(new Map()))).toEqual(before)
+    const reader = createLookupResults(new Map([[key, { kind: 'role', role: 'read' }]]))
     const rejected = ownershipCheck.judge(input, reader)
     expect(rejected.waiting).not.toEqual([])
     const asked = ownershipCheck.ask(input, reader)
     expect(ownershipCheck.judge(input, reader)).toEqual(rejected)
     expect(ownershipCheck.ask(input, reader)).toEqual(asked)
     // Permissions that a person lost in the meantime do not count in the next evaluation of the same input.
-    const admin = createCheckAnswers(new Map([[key, { kind: 'role', role: 'admin' }]]))
+    const admin = createLookupResults(new Map([[key, { kind: 'role', role: 'admin' }]]))
     expect(ownershipCheck.judge(input, admin).waiting).toEqual([])
     expect(ownershipCheck.judge(input, reader).waiting).not.toEqual([])
     expect(ownershipCheck.judge(input, unknown).unanswered).toEqual(before.unanswered)

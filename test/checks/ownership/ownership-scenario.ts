@@ -18,8 +18,8 @@ import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
 import { createApprovalsFromReviews } from '../../../src/checks/ownership/approvals.ts'
 import { getApprovalCoverageOfChange } from '../../../src/checks/ownership/ownership-context.ts'
 import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
-import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
-import type { AnswerByQuestionKind, CheckQuestion } from '../../../src/checks/questions.ts'
+import { createLookupResults, toLookupKey } from '../../../src/checks/questions.ts'
+import type { LookupResultByKind, LookupRequest } from '../../../src/checks/questions.ts'
 import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
@@ -36,8 +36,8 @@ import { openOriginRepository, createTemporaryDirectory } from '../../adapters/g
 import type { OriginFiles, OriginRepository } from '../../adapters/git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
-type AnswerToCheckQuestion = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-export const createUnknownCheckAnswer = (reason = 'GitHub answered 503'): AnswerToCheckQuestion => ({
+type LookupResult = LookupResultByKind[keyof LookupResultByKind]
+export const createInconclusiveLookupResult = (reason = 'GitHub answered 503'): LookupResult => ({
   kind: 'unknown',
   reason,
   retryAfter: 30,
@@ -62,7 +62,7 @@ export class FakeGitHubAccounts {
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
   /** Questions that GitHub currently does not answer. */
-  fails: (question: CheckQuestion) => AnswerToCheckQuestion | undefined = () => undefined
+  fails: (question: LookupRequest) => LookupResult | undefined = () => undefined
   #next = 1000
 
   person(login: string): GitHubAccount {
@@ -77,7 +77,7 @@ export class FakeGitHubAccounts {
     return made
   }
 
-  answer(question: CheckQuestion): AnswerToCheckQuestion {
+  answer(question: LookupRequest): LookupResult {
     const failure = this.fails(question)
     if (failure) return failure
     switch (question.kind) {
@@ -108,7 +108,7 @@ export interface OwnershipEvaluation {
   readonly input: CheckInput
   readonly outcome: CheckOutcome
   readonly verdict: PullVerdict
-  readonly questions: readonly CheckQuestion[]
+  readonly questions: readonly LookupRequest[]
   /** Rules of the findings, each once, sorted. */
   readonly rules: readonly string[]
 }
@@ -118,20 +118,20 @@ export function evaluateOwnershipInput(
   input: CheckInput,
   people: FakeGitHubAccounts,
 ): Omit<OwnershipEvaluation, 'verdict'> {
-  const known = new Map<string, AnswerToCheckQuestion>()
-  const questions: CheckQuestion[] = []
+  const known = new Map<string, LookupResult>()
+  const questions: LookupRequest[] = []
   for (let round = 0; ; round += 1) {
     const fresh = ownershipCheck
-      .ask(input, createCheckAnswers(known))
-      .filter((question) => !known.has(toCheckQuestionKey(question)))
+      .ask(input, createLookupResults(known))
+      .filter((question) => !known.has(toLookupKey(question)))
     if (fresh.length === 0) break
     if (round > 6) throw new Error('it never stops asking')
     for (const question of fresh) {
       questions.push(question)
-      known.set(toCheckQuestionKey(question), people.answer(question))
+      known.set(toLookupKey(question), people.answer(question))
     }
   }
-  const outcome = ownershipCheck.judge(input, createCheckAnswers(known))
+  const outcome = ownershipCheck.judge(input, createLookupResults(known))
   return { input, outcome, questions, rules: [...new Set(outcome.findings.map(({ rule }) => rule))].sort() }
 }
 

@@ -34,13 +34,13 @@ function readCatalogFile(file: string, text: string, catalog: MutableCatalog): v
   for (const part of text.split(/^---[ \t]*\n/m)) {
     const end = start + textEncoder.encode(part).length
     if (part.trim() !== '')
-      addBlobToCatalogFacts({ file, document: document++, start, end, line, column: 1 }, part, catalog)
+      addBlobToCatalog({ file, document: document++, start, end, line, column: 1 }, part, catalog)
     start = end + 4
     line += part.split('\n').length
   }
 }
 
-function addBlobToCatalogFacts(
+function addBlobToCatalog(
   location: Catalog['packages'][number]['place'],
   text: string,
   catalog: MutableCatalog,

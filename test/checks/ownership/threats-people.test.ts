@@ -8,7 +8,7 @@ import {
   createApprovalsFromReviews,
   findLatestReviewOfEachUser,
 } from '../../../src/checks/ownership/approvals.ts'
-import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
+import { createLookupResults, toLookupKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { renderPullReport } from '../../../src/report/report.ts'
 import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
@@ -17,7 +17,7 @@ import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   createOwnershipScenario,
   FakeGitHubAccounts,
-  createUnknownCheckAnswer,
+  createInconclusiveLookupResult,
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
@@ -362,21 +362,21 @@ describe('T27: unknown is not an approval', () => {
     async (kind) => {
       const files = kind === 'user' ? baseBranchFiles : teams
       ownershipScenario.fakeAccounts.fails = (question) =>
-        question.kind === kind ? createUnknownCheckAnswer('GitHub answered 403') : undefined
+        question.kind === kind ? createInconclusiveLookupResult('GitHub answered 403') : undefined
       const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
       expect(verdict.kind).toBe('unknown')
       expect(outcome.unanswered[0]?.reason).toBe('GitHub answered 403')
     },
   )
   test('without any answer, the verdict is unknown and there are no findings', async () => {
-    ownershipScenario.fakeAccounts.fails = () => createUnknownCheckAnswer()
+    ownershipScenario.fakeAccounts.fails = () => createInconclusiveLookupResult()
     const { verdict, outcome } = await judge()
     expect(verdict.kind).toBe('unknown')
     expect(outcome.findings).toEqual([])
   })
   test('a missing answer about one person does not prevent an approval by another', async () => {
     ownershipScenario.fakeAccounts.fails = (question) =>
-      question.kind === 'team-member' ? createUnknownCheckAnswer() : undefined
+      question.kind === 'team-member' ? createInconclusiveLookupResult() : undefined
     const { from, head } = createPullCommits({ ...teams, ...createPackageUpdateFiles('mine') }, teams)
     const reviews = [ownershipScenario.createReview('maria', head)]
     expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
@@ -405,8 +405,8 @@ describe('T27: unknown is not an approval', () => {
   })
   test('a question without an answer is unknown, and logins in another case are the same question', () => {
     const question = { kind: 'user', login: 'alice' } as const
-    expect(createCheckAnswers(new Map()).get(question).kind).toBe('unknown')
-    expect(toCheckQuestionKey({ kind: 'user', login: 'ALICE' })).toBe(toCheckQuestionKey(question))
+    expect(createLookupResults(new Map()).get(question).kind).toBe('unknown')
+    expect(toLookupKey({ kind: 'user', login: 'ALICE' })).toBe(toLookupKey(question))
   })
 })
 

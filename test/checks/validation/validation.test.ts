@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { CheckInput } from '../../../src/checks/check.ts'
-import { createCheckAnswers } from '../../../src/checks/questions.ts'
+import { createLookupResults } from '../../../src/checks/questions.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../pull-request/build-catalog.ts'
 import type { CatalogBlob, CatalogFiles } from '../../pull-request/build-catalog.ts'
 
-const emptyCheckAnswers = createCheckAnswers(new Map())
+const emptyLookupResults = createLookupResults(new Map())
 const catalogPath = 'catalog/foo/catalog.yaml'
 
 function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Partial<Config> = {}) {
@@ -21,7 +21,7 @@ function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Pa
     change: computeCatalogChange(base, result),
     ownerFiles: { base: new Map(), result: new Map() },
   }
-  return validationCheck.judge(input as unknown as CheckInput, emptyCheckAnswers)
+  return validationCheck.judge(input as unknown as CheckInput, emptyLookupResults)
 }
 const formatValidationFindings = (outcome: ReturnType<typeof evaluateValidation>) =>
   outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`)
@@ -133,7 +133,7 @@ describe('the validation check', () => {
       { [catalogPath]: catalogBlobsBeforeChange },
       { [catalogPath]: catalogBlobsAfterChange },
     )
-    expect(validationCheck.ask({} as CheckInput, emptyCheckAnswers)).toEqual([])
+    expect(validationCheck.ask({} as CheckInput, emptyLookupResults)).toEqual([])
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles in it')
   })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
-  computeBundleInstallFacts,
+  analyzeBundleInstall,
   type BundleContentForInstall,
 } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
@@ -63,7 +63,7 @@ async function runInstallOnCluster({
   const content: BundleContentForInstall = {
     kind: 'bundle',
     from: 'image',
-    facts: computeBundleInstallFacts(createSmallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
+    facts: analyzeBundleInstall(createSmallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
   }
   return installOnCluster(
     {

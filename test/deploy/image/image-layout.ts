@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe } from '@jest/globals'
-import { findMissingProgram, reportSkipped } from '../../left-out.ts'
+import { findMissingProgram, reportSkippedTest } from '../../left-out.ts'
 
 const imageLayoutPath = process.env['IMAGE_LAYOUT'] ?? ''
 
@@ -28,7 +28,7 @@ export interface ImageLayout {
 export function describeIfImageAvailable(
   programs: readonly string[],
 ): typeof describe | typeof describe.skip {
-  if (imageLayoutPath === '') reportSkipped('container image')
+  if (imageLayoutPath === '') reportSkippedTest('container image')
   return imageLayoutPath === '' || findMissingProgram(...programs) !== undefined ? describe.skip : describe
 }
 

@@ -11,7 +11,7 @@ import {
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
-import { reportSkipped } from '../../left-out.ts'
+import { reportSkippedTest } from '../../left-out.ts'
 import {
   createImageTestDirectory,
   describeIfImageAvailable,
@@ -97,7 +97,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
 
   test('runs on arm64, here emulated', () => {
     const tag = listImageTags(image.path).find((name) => name.endsWith('arm64'))
-    if (tag === undefined) return reportSkipped('the image for arm64')
+    if (tag === undefined) return reportSkippedTest('the image for arm64')
     const root = join(unpackImage(image.path, join(directory, 'arm64'), tag), 'rootfs')
     const run = (...command: readonly string[]) =>
       execFileSync('chroot', ['--userspec=1000:1000', root, ...command], { encoding: 'utf8' }).trim()

@@ -38,7 +38,7 @@ async function startSandboxWithoutApp(directory: string): Promise<DemoEnvironmen
 }
 
 /** What connects catalog-bot to the sandbox instead of GitHub. A user does not set these. */
-const createSandboxVariables = ({ github, registry }: DemoEnvironment): EnvironmentVariables => ({
+const createSandboxEnvironmentVariables = ({ github, registry }: DemoEnvironment): EnvironmentVariables => ({
   GITHUB_URL: github.url,
   GITHUB_API_URL: github.url,
   GITHUB_THROTTLE: 'off',
@@ -81,7 +81,7 @@ describe('npm start in a checkout', () => {
   beforeAll(async () => {
     demo = await startSandboxWithoutApp(directory)
     bot = startBotWithNpm({
-      ...createSandboxVariables(demo),
+      ...createSandboxEnvironmentVariables(demo),
       DATA_DIR: join(directory, 'data'),
       PORT: '0',
       SWEEP_SECONDS: '2',
@@ -178,7 +178,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the image', () => {
     async (way, read) => {
       const demo = await startSandboxWithoutApp(join(directory, way))
       const data = join(directory, way, 'data')
-      const environment = { ...read(), ...createSandboxVariables(demo), SWEEP_SECONDS: '2' }
+      const environment = { ...read(), ...createSandboxEnvironmentVariables(demo), SWEEP_SECONDS: '2' }
       let container = startContainer({ bundle, data, environment })
       try {
         await followSetupGuideUntilMerge(way, demo, container)

@@ -1,8 +1,8 @@
 // Reading the upgrade facts of a bundle without positions gives the same values as reading them with positions.
 import { describe, expect, test } from '@jest/globals'
 import {
-  readBundleUpgradeFacts,
-  type BundleUpgradeFacts,
+  readBundleUpgradeMetadata,
+  type BundleUpgradeMetadata,
   type LocatedString,
 } from '../../../packages/bundle/src/bundle-upgrade-facts.ts'
 
@@ -16,7 +16,7 @@ const createBundleWithCsv = (
     ['metadata/annotations.yaml', Buffer.from(annotations)],
   ])
 
-function formatBundleUpgradeFacts(facts: BundleUpgradeFacts) {
+function formatBundleUpgradeMetadata(facts: BundleUpgradeMetadata) {
   const text = (said: LocatedString | undefined) => said?.text
   const { name, version, replaces, skips, skipRange, channels, defaultChannel } = facts
   return {
@@ -26,7 +26,7 @@ function formatBundleUpgradeFacts(facts: BundleUpgradeFacts) {
   }
 }
 
-const csvYaml = (spec: string, head = '') => `${head}apiVersion: operators.coreos.com/v1alpha1
+const createCsvYaml = (spec: string, head = '') => `${head}apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
 metadata:
   annotations:
@@ -41,38 +41,38 @@ describe('facts without positions', () => {
   test.each([
     [
       'plain fields',
-      csvYaml('  replaces: foo.v1.0.0\n  version: 2.0.0\n  skips:\n  - foo.v1.5.0\n  - "foo.v1.6.0"\n'),
+      createCsvYaml('  replaces: foo.v1.0.0\n  version: 2.0.0\n  skips:\n  - foo.v1.5.0\n  - "foo.v1.6.0"\n'),
     ],
-    ['fields of other types', csvYaml('  replaces: 1.0\n  version: 2\n  skips:\n  - 3\n  - yes\n  - null\n')],
-    ['a flow list', csvYaml('  skips: [foo.v1.5.0, foo.v1.6.0]\n')],
-    ['an anchor', csvYaml('  replaces: &a foo.v1.0.0\n  skips:\n  - *a\n')],
-    ['a duplicate key', csvYaml('  replaces: foo.v1.0.0\n  replaces: foo.v1.1.0\n')],
-    ['a merge key', csvYaml('  <<: {replaces: foo.v1.0.0}\n')],
+    ['fields of other types', createCsvYaml('  replaces: 1.0\n  version: 2\n  skips:\n  - 3\n  - yes\n  - null\n')],
+    ['a flow list', createCsvYaml('  skips: [foo.v1.5.0, foo.v1.6.0]\n')],
+    ['an anchor', createCsvYaml('  replaces: &a foo.v1.0.0\n  skips:\n  - *a\n')],
+    ['a duplicate key', createCsvYaml('  replaces: foo.v1.0.0\n  replaces: foo.v1.1.0\n')],
+    ['a merge key', createCsvYaml('  <<: {replaces: foo.v1.0.0}\n')],
     ['JSON', '{"kind":"ClusterServiceVersion","metadata":{"name":"foo.v1"},"spec":{"skips":["x"]}}'],
     [
       'several documents',
-      csvYaml('  replaces: foo.v1.0.0\n---\nkind: ClusterServiceVersion\nmetadata: {name: other}\n'),
+      createCsvYaml('  replaces: foo.v1.0.0\n---\nkind: ClusterServiceVersion\nmetadata: {name: other}\n'),
     ],
-    ['a leading empty document', `---\n---\n${csvYaml('  replaces: foo.v1.0.0\n')}`],
-    ['a leading separator', csvYaml('  replaces: foo.v1.0.0\n', '---\n')],
-    ['a comment and a byte order mark', csvYaml('  replaces: foo.v1.0.0 # x\n', '\ufeff# y\n')],
-    ['carriage returns', csvYaml('  replaces: foo.v1.0.0\n').replaceAll('\n', '\r\n')],
-    ['no trailing newline', csvYaml('  replaces: foo.v1.0.0')],
-    ['an unreadable document', csvYaml('  replaces: "foo\n')],
-    ['bytes that are not text', csvYaml('  replaces: foo\u0001\n')],
-    ['an API version with three parts', csvYaml('').replace('operators.coreos.com/v1alpha1', 'a/b/c')],
-    ['no kind', csvYaml('').replace('kind: ClusterServiceVersion\n', '')],
+    ['a leading empty document', `---\n---\n${createCsvYaml('  replaces: foo.v1.0.0\n')}`],
+    ['a leading separator', createCsvYaml('  replaces: foo.v1.0.0\n', '---\n')],
+    ['a comment and a byte order mark', createCsvYaml('  replaces: foo.v1.0.0 # x\n', '\ufeff# y\n')],
+    ['carriage returns', createCsvYaml('  replaces: foo.v1.0.0\n').replaceAll('\n', '\r\n')],
+    ['no trailing newline', createCsvYaml('  replaces: foo.v1.0.0')],
+    ['an unreadable document', createCsvYaml('  replaces: "foo\n')],
+    ['bytes that are not text', createCsvYaml('  replaces: foo\u0001\n')],
+    ['an API version with three parts', createCsvYaml('').replace('operators.coreos.com/v1alpha1', 'a/b/c')],
+    ['no kind', createCsvYaml('').replace('kind: ClusterServiceVersion\n', '')],
     ['an empty file', ''],
   ])('equal those with positions: %s', (_, text) => {
     const files = () => createBundleWithCsv(text)
-    expect(formatBundleUpgradeFacts(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
-      formatBundleUpgradeFacts(readBundleUpgradeFacts(files())),
+    expect(formatBundleUpgradeMetadata(readBundleUpgradeMetadata(files(), { places: false }))).toEqual(
+      formatBundleUpgradeMetadata(readBundleUpgradeMetadata(files())),
     )
   })
 
   test('contain the name, replaces, skips, and package', () => {
-    const messages = formatBundleUpgradeFacts(
-      readBundleUpgradeFacts(createBundleWithCsv(csvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
+    const messages = formatBundleUpgradeMetadata(
+      readBundleUpgradeMetadata(createBundleWithCsv(createCsvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
         places: false,
       }),
     )

@@ -138,7 +138,7 @@ const manifestsPackageJson = `{"schema":"olm.channel","package":"manifests","nam
 {"schema":"example.com.custom","name":"without a package"}
 `
 
-const secondPackagesYaml = `---
+const emptyMetadataPackagesYaml = `---
 schema: olm.channel
 package: iconless
 name: only
@@ -175,7 +175,7 @@ export const unusualCatalog: Readonly<Record<string, string>> = {
   'packages.yaml': packagesYaml,
   'sub/metadata.yaml': metadataPackageYaml,
   'sub/manifests.json': manifestsPackageJson,
-  'z.yml': secondPackagesYaml,
+  'z.yml': emptyMetadataPackagesYaml,
 }
 
 /** Writes it below `dir`. */

@@ -21,7 +21,7 @@ import { startBotFromEnvironment } from '../../../src/server/start.ts'
 import { saveAppCredentials, readSavedAppCredentials } from '../../../src/jobs/saved-credentials.ts'
 import { getStoreFolder } from '../../../src/jobs/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
-import { reportSkipped } from '../../left-out.ts'
+import { reportSkippedTest } from '../../left-out.ts'
 import { copyPreparedStore } from '../../adapters/store/prepared-store.ts'
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'set-up-'))
@@ -34,7 +34,7 @@ let setupUrl: URL
 
 const dataDirectory = join(temporaryDirectory, 'data')
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
-if (!hasBrowser) reportSkipped('chromium')
+if (!hasBrowser) reportSkippedTest('chromium')
 
 beforeAll(async () => {
   mockGitHub = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })

@@ -7,7 +7,7 @@ import type { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { isPullReportedOnHold } from './plans.ts'
 import { getPackageOwner, getCatalogPath, type TwoBotsEnvironment } from './two-bots.ts'
 
-export interface SoakTrafficCounts {
+export interface SoakTraffic {
   opened: number
   merged: number
   closed: number
@@ -29,12 +29,12 @@ export function createSoakTraffic(
   packages: readonly string[],
   bots: TwoBotsEnvironment,
   dice: SeededRandom,
-): SoakTrafficCounts {
+): SoakTraffic {
   const { github, registry } = bots
   const textByPackage = new Map(packages.map((name) => [name, bots.textOf(name)]))
   const newest = new Map(packages.map((name) => [name, 1]))
   const busy = new Map<string, PackageTrafficState>()
-  const traffic: SoakTrafficCounts = {
+  const traffic: SoakTraffic = {
     opened: 0,
     merged: 0,
     closed: 0,

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pull-request/ids.ts'
 import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
-import { createCatalogFileFactsCache } from '../../../src/catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache } from '../../../src/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
 import { drawPackageDiff } from '../../../packages/fbc/src/graph/drawing.ts'
 import { buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
@@ -358,7 +358,7 @@ async function recordMergedPull(store: Store): Promise<void> {
 const testCatalogRoot = 'catalogs/v4.20'
 
 function readTestCatalog() {
-  const cache = createCatalogFileFactsCache()
+  const cache = createParsedCatalogFileCache()
   const read = readCatalogDirectory(
     join(import.meta.dirname, '../../../fixtures/demo/repository', testCatalogRoot),
     (bytes) => cache.factsOf(bytes),

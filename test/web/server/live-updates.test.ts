@@ -2,7 +2,7 @@
 import { request, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
-import { reportSkipped } from '../../left-out.ts'
+import { reportSkippedTest } from '../../left-out.ts'
 import {
   createEvaluationRecord,
   fillPagesStore,
@@ -15,7 +15,7 @@ import {
 import { signInViaGitHub, startPagesFixture, startTimeMs, type PagesFixture } from './pages-fixture.ts'
 
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
-if (!hasBrowser) reportSkipped('chromium')
+if (!hasBrowser) reportSkippedTest('chromium')
 
 let pagesFixture: PagesFixture
 beforeAll(async () => {

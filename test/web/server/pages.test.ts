@@ -12,7 +12,7 @@ import { createOAuthClient } from '../../../src/adapters/github/oauth-client.ts'
 import { recordRateLimitWait } from '../../../src/jobs/rate-limit-waits.ts'
 import type { Job } from '../../../src/ports/jobs.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
-import { reportSkipped } from '../../left-out.ts'
+import { reportSkippedTest } from '../../left-out.ts'
 import {
   fillPagesStore,
   maliciousHtmlText,
@@ -30,7 +30,7 @@ import {
 } from './pages-fixture.ts'
 
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
-if (!hasBrowser) reportSkipped('chromium')
+if (!hasBrowser) reportSkippedTest('chromium')
 
 let pagesFixture: PagesFixture
 let browser: Browser | undefined

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { createUnfreezeHandler } from '../../../src/web/server/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/policy/merge-freeze.ts'
-import type { ForgeCheckQuestion } from '../../../src/ports/forge.ts'
+import type { ForgeLookupRequest } from '../../../src/ports/forge.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
@@ -10,7 +10,7 @@ const publicInstalledRepository = { repository, installation: 1, isPublic: true,
 
 async function submitUnfreezeRequest(
   config: string,
-  answers: (question: ForgeCheckQuestion) => object,
+  answers: (question: ForgeLookupRequest) => object,
   branch = 'main',
 ) {
   const ended: UnfreezeRequest[] = []
@@ -33,7 +33,7 @@ async function submitUnfreezeRequest(
         forge: {
           repository,
           defaultBranch: () => Promise.resolve('main'),
-          answer: (question: ForgeCheckQuestion) => Promise.resolve(answers(question)),
+          answer: (question: ForgeLookupRequest) => Promise.resolve(answers(question)),
         },
         repository: {
           fetch: (asked: string) => Promise.resolve(void fetched.push(asked)),
@@ -56,7 +56,7 @@ async function submitUnfreezeRequest(
   return { why, ended, done, fetched }
 }
 
-const createFakeRoleLookup = (role: string) => (question: ForgeCheckQuestion) =>
+const createFakeRoleLookup = (role: string) => (question: ForgeLookupRequest) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
 const maintainerRolesConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
@@ -89,7 +89,7 @@ test.each([
 
 test('a listed login counts for the account that has it, and for no other', async () => {
   const config = 'owners:\n  maintainers: [ann]\n  maintainerRoles: []\n'
-  const account = (id: number) => (question: ForgeCheckQuestion) =>
+  const account = (id: number) => (question: ForgeLookupRequest) =>
     question.kind === 'user'
       ? { kind: 'person', person: { id, login: 'ann', kind: 'user' } }
       : { kind: 'role', role: 'none' }

@@ -58,7 +58,7 @@ export function coerceToSchema(type: SchemaType, value: ParsedValue): SchemaCoer
   return { value: fitter.coerce(type, value, []) ?? null, mismatches: fitter.mismatches }
 }
 
-const scalarTypes: Readonly<
+const scalarCoercionByType: Readonly<
   Record<string, { readonly words: string; fit(value: ParsedValue): Json | undefined }>
 > = {
   ':string': { words: 'a string', fit: scalarToString },
@@ -141,7 +141,7 @@ class SchemaCoercer {
     if (type === ':any') return convertParsedValueToJson(value) ?? null
     if (type === ':object')
       return value.kind === 'map' ? convertParsedValueToJson(value) : this.mismatch('an object', value, path)
-    const scalar = scalarTypes[type]
+    const scalar = scalarCoercionByType[type]
     if (!scalar) return convertParsedValueToJson(value) ?? null
     const fitted = scalar.fit(value)
     return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted

@@ -5,7 +5,7 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import { convertParsedValueToJson, createBundleFieldLocator } from '../manifest-document.ts'
 import { type BundleFiles, findHelmChartDirectory, detectBundleFormat } from '../bundle-files.ts'
 import { getStringAtPath } from '../fields.ts'
-import { refusedByOlmV1 } from '../rules/reported-rules.ts'
+import { refusedByOlmV1Rule } from '../rules/reported-rules.ts'
 import { readBundleManifestObjects } from './bundle-object.ts'
 import { parseRegistryV1Bundle } from './registry-v1.ts'
 import { findClusterExtensionRejections, renderRegistryV1Objects } from './render-registry.ts'
@@ -125,6 +125,6 @@ function createRenderRejectionFindings(
   return rejections
     .filter(({ reportedByRule, isAboutOptions }) => reportedByRule === undefined && isAboutOptions !== true)
     .map(({ message, at: location }) =>
-      createFinding(refusedByOlmV1, location && locate(location.file, location.path), { reason: message }),
+      createFinding(refusedByOlmV1Rule, location && locate(location.file, location.path), { reason: message }),
     )
 }

@@ -1,8 +1,8 @@
 // Rules about a ClusterServiceVersion's annotations.
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getObjectAtPath } from '../fields.ts'
 
-export const propertiesInAnnotation = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const propertiesInAnnotationRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'properties-in-annotation',
   severity: 'info',
   title: 'Properties are defined in metadata/properties.yaml',
@@ -30,7 +30,7 @@ const openshiftFeatureNames = [
   'token-auth-gcp',
 ]
 
-export const missingFeatureAnnotation = defineBundleRule<{ annotation: string }, BundleRuleSignature>({
+export const missingFeatureAnnotationRule = defineBundleRule<{ annotation: string }, BundleRuleInputAndHit>({
   id: 'missing-feature-annotation',
   severity: 'info',
   suite: 'openshift',
@@ -57,7 +57,7 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotation = defineBundleRule<{ found: string; wanted: string }, BundleRuleSignature>({
+export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: string }, BundleRuleInputAndHit>({
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',

@@ -1,5 +1,5 @@
 // Rules about what OperatorHub.io and consoles show.
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getListAtPath, getObjectAtPath, getStringAtPath } from '../fields.ts'
 
 const standardOperatorCategories: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ const standardOperatorCategories: ReadonlySet<string> = new Set([
   'Streaming & Messaging',
 ])
 
-export const unknownCategory = defineBundleRule<{ category: string }, BundleRuleSignature>({
+export const unknownCategoryRule = defineBundleRule<{ category: string }, BundleRuleInputAndHit>({
   id: 'unknown-category',
   severity: 'error',
   suite: 'categories',
@@ -48,7 +48,7 @@ const capabilityLevels = [
   'Auto Pilot',
 ]
 
-export const unknownCapability = defineBundleRule<{ capability: string }, BundleRuleSignature>({
+export const unknownCapabilityRule = defineBundleRule<{ capability: string }, BundleRuleInputAndHit>({
   id: 'unknown-capability',
   severity: 'error',
   suite: 'capabilities',
@@ -65,7 +65,7 @@ export const unknownCapability = defineBundleRule<{ capability: string }, Bundle
   },
 })
 
-export const missingCsvField = defineBundleRule<{ field: string }, BundleRuleSignature>({
+export const missingCsvFieldRule = defineBundleRule<{ field: string }, BundleRuleInputAndHit>({
   id: 'missing-csv-field',
   severity: 'error',
   title: 'A ClusterServiceVersion has all required fields',
@@ -88,7 +88,7 @@ export const missingCsvField = defineBundleRule<{ field: string }, BundleRuleSig
   },
 })
 
-export const incompleteMaintainer = defineBundleRule<{ name: string; email: string }, BundleRuleSignature>({
+export const incompleteMaintainerRule = defineBundleRule<{ name: string; email: string }, BundleRuleInputAndHit>({
   id: 'incomplete-maintainer',
   severity: 'error',
   suite: 'operatorhub',
@@ -107,7 +107,7 @@ export const incompleteMaintainer = defineBundleRule<{ name: string; email: stri
   },
 })
 
-export const incompleteLink = defineBundleRule<{ name: string; url: string }, BundleRuleSignature>({
+export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }, BundleRuleInputAndHit>({
   id: 'incomplete-link',
   severity: 'error',
   suite: 'operatorhub',
@@ -125,7 +125,7 @@ export const incompleteLink = defineBundleRule<{ name: string; url: string }, Bu
   },
 })
 
-export const noProvider = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const noProviderRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'no-provider',
   severity: 'error',
   suite: 'operatorhub',
@@ -141,7 +141,7 @@ export const noProvider = defineBundleRule<Record<never, never>, BundleRuleSigna
   },
 })
 
-export const brokenIcon = defineBundleRule<{ problem: string }, BundleRuleSignature>({
+export const brokenIconRule = defineBundleRule<{ problem: string }, BundleRuleInputAndHit>({
   id: 'broken-icon',
   severity: 'error',
   suite: 'operatorhub',
@@ -165,7 +165,7 @@ export const brokenIcon = defineBundleRule<{ problem: string }, BundleRuleSignat
   },
 })
 
-export const noIcon = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const noIconRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'no-icon',
   severity: 'info',
   suite: 'operatorhub',

@@ -1,13 +1,13 @@
 // Rules about CustomResourceDefinitions and the permissions to manage them.
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 import { findCrdProblems } from '../kubernetes/crd-problems.ts'
 import { getApisDefinedByCrds } from '../registry-bundle.ts'
 import { asStringOrEmpty, getListAtPath, getStringAtPath } from '../fields.ts'
 import { convertParsedValueToJson } from '../manifest-document.ts'
 
-export const managesCrds = defineBundleRule<{ account: string }, BundleRuleSignature>({
+export const managesCrdsRule = defineBundleRule<{ account: string }, BundleRuleInputAndHit>({
   id: 'manages-crds',
   severity: 'warning',
   suite: 'good-practices',
@@ -29,7 +29,7 @@ export const managesCrds = defineBundleRule<{ account: string }, BundleRuleSigna
   },
 })
 
-export const unservedOwnedCrd = defineBundleRule<{ crd: string; version: string }, BundleRuleSignature>({
+export const unservedOwnedCrdRule = defineBundleRule<{ crd: string; version: string }, BundleRuleInputAndHit>({
   id: 'unserved-owned-crd',
   severity: 'error',
   title: 'CRDs serve the versions that the bundle owns',
@@ -59,7 +59,7 @@ export const unservedOwnedCrd = defineBundleRule<{ crd: string; version: string 
   },
 })
 
-export const undescribedCrd = defineBundleRule<{ crd: string }, BundleRuleSignature>({
+export const undescribedCrdRule = defineBundleRule<{ crd: string }, BundleRuleInputAndHit>({
   id: 'undescribed-crd',
   severity: 'warning',
   suite: 'good-practices',
@@ -85,7 +85,7 @@ export const undescribedCrd = defineBundleRule<{ crd: string }, BundleRuleSignat
   },
 })
 
-export const groupInOwnedCrd = defineBundleRule<{ crd: string; group: string }, BundleRuleSignature>({
+export const groupInOwnedCrdRule = defineBundleRule<{ crd: string; group: string }, BundleRuleInputAndHit>({
   id: 'group-in-owned-crd',
   severity: 'warning',
   title: "Owned CRDs don't set `group`",
@@ -107,7 +107,7 @@ export const groupInOwnedCrd = defineBundleRule<{ crd: string; group: string }, 
   },
 })
 
-export const duplicateCrd = defineBundleRule<{ api: string; first: string }, BundleRuleSignature>({
+export const duplicateCrdRule = defineBundleRule<{ api: string; first: string }, BundleRuleInputAndHit>({
   id: 'duplicate-crd',
   severity: 'error',
   title: 'A bundle defines each API once',
@@ -129,7 +129,7 @@ export const duplicateCrd = defineBundleRule<{ api: string; first: string }, Bun
   },
 })
 
-export const brokenCrd = defineBundleRule<{ crd: string; problem: string }, BundleRuleSignature>({
+export const brokenCrdRule = defineBundleRule<{ crd: string; problem: string }, BundleRuleInputAndHit>({
   id: 'broken-crd',
   severity: 'error',
   title: 'CustomResourceDefinitions are valid',

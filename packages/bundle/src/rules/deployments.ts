@@ -1,7 +1,7 @@
 // Rules about deployments, their images, and webhooks.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 import {
   getJsonFieldAtPath,
   asStringOrEmpty,
@@ -11,7 +11,7 @@ import {
   getStringAtPath,
 } from '../fields.ts'
 
-export const duplicateWebhook = defineBundleRule<{ webhook: string }, BundleRuleSignature>({
+export const duplicateWebhookRule = defineBundleRule<{ webhook: string }, BundleRuleInputAndHit>({
   id: 'duplicate-webhook',
   severity: 'warning',
   title: 'Webhooks of the same type have unique names',
@@ -32,7 +32,7 @@ export const duplicateWebhook = defineBundleRule<{ webhook: string }, BundleRule
   },
 })
 
-export const brokenWebhook = defineBundleRule<{ webhook: string; problem: string }, BundleRuleSignature>({
+export const brokenWebhookRule = defineBundleRule<{ webhook: string; problem: string }, BundleRuleInputAndHit>({
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',
@@ -69,9 +69,9 @@ export const brokenWebhook = defineBundleRule<{ webhook: string; problem: string
   },
 })
 
-export const platformNowhereScheduled = defineBundleRule<
+export const platformNowhereScheduledRule = defineBundleRule<
   { platform: string; deployment: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'platform-nowhere-scheduled',
   severity: 'warning',
@@ -101,9 +101,9 @@ export const platformNowhereScheduled = defineBundleRule<
   },
 })
 
-export const unparsableRelatedImage = defineBundleRule<
+export const unparsableRelatedImageRule = defineBundleRule<
   { image: string; reason: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'unparsable-related-image',
   severity: 'error',
@@ -122,7 +122,7 @@ export const unparsableRelatedImage = defineBundleRule<
   },
 })
 
-export const unrelatedImage = defineBundleRule<{ image: string; where: string }, BundleRuleSignature>({
+export const unrelatedImageRule = defineBundleRule<{ image: string; where: string }, BundleRuleInputAndHit>({
   id: 'unrelated-image',
   severity: 'warning',
   suite: 'openshift',
@@ -160,9 +160,9 @@ export const unrelatedImage = defineBundleRule<{ image: string; where: string },
   },
 })
 
-export const unknownServiceAccount = defineBundleRule<
+export const unknownServiceAccountRule = defineBundleRule<
   { deployment: string; account: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'unknown-service-account',
   severity: 'warning',
@@ -193,7 +193,7 @@ export const unknownServiceAccount = defineBundleRule<
   },
 })
 
-export const noResourceRequests = defineBundleRule<{ container: string }, BundleRuleSignature>({
+export const noResourceRequestsRule = defineBundleRule<{ container: string }, BundleRuleInputAndHit>({
   id: 'no-resource-requests',
   severity: 'warning',
   suite: 'good-practices',
@@ -221,7 +221,7 @@ export const noResourceRequests = defineBundleRule<{ container: string }, Bundle
   },
 })
 
-export const noDeployment = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const noDeploymentRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'no-deployment',
   severity: 'error',
   suite: 'good-practices',
@@ -237,9 +237,9 @@ export const noDeployment = defineBundleRule<Record<never, never>, BundleRuleSig
   },
 })
 
-export const brokenDeployment = defineBundleRule<
+export const brokenDeploymentRule = defineBundleRule<
   { deployment: string; problem: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'broken-deployment',
   severity: 'error',

@@ -8,9 +8,9 @@ import {
   getStringAtPath,
 } from '../fields.ts'
 import type { ManifestObject } from '../registry-bundle.ts'
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 
-export const twoExampleAnnotations = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const twoExampleAnnotationsRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'two-example-annotations',
   severity: 'warning',
   title: 'Examples are in one annotation',
@@ -26,7 +26,7 @@ export const twoExampleAnnotations = defineBundleRule<Record<never, never>, Bund
   },
 })
 
-export const exampleOfOtherApi = defineBundleRule<{ api: string }, BundleRuleSignature>({
+export const exampleOfOtherApiRule = defineBundleRule<{ api: string }, BundleRuleInputAndHit>({
   id: 'example-of-other-api',
   severity: 'warning',
   title: 'Examples use APIs that the bundle provides',
@@ -42,7 +42,7 @@ export const exampleOfOtherApi = defineBundleRule<{ api: string }, BundleRuleSig
   },
 })
 
-export const apiWithoutExample = defineBundleRule<{ api: string }, BundleRuleSignature>({
+export const apiWithoutExampleRule = defineBundleRule<{ api: string }, BundleRuleInputAndHit>({
   id: 'api-without-example',
   severity: 'info',
   suite: 'good-practices',

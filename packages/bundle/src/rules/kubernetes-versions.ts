@@ -3,11 +3,11 @@ import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-
 import type { FieldPath } from '../manifest-document.ts'
 import { getListAtPath, getStringAtPath } from '../fields.ts'
 import type { RegistryBundle } from '../registry-bundle.ts'
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 
-export const apiNeverThere = defineBundleRule<
+export const apiNeverThereRule = defineBundleRule<
   { api: string; name: string; release: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'api-never-there',
   severity: 'error',
@@ -23,9 +23,9 @@ export const apiNeverThere = defineBundleRule<
   },
 })
 
-export const removedApi = defineBundleRule<
+export const removedApiRule = defineBundleRule<
   { api: string; name: string; release: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'removed-api',
   severity: 'warning',
@@ -41,7 +41,7 @@ export const removedApi = defineBundleRule<
   },
 })
 
-export const noMaxOpenshiftVersion = defineBundleRule<{ apis: string }, BundleRuleSignature>({
+export const noMaxOpenshiftVersionRule = defineBundleRule<{ apis: string }, BundleRuleInputAndHit>({
   id: 'no-max-openshift-version',
   severity: 'warning',
   suite: 'community',
@@ -68,9 +68,9 @@ export const noMaxOpenshiftVersion = defineBundleRule<{ apis: string }, BundleRu
   },
 })
 
-export const unparsableMinKubeVersion = defineBundleRule<
+export const unparsableMinKubeVersionRule = defineBundleRule<
   { version: string; isPrefixed: boolean },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'unparsable-min-kube-version',
   severity: 'error',
@@ -93,7 +93,7 @@ export const unparsableMinKubeVersion = defineBundleRule<
   },
 })
 
-export const noMinKubeVersion = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const noMinKubeVersionRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'no-min-kube-version',
   severity: 'info',
   suite: 'operatorhub',

@@ -1,6 +1,6 @@
 // Rules about the objects next to the ClusterServiceVersion.
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, asStringOrEmpty, getListAtPath } from '../fields.ts'
 import { findMetadataProblems } from '../kubernetes/crd-problems.ts'
 import { convertParsedValueToJson, formatUntypedObjectAsGoJson } from '../manifest-document.ts'
@@ -9,9 +9,9 @@ import { computeUtf8ByteLength } from '@catalog-bot/fbc/go/utf8'
 // etcd's default request limit.
 const maxManifestBytes = 1_572_864
 
-export const oversizedManifest = defineBundleRule<
+export const oversizedManifestRule = defineBundleRule<
   { file: string; bytes: number; limit: number },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'oversized-manifest',
   severity: 'warning',
@@ -36,9 +36,9 @@ const maxJsonBytesByScalarType = { unit: 6, number: 32, switch: 6 }
 /** Deeper than any manifest. Deeper values are measured by writing them out. */
 const maxManifestDepth = 100
 
-export const brokenObjectMetadata = defineBundleRule<
+export const brokenObjectMetadataRule = defineBundleRule<
   { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'broken-object-metadata',
   severity: 'error',
@@ -64,7 +64,7 @@ export const brokenObjectMetadata = defineBundleRule<
   },
 })
 
-export const globalDefaultPriority = defineBundleRule<{ name: string }, BundleRuleSignature>({
+export const globalDefaultPriorityRule = defineBundleRule<{ name: string }, BundleRuleInputAndHit>({
   id: 'global-default-priority',
   severity: 'error',
   suite: 'objects',
@@ -81,9 +81,9 @@ export const globalDefaultPriority = defineBundleRule<{ name: string }, BundleRu
   },
 })
 
-export const blockingDisruptionBudget = defineBundleRule<
+export const blockingDisruptionBudgetRule = defineBundleRule<
   { name: string; field: string; value: string },
-  BundleRuleSignature
+  BundleRuleInputAndHit
 >({
   id: 'blocking-disruption-budget',
   severity: 'error',
@@ -124,7 +124,7 @@ const defaultSccNames = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermission = defineBundleRule<{ name: string; what: string }, BundleRuleSignature>({
+export const riskyPermissionRule = defineBundleRule<{ name: string; what: string }, BundleRuleInputAndHit>({
   id: 'risky-permission',
   severity: 'warning',
   suite: 'objects',

@@ -9,7 +9,7 @@ const defineNonOverridableBundleRule = createRuleDefiner({
   network: true,
 })
 
-export const bracesInPlainBundle = defineBundleRule<{ file: string }>({
+export const bracesInPlainBundleRule = defineBundleRule<{ file: string }>({
   id: 'braces-in-plain-bundle',
   severity: 'warning',
   title: "Plain bundles don't contain Helm template syntax",
@@ -20,7 +20,7 @@ export const bracesInPlainBundle = defineBundleRule<{ file: string }>({
   }),
 })
 
-export const brokenChart = defineBundleRule<{ problem: string }>({
+export const brokenChartRule = defineBundleRule<{ problem: string }>({
   id: 'broken-chart',
   severity: 'error',
   title: 'A chart in a bundle is complete',
@@ -31,7 +31,7 @@ export const brokenChart = defineBundleRule<{ problem: string }>({
   }),
 })
 
-export const brokenExamples = defineBundleRule<{ annotation: string }>({
+export const brokenExamplesRule = defineBundleRule<{ annotation: string }>({
   id: 'broken-examples',
   severity: 'warning',
   title: 'Examples are a JSON list of objects',
@@ -42,7 +42,7 @@ export const brokenExamples = defineBundleRule<{ annotation: string }>({
   }),
 })
 
-export const collidingFileNames = defineBundleRule<{ file: string; other: string; key: string }>({
+export const collidingFileNamesRule = defineBundleRule<{ file: string; other: string; key: string }>({
   id: 'colliding-file-names',
   severity: 'error',
   title: 'File names in a bundle remain unique after unpacking',
@@ -53,7 +53,7 @@ export const collidingFileNames = defineBundleRule<{ file: string; other: string
   }),
 })
 
-export const hiddenBundleFile = defineBundleRule<{ file: string }>({
+export const hiddenBundleFileRule = defineBundleRule<{ file: string }>({
   id: 'hidden-bundle-file',
   severity: 'warning',
   title: "Bundles don't contain hidden files",
@@ -64,7 +64,7 @@ export const hiddenBundleFile = defineBundleRule<{ file: string }>({
   }),
 })
 
-export const invalidCsvName = defineBundleRule<{ name: string }>({
+export const invalidCsvNameRule = defineBundleRule<{ name: string }>({
   id: 'invalid-csv-name',
   severity: 'error',
   title: 'ClusterServiceVersion names are valid object names and label values',
@@ -75,7 +75,7 @@ export const invalidCsvName = defineBundleRule<{ name: string }>({
   }),
 })
 
-export const invalidExample = defineBundleRule<{ example: string; problem: string }>({
+export const invalidExampleRule = defineBundleRule<{ example: string; problem: string }>({
   id: 'invalid-example',
   check: 'install',
   severity: 'warning',
@@ -87,7 +87,7 @@ export const invalidExample = defineBundleRule<{ example: string; problem: strin
   }),
 })
 
-export const kindNotBundled = defineBundleRule<{ file: string; kind: string; name: string }>({
+export const kindNotBundledRule = defineBundleRule<{ file: string; kind: string; name: string }>({
   id: 'kind-not-bundled',
   severity: 'error',
   title: 'Bundles contain only kinds of objects that OLM can install',
@@ -98,7 +98,7 @@ export const kindNotBundled = defineBundleRule<{ file: string; kind: string; nam
   }),
 })
 
-export const labelsDisagree = defineBundleRule<{ key: string; label: string; annotation: string }>({
+export const labelsDisagreeRule = defineBundleRule<{ key: string; label: string; annotation: string }>({
   id: 'labels-disagree',
   severity: 'warning',
   title: "A bundle image's labels match its annotations",
@@ -109,7 +109,7 @@ export const labelsDisagree = defineBundleRule<{ key: string; label: string; ann
   }),
 })
 
-export const largeBundleContent = defineBundleRule<{
+export const largeBundleContentRule = defineBundleRule<{
   bytes: number
   limit: number
   largest: readonly string[]
@@ -124,7 +124,7 @@ export const largeBundleContent = defineBundleRule<{
   }),
 })
 
-export const malformedDependency = defineBundleRule<{ type: string; problem: string }>({
+export const malformedDependencyRule = defineBundleRule<{ type: string; problem: string }>({
   id: 'malformed-dependency',
   severity: 'error',
   title: 'Dependencies are complete and have a known type',
@@ -135,7 +135,7 @@ export const malformedDependency = defineBundleRule<{ type: string; problem: str
   }),
 })
 
-export const misnamedAnnotationsFile = defineBundleRule<{ file: string }>({
+export const misnamedAnnotationsFileRule = defineBundleRule<{ file: string }>({
   id: 'misnamed-annotations-file',
   severity: 'error',
   title: 'Annotations are in metadata/annotations.yaml',
@@ -146,7 +146,7 @@ export const misnamedAnnotationsFile = defineBundleRule<{ file: string }>({
   }),
 })
 
-export const missingBundleAnnotation = defineBundleRule<{ key: string; file: string }>({
+export const missingBundleAnnotationRule = defineBundleRule<{ key: string; file: string }>({
   id: 'missing-bundle-annotation',
   severity: 'error',
   title: 'A bundle has all required annotations',
@@ -157,7 +157,7 @@ export const missingBundleAnnotation = defineBundleRule<{ key: string; file: str
   }),
 })
 
-export const missingManifestField = defineBundleRule<{ object: string; field: string }>({
+export const missingManifestFieldRule = defineBundleRule<{ object: string; field: string }>({
   id: 'missing-manifest-field',
   check: 'install',
   severity: 'warning',
@@ -169,7 +169,7 @@ export const missingManifestField = defineBundleRule<{ object: string; field: st
   }),
 })
 
-export const mistypedManifestField = defineBundleRule<{
+export const mistypedManifestFieldRule = defineBundleRule<{
   object: string
   field: string
   wanted: string
@@ -186,7 +186,7 @@ export const mistypedManifestField = defineBundleRule<{
   }),
 })
 
-export const movedBundleDirectory = defineBundleRule<{ key: string; value: string; wanted: string }>({
+export const movedBundleDirectoryRule = defineBundleRule<{ key: string; value: string; wanted: string }>({
   id: 'moved-bundle-directory',
   severity: 'error',
   title: 'Annotations point to manifests/ and metadata/',
@@ -197,7 +197,7 @@ export const movedBundleDirectory = defineBundleRule<{ key: string; value: strin
   }),
 })
 
-export const nestedBundleDirectory = defineBundleRule<{ path: string }>({
+export const nestedBundleDirectoryRule = defineBundleRule<{ path: string }>({
   id: 'nested-bundle-directory',
   severity: 'error',
   title: 'Bundle directories have no subdirectories',
@@ -208,7 +208,7 @@ export const nestedBundleDirectory = defineBundleRule<{ path: string }>({
   }),
 })
 
-export const oversizedBundleContent = defineBundleRule<{
+export const oversizedBundleContentRule = defineBundleRule<{
   bytes: number
   limit: number
   largest: readonly string[]
@@ -223,7 +223,7 @@ export const oversizedBundleContent = defineBundleRule<{
   }),
 })
 
-export const refusedByOlmV1 = defineBundleRule<{ reason: string }>({
+export const refusedByOlmV1Rule = defineBundleRule<{ reason: string }>({
   id: 'refused-by-olm-v1',
   check: 'install',
   severity: 'warning',
@@ -235,7 +235,7 @@ export const refusedByOlmV1 = defineBundleRule<{ reason: string }>({
   }),
 })
 
-export const serviceAccountBundled = defineBundleRule<{ name: string; file: string }>({
+export const serviceAccountBundledRule = defineBundleRule<{ name: string; file: string }>({
   id: 'service-account-bundled',
   severity: 'error',
   title: "OLM creates the Operator's service accounts",
@@ -246,7 +246,7 @@ export const serviceAccountBundled = defineBundleRule<{ name: string; file: stri
   }),
 })
 
-export const severalCsvs = defineBundleRule<{ names: readonly string[] }>({
+export const severalCsvsRule = defineBundleRule<{ names: readonly string[] }>({
   id: 'several-csvs',
   severity: 'error',
   title: 'A bundle has one ClusterServiceVersion',
@@ -257,7 +257,7 @@ export const severalCsvs = defineBundleRule<{ names: readonly string[] }>({
   }),
 })
 
-export const severalDocumentsInManifest = defineBundleRule<{ file: string; documents: number }>({
+export const severalDocumentsInManifestRule = defineBundleRule<{ file: string; documents: number }>({
   id: 'several-documents-in-manifest',
   severity: 'warning',
   title: 'A manifest file contains one document',
@@ -268,7 +268,7 @@ export const severalDocumentsInManifest = defineBundleRule<{ file: string; docum
   }),
 })
 
-export const undecodableManifest = defineBundleRule<{ file: string; reason: string }>({
+export const undecodableManifestRule = defineBundleRule<{ file: string; reason: string }>({
   id: 'undecodable-manifest',
   severity: 'error',
   title: 'Every manifest is a Kubernetes object',
@@ -279,7 +279,7 @@ export const undecodableManifest = defineBundleRule<{ file: string; reason: stri
   }),
 })
 
-export const unknownManifestField = defineBundleRule<{ object: string; field: string }>({
+export const unknownManifestFieldRule = defineBundleRule<{ object: string; field: string }>({
   id: 'unknown-manifest-field',
   check: 'install',
   severity: 'warning',
@@ -291,7 +291,7 @@ export const unknownManifestField = defineBundleRule<{ object: string; field: st
   }),
 })
 
-export const unownedCrd = defineBundleRule<{ crd: string; file: string }>({
+export const unownedCrdRule = defineBundleRule<{ crd: string; file: string }>({
   id: 'unowned-crd',
   severity: 'error',
   title: 'The ClusterServiceVersion owns all CRDs in the bundle',
@@ -302,7 +302,7 @@ export const unownedCrd = defineBundleRule<{ crd: string; file: string }>({
   }),
 })
 
-export const unreadableBundle = defineNonOverridableBundleRule<{ reason: string; isEmpty?: true }>({
+export const unreadableBundleRule = defineNonOverridableBundleRule<{ reason: string; isEmpty?: true }>({
   id: 'unreadable-bundle',
   severity: 'error',
   title: 'opm can read the bundle',
@@ -313,7 +313,7 @@ export const unreadableBundle = defineNonOverridableBundleRule<{ reason: string;
   }),
 })
 
-export const unsafeCrdUpgrade = defineBundleRule<{
+export const unsafeCrdUpgradeRule = defineBundleRule<{
   crd: string
   problem: string
   /** OLM v1 allows it. */ isSilent?: true
@@ -329,7 +329,7 @@ export const unsafeCrdUpgrade = defineBundleRule<{
   }),
 })
 
-export const unusableInstallModes = defineBundleRule<{ problem: string }>({
+export const unusableInstallModesRule = defineBundleRule<{ problem: string }>({
   id: 'unusable-install-modes',
   severity: 'error',
   title: 'A ClusterServiceVersion supports at least one install mode',
@@ -340,7 +340,7 @@ export const unusableInstallModes = defineBundleRule<{ problem: string }>({
   }),
 })
 
-export const wrongBundleFormat = defineNonOverridableBundleRule<{ named: string; found: string }>({
+export const wrongBundleFormatRule = defineNonOverridableBundleRule<{ named: string; found: string }>({
   id: 'wrong-bundle-format',
   severity: 'error',
   title: 'A bundle has the format that its annotations declare',

@@ -4,11 +4,11 @@ import {
   parsePrereleaseIdentifier,
   parseVersionTolerantly,
 } from '@catalog-bot/fbc/versions/version'
-import { defineBundleRule, type BundleRuleSignature } from '../bundle-rule.ts'
+import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getStringAtPath } from '../fields.ts'
 import { bundleAnnotationKeys } from '../bundle-metadata.ts'
 
-export const unconventionalChannel = defineBundleRule<{ channel: string }, BundleRuleSignature>({
+export const unconventionalChannelRule = defineBundleRule<{ channel: string }, BundleRuleInputAndHit>({
   id: 'unconventional-channel',
   severity: 'warning',
   suite: 'good-practices',
@@ -31,7 +31,7 @@ export const unconventionalChannel = defineBundleRule<{ channel: string }, Bundl
   },
 })
 
-export const unknownCsvVersion = defineBundleRule<{ apiVersion: string }, BundleRuleSignature>({
+export const unknownCsvVersionRule = defineBundleRule<{ apiVersion: string }, BundleRuleInputAndHit>({
   id: 'unknown-csv-version',
   severity: 'warning',
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
@@ -45,7 +45,7 @@ export const unknownCsvVersion = defineBundleRule<{ apiVersion: string }, Bundle
   },
 })
 
-export const unparsableCsvVersion = defineBundleRule<{ field: string; text: string }, BundleRuleSignature>({
+export const unparsableCsvVersionRule = defineBundleRule<{ field: string; text: string }, BundleRuleInputAndHit>({
   id: 'unparsable-csv-version',
   severity: 'error',
   title: "A bundle's version can be parsed",
@@ -64,7 +64,7 @@ export const unparsableCsvVersion = defineBundleRule<{ field: string; text: stri
   },
 })
 
-export const noCsvVersion = defineBundleRule<Record<never, never>, BundleRuleSignature>({
+export const noCsvVersionRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
   id: 'no-csv-version',
   severity: 'error',
   suite: 'operatorhub',
@@ -80,7 +80,7 @@ export const noCsvVersion = defineBundleRule<Record<never, never>, BundleRuleSig
   },
 })
 
-export const nameWithoutRelease = defineBundleRule<{ name: string; wanted: string }, BundleRuleSignature>({
+export const nameWithoutReleaseRule = defineBundleRule<{ name: string; wanted: string }, BundleRuleInputAndHit>({
   id: 'name-without-release',
   severity: 'error',
   title: 'If a bundle has a release, the bundle name includes the release',
@@ -100,7 +100,7 @@ export const nameWithoutRelease = defineBundleRule<{ name: string; wanted: strin
 /** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
-export const unconventionalCsvName = defineBundleRule<{ name: string }, BundleRuleSignature>({
+export const unconventionalCsvNameRule = defineBundleRule<{ name: string }, BundleRuleInputAndHit>({
   id: 'unconventional-csv-name',
   severity: 'warning',
   suite: 'good-practices',

@@ -8,7 +8,7 @@ import { getJsonFieldAtPath, type JsonObject, getListAtPath, getStringAtPath } f
 import { parseCsvFieldsForRendering } from '../plain/csv-view.ts'
 import { parseRegistryV1Bundle, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
-import { unsafeCrdUpgrade } from '../rules/reported-rules.ts'
+import { unsafeCrdUpgradeRule } from '../rules/reported-rules.ts'
 import {
   compareSchemaProperties,
   toCanonicalJson,
@@ -62,7 +62,7 @@ export function compareBundledCrds(
       const successor = next.get(crd.name)
       if (!successor)
         return [
-          createFinding(unsafeCrdUpgrade, undefined, {
+          createFinding(unsafeCrdUpgradeRule, undefined, {
             crd: crd.name,
             problem: 'the CRD is no longer in the bundle, so OLM v1 deletes the CRD and all of its objects',
             isSilent: true,
@@ -77,7 +77,7 @@ export function compareBundledCrds(
         ),
         ...findVersionsNoLongerServed(crd.manifest, successor.manifest),
       ].map(({ path, ...details }) =>
-        createFinding(unsafeCrdUpgrade, locate?.(successor.file, path), { crd: crd.name, ...details }),
+        createFinding(unsafeCrdUpgradeRule, locate?.(successor.file, path), { crd: crd.name, ...details }),
       )
     })
     .sort(compareFindings)

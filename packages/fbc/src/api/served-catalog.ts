@@ -1,5 +1,5 @@
 // A valid catalog as opm serves it. Keeps blobs as bytes and reads a bundle only when a query needs it.
-import { type Catalog, type CatalogFileFacts, assembleCatalog } from '../facts/catalog.ts'
+import { type Catalog, type ParsedCatalogFile, assembleCatalog } from '../facts/catalog.ts'
 import { sortByBytes, quoteLikeGo, comparePathsInWalkOrder } from '../go/text.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { validateAsOpm } from '../model/validate-catalog.ts'
@@ -33,7 +33,7 @@ export interface ServedBlob {
 }
 
 export interface ServedCatalogFile extends PackageIndexBlobs {
-  readonly facts: CatalogFileFacts
+  readonly facts: ParsedCatalogFile
   readonly blobs: readonly ServedBlob[]
   readonly bundles: readonly ServedBundle[]
   /** The reason why opm accepts the file but cannot serve it. */

@@ -8,7 +8,7 @@ import { comparePathsInWalkOrder } from '../go/text.ts'
 
 // Part of the cache key of facts. Raise it when the reader or the shape of FileFacts changes, so that old facts are
 // discarded (test/packages/fbc/facts/facts-version.test.ts).
-export const catalogFileFactsVersion = 6
+export const parsedCatalogFileVersion = 6
 
 export interface BlobLocation extends TextPosition {
   readonly file: string
@@ -116,8 +116,8 @@ export interface CustomSchemaBlob {
   readonly name: string
 }
 
-/** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxOpmLenienciesPerFile` per file. */
-export type OpmLeniency = {
+/** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxStrictDecodingProblemsPerFile` per file. */
+export type StrictDecodingProblem = {
   readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */
   readonly schema: string
@@ -139,10 +139,10 @@ export type OpmLeniency = {
 )
 
 /** Many leniencies in one file usually have one cause. The limit also protects against malicious files. */
-export const maxOpmLenienciesPerFile = 100
+export const maxStrictDecodingProblemsPerFile = 100
 
 /** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
-export interface CatalogFileFacts {
+export interface ParsedCatalogFile {
   readonly bytes: number
   readonly packages: readonly PackageBlob[]
   readonly channels: readonly ChannelBlob[]
@@ -153,7 +153,7 @@ export interface CatalogFileFacts {
   readonly loadError?: string
   /** Findings of load errors and file-scoped rules. The file in all locations is '' until assembleCatalog() sets it. */
   readonly findings: readonly Finding[]
-  readonly oddities?: readonly OpmLeniency[]
+  readonly oddities?: readonly StrictDecodingProblem[]
 }
 
 /** All files of one catalog, in walk order. */
@@ -167,17 +167,17 @@ export interface Catalog {
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   readonly findings: readonly Finding[]
   /** In walk order. */
-  readonly oddities?: readonly (OpmLeniency & { readonly file: string })[]
+  readonly oddities?: readonly (StrictDecodingProblem & { readonly file: string })[]
   /** The files of the catalog without those that .indexignore excludes, with their sizes in bytes. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
 }
 
 /** `files` can be in any order. The result is in walk order. Sets the paths in locations and findings. */
 export function assembleCatalog(
-  files: Iterable<{ readonly path: string; readonly facts: CatalogFileFacts }>,
+  files: Iterable<{ readonly path: string; readonly facts: ParsedCatalogFile }>,
 ): Catalog {
   const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
-  const all = <Part>(part: (facts: CatalogFileFacts, path: string) => readonly Part[]) =>
+  const all = <Part>(part: (facts: ParsedCatalogFile, path: string) => readonly Part[]) =>
     walked.flatMap(({ path, facts }) => part(facts, path))
   const located = walked.map(({ path, facts }) => locateCatalogBlobs(facts, path))
   return {
@@ -197,12 +197,12 @@ export function assembleCatalog(
 
 type LocatedBlobs = Pick<Catalog, 'packages' | 'channels' | 'bundles' | 'deprecations' | 'others'>
 const lastLocatedBlobs = new WeakMap<
-  CatalogFileFacts,
+  ParsedCatalogFile,
   { readonly path: string; readonly blobs: LocatedBlobs }
 >()
 
 /** Both sides of a change then share the blobs of the files that do not differ, and what is computed from each blob. */
-function locateCatalogBlobs(facts: CatalogFileFacts, path: string): LocatedBlobs {
+function locateCatalogBlobs(facts: ParsedCatalogFile, path: string): LocatedBlobs {
   const known = lastLocatedBlobs.get(facts)
   if (known?.path === path) return known.blobs
   const locate = <Blob extends { readonly place: BlobLocation }>(blobs: readonly Blob[]) =>

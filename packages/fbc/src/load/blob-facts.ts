@@ -76,7 +76,7 @@ export interface BundleObjectProblem {
   readonly at: ParsedValue
 }
 
-export interface BlobFactsResult<Blob> {
+export interface BlobParseResult<Blob> {
   readonly blob: Blob
   /** Fields with the wrong type, in Go's order, up to a limit. opm reports the first. */
   readonly problems: readonly DecodeProblem[]
@@ -89,7 +89,7 @@ export interface BlobFactsResult<Blob> {
 /** Per file. */
 const maxBundleObjectProblems = 100
 
-interface BlobFactsInput {
+interface BlobParseInput {
   readonly value: ParsedValue
   readonly place: BlobLocation
   readonly positions: PositionLookup
@@ -97,15 +97,15 @@ interface BlobFactsInput {
   readonly forVerdict: boolean
 }
 
-export function extractPackageFacts({
+export function parsePackageBlob({
   value,
   place,
   positions,
-}: BlobFactsInput): BlobFactsResult<PackageBlob> {
+}: BlobParseInput): BlobParseResult<PackageBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
   const icon = decoded.fields.get('icon')
   const iconFacts =
-    typeof icon === 'object' && 'fields' in icon ? extractIconFacts(icon, positions) : undefined
+    typeof icon === 'object' && 'fields' in icon ? parsePackageIcon(icon, positions) : undefined
   const blob: PackageBlob = {
     place,
     name: copyDecodedStringField(decoded, 'name'),
@@ -116,7 +116,7 @@ export function extractPackageFacts({
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
+function parsePackageIcon(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
   const mediatype = copyDecodedStringField(icon, 'mediatype')
@@ -130,11 +130,11 @@ function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): Packa
   }
 }
 
-export function extractChannelFacts({
+export function parseChannelBlob({
   value,
   place,
   positions,
-}: BlobFactsInput): BlobFactsResult<ChannelBlob> {
+}: BlobParseInput): BlobParseResult<ChannelBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(channelStructType, value)
   const blob: ChannelBlob = {
     place,
@@ -151,12 +151,12 @@ export function extractChannelFacts({
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-export function extractBundleFacts({
+export function parseBundleBlob({
   value,
   place,
   positions,
   forVerdict,
-}: BlobFactsInput): BlobFactsResult<BundleBlob> {
+}: BlobParseInput): BlobParseResult<BundleBlob> {
   const { decoded, problems, ...more } = decodeGoStruct(bundleStructType, value)
   let { moreProblems } = more
   const names = {
@@ -222,11 +222,11 @@ function extractProperty(type: string, value: ParsedValue | undefined, forVerdic
   return first ? { value: data, error: first.message } : { value: data }
 }
 
-export function extractDeprecationFacts({
+export function parseDeprecationBlob({
   value,
   place,
   positions,
-}: BlobFactsInput): BlobFactsResult<DeprecationBlob> {
+}: BlobParseInput): BlobParseResult<DeprecationBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(deprecationStructType, value)
   const blob: DeprecationBlob = {
     place,

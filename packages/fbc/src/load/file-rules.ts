@@ -2,7 +2,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { defineOpmRule } from './load-rules.ts'
 
-export const fileUnreadable = defineOpmRule<{ error: string }>({
+export const fileUnreadableRule = defineOpmRule<{ error: string }>({
   id: 'file-unreadable',
   title: 'Every file in the catalog is readable',
   format: ({ error }) => ({
@@ -12,7 +12,7 @@ export const fileUnreadable = defineOpmRule<{ error: string }>({
   }),
 })
 
-export const linkLeadsOut = defineRule<object>({
+export const linkLeadsOutRule = defineRule<object>({
   id: 'link-leads-out',
   check: 'validation',
   judges: 'catalog',

@@ -1,6 +1,6 @@
 // Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another
 // type.
-import type { OpmLeniency } from '../facts/catalog.ts'
+import type { StrictDecodingProblem } from '../facts/catalog.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import { type MapValue, type ParsedValue, getMapValue } from '../go/tree.ts'
 import { detachStringFromParent } from '../go/utf8.ts'
@@ -62,22 +62,22 @@ export const valueShapesByPropertyType: Readonly<Record<string, KnownFieldShape>
 }
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
-const maxLeniencySearchDepth = 100
+const maxStrictDecodingDepth = 100
 /**
  * More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't
  * checked.
  */
-const maxLeniencySearchValues = 1_000_000
+const maxStrictDecodingValues = 1_000_000
 
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */
-export function findOpmLeniencies(
+export function findStrictDecodingProblems(
   root: ParsedValue,
   positions: PositionLookup,
   limit: number,
-): OpmLeniency[] {
+): StrictDecodingProblem[] {
   if (root.kind !== 'map' || limit <= 0) return []
   const schema = getStringFieldOrEmpty(root, 'schema')
-  const search = new OpmLeniencySearch(root, schema, positions, limit)
+  const search = new StrictDecodingProblemFinder(root, schema, positions, limit)
   search.visit(
     root,
     (Object.hasOwn(fieldShapesByBlobSchema, schema) ? fieldShapesByBlobSchema[schema] : undefined) ?? 'any',
@@ -85,19 +85,19 @@ export function findOpmLeniencies(
   return search.found
 }
 
-type OpmLeniencyWithoutPosition<Kind = OpmLeniency> = Kind extends OpmLeniency
+type StrictDecodingProblemWithoutPosition<Kind = StrictDecodingProblem> = Kind extends StrictDecodingProblem
   ? Omit<Kind, 'schema' | 'package' | 'name' | 'mark' | 'path'>
   : never
 
-class OpmLeniencySearch {
-  readonly found: OpmLeniency[] = []
+class StrictDecodingProblemFinder {
+  readonly found: StrictDecodingProblem[] = []
   private readonly root: MapValue
   private readonly schema: string
   private readonly positions: PositionLookup
   private readonly limit: number
-  private left = maxLeniencySearchValues
+  private left = maxStrictDecodingValues
   /** Cached, because there may be a million keys. */
-  private names: Pick<OpmLeniency, 'schema' | 'package' | 'name'> | undefined
+  private names: Pick<StrictDecodingProblem, 'schema' | 'package' | 'name'> | undefined
   /** The path to the current value, formatted only when needed. */
   private readonly steps: (string | number)[] = []
 
@@ -109,7 +109,7 @@ class OpmLeniencySearch {
   }
 
   visit(value: ParsedValue, shape: KnownFieldShape): void {
-    if (this.left-- <= 0 || this.steps.length > maxLeniencySearchDepth) return
+    if (this.left-- <= 0 || this.steps.length > maxStrictDecodingDepth) return
     const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
     if (memo?.plain === shape) return
     const before = this.found.length
@@ -163,7 +163,7 @@ class OpmLeniencySearch {
     }
   }
 
-  private report(offset: number, leniency: OpmLeniencyWithoutPosition): void {
+  private report(offset: number, leniency: StrictDecodingProblemWithoutPosition): void {
     const { root, schema, positions } = this
     this.names ??= {
       schema: detachStringFromParent(schema),
@@ -175,7 +175,7 @@ class OpmLeniencySearch {
       mark: positions.positionAt(offset),
       path: detachStringFromParent(formatFieldPath(this.steps)),
       ...leniency,
-    } as OpmLeniency)
+    } as StrictDecodingProblem)
     if (this.found.length >= this.limit) this.left = 0
   }
 }

@@ -11,7 +11,7 @@ export const defineOpmRule = createRuleDefiner({
   fixed: true,
 })
 
-export const unreadableFile = defineOpmRule<{ message: string }>({
+export const unreadableFileRule = defineOpmRule<{ message: string }>({
   id: 'unreadable-file',
   judges: 'pull request',
   title: 'Every file in the catalog can be opened',
@@ -22,7 +22,7 @@ export const unreadableFile = defineOpmRule<{ message: string }>({
   }),
 })
 
-export const yamlSyntax = defineOpmRule<{ detail: string }>({
+export const yamlSyntaxRule = defineOpmRule<{ detail: string }>({
   id: 'yaml-syntax',
   title: 'Every document can be parsed as YAML',
   format: ({ detail }) => ({
@@ -32,7 +32,7 @@ export const yamlSyntax = defineOpmRule<{ detail: string }>({
   }),
 })
 
-export const jsonSyntax = defineOpmRule<{ detail: string }>({
+export const jsonSyntaxRule = defineOpmRule<{ detail: string }>({
   id: 'json-syntax',
   title: 'Every document in a JSON file can be parsed as JSON',
   format: ({ detail }) => ({
@@ -42,7 +42,7 @@ export const jsonSyntax = defineOpmRule<{ detail: string }>({
   }),
 })
 
-export const documentSeparator = defineOpmRule<{ text: string }>({
+export const documentSeparatorRule = defineOpmRule<{ text: string }>({
   id: 'document-separator',
   title: 'A document separator is on its own line',
   format: ({ text }) => ({
@@ -52,7 +52,7 @@ export const documentSeparator = defineOpmRule<{ text: string }>({
   }),
 })
 
-export const notAnObject = defineOpmRule<{ found: string }>({
+export const notAnObjectRule = defineOpmRule<{ found: string }>({
   id: 'not-an-object',
   title: 'Every document is an object with fields',
   format: ({ found }) => ({
@@ -62,7 +62,7 @@ export const notAnObject = defineOpmRule<{ found: string }>({
   }),
 })
 
-export const duplicateField = defineOpmRule<{ spellings: readonly string[] }>({
+export const duplicateFieldRule = defineOpmRule<{ spellings: readonly string[] }>({
   id: 'duplicate-field',
   title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
@@ -72,7 +72,7 @@ export const duplicateField = defineOpmRule<{ spellings: readonly string[] }>({
   }),
 })
 
-export const fieldNotText = defineOpmRule<{ field: string; found: string }>({
+export const fieldNotTextRule = defineOpmRule<{ field: string; found: string }>({
   id: 'field-not-text',
   title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
@@ -82,7 +82,7 @@ export const fieldNotText = defineOpmRule<{ field: string; found: string }>({
   }),
 })
 
-export const missingSchema = defineOpmRule<{ empty: boolean }>({
+export const missingSchemaRule = defineOpmRule<{ empty: boolean }>({
   id: 'missing-schema',
   title: 'Every document has a schema',
   format: ({ empty }) => ({
@@ -94,7 +94,7 @@ export const missingSchema = defineOpmRule<{ empty: boolean }>({
   }),
 })
 
-export const wrongFieldType = defineOpmRule<{ field: string; wanted: string; found: string }>({
+export const wrongFieldTypeRule = defineOpmRule<{ field: string; wanted: string; found: string }>({
   id: 'wrong-field-type',
   title: 'Every field has the type that its schema defines',
   format: ({ field, wanted, found }) => ({
@@ -107,7 +107,7 @@ export const wrongFieldType = defineOpmRule<{ field: string; wanted: string; fou
   }),
 })
 
-export const badBundleObject = defineOpmRule<{ detail: string }>({
+export const badBundleObjectRule = defineOpmRule<{ detail: string }>({
   id: 'bad-bundle-object',
   title: 'Every olm.bundle.object property contains a base64-encoded manifest',
   format: ({ detail }) => ({
@@ -117,7 +117,7 @@ export const badBundleObject = defineOpmRule<{ detail: string }>({
   }),
 })
 
-export const moreProblems = defineOpmRule<{ count: number }>({
+export const moreProblemsRule = defineOpmRule<{ count: number }>({
   id: 'more-problems',
   title: 'catalog-bot can list all problems in a file',
   format: ({ count }) => ({

@@ -1,20 +1,20 @@
 // Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
 import {
-  maxOpmLenienciesPerFile,
+  maxStrictDecodingProblemsPerFile,
   type BlobLocation,
-  type CatalogFileFacts,
-  type OpmLeniency,
+  type ParsedCatalogFile,
+  type StrictDecodingProblem,
   type CustomSchemaBlob,
 } from '../facts/catalog.ts'
-import { findOpmLeniencies } from './find-leniencies.ts'
+import { findStrictDecodingProblems } from './find-leniencies.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { type FindingRule, createFinding } from '@catalog-bot/findings/rule'
 import {
-  type BlobFactsResult,
-  extractBundleFacts,
-  extractChannelFacts,
-  extractDeprecationFacts,
-  extractPackageFacts,
+  type BlobParseResult,
+  parseBundleBlob,
+  parseChannelBlob,
+  parseDeprecationBlob,
+  parsePackageBlob,
 } from './blob-facts.ts'
 import type { DecodeProblem } from '../go/decode/decode.ts'
 import {
@@ -50,12 +50,12 @@ export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
 }
 
 /** The file in all locations of the result is ''. */
-export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOptions = {}): CatalogFileFacts {
+export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOptions = {}): ParsedCatalogFile {
   return new CatalogFileParser(bytes, options).read()
 }
 
 /** `message` is opm's error message. */
-export function createFactsForUnreadableFile(message: string): CatalogFileFacts {
+export function createUnreadableCatalogFile(message: string): ParsedCatalogFile {
   return {
     bytes: 0,
     packages: [],
@@ -64,20 +64,20 @@ export function createFactsForUnreadableFile(message: string): CatalogFileFacts 
     deprecations: [],
     others: [],
     loadError: message,
-    findings: [createFinding(rules.unreadableFile, undefined, { message })],
+    findings: [createFinding(rules.unreadableFileRule, undefined, { message })],
   }
 }
 
 class CatalogFileParser {
   private readonly bytes: Uint8Array
   private readonly options: ParseCatalogFileOptions
-  private readonly packages: CatalogFileFacts['packages'][number][] = []
-  private readonly channels: CatalogFileFacts['channels'][number][] = []
-  private readonly bundles: CatalogFileFacts['bundles'][number][] = []
-  private readonly deprecations: CatalogFileFacts['deprecations'][number][] = []
+  private readonly packages: ParsedCatalogFile['packages'][number][] = []
+  private readonly channels: ParsedCatalogFile['channels'][number][] = []
+  private readonly bundles: ParsedCatalogFile['bundles'][number][] = []
+  private readonly deprecations: ParsedCatalogFile['deprecations'][number][] = []
   private readonly others: CustomSchemaBlob[] = []
   private readonly findings: Finding[] = []
-  private readonly leniencies: OpmLeniency[] = []
+  private readonly leniencies: StrictDecodingProblem[] = []
   private leftOut = 0
   private loadError: string | undefined
 
@@ -86,7 +86,7 @@ class CatalogFileParser {
     this.options = options
   }
 
-  read(): CatalogFileFacts {
+  read(): ParsedCatalogFile {
     let index = 0
     for (const document of splitDocuments(this.bytes, this.options)) {
       this.readDocument(document, index)
@@ -94,9 +94,9 @@ class CatalogFileParser {
       if (this.leftOut > maxParseProblemsPerFile) break
     }
     if (this.leftOut > 0)
-      this.findings.push(createFinding(rules.moreProblems, undefined, { count: this.leftOut }))
+      this.findings.push(createFinding(rules.moreProblemsRule, undefined, { count: this.leftOut }))
     const { packages, channels, bundles, deprecations, others, findings, loadError } = this
-    const facts: CatalogFileFacts = {
+    const facts: ParsedCatalogFile = {
       bytes: this.bytes.length,
       packages,
       channels,
@@ -129,15 +129,15 @@ class CatalogFileParser {
     const source = { value, place: location, positions, forVerdict: this.options.forVerdict === true }
     switch (meta.schema) {
       case 'olm.package':
-        return this.addBlob(this.packages, extractPackageFacts(source), 'parse package', document, index)
+        return this.addBlob(this.packages, parsePackageBlob(source), 'parse package', document, index)
       case 'olm.channel':
-        return this.addBlob(this.channels, extractChannelFacts(source), 'parse channel', document, index)
+        return this.addBlob(this.channels, parseChannelBlob(source), 'parse channel', document, index)
       case 'olm.bundle':
-        return this.addBlob(this.bundles, extractBundleFacts(source), 'parse bundle', document, index)
+        return this.addBlob(this.bundles, parseBundleBlob(source), 'parse bundle', document, index)
       case 'olm.deprecations':
         return this.addBlob(
           this.deprecations,
-          extractDeprecationFacts(source),
+          parseDeprecationBlob(source),
           'parse deprecation',
           document,
           index,
@@ -156,7 +156,7 @@ class CatalogFileParser {
 
   private addBlob<Blob>(
     into: Blob[],
-    reading: BlobFactsResult<Blob>,
+    reading: BlobParseResult<Blob>,
     parse: string,
     document: CatalogDocument,
     index: number,
@@ -175,7 +175,7 @@ class CatalogFileParser {
     const first = problems[0]
     if (first) this.loadError ??= `${parse}: ${first.message}`
     for (const problem of problems) {
-      this.report(rules.wrongFieldType, positions, spanOf(problem.at), {
+      this.report(rules.wrongFieldTypeRule, positions, spanOf(problem.at), {
         field: problem.field,
         wanted: formatExpectedFieldType(problem),
         found: formatActualFieldType(problem.found),
@@ -183,7 +183,7 @@ class CatalogFileParser {
     }
     for (const { message, detail, at } of objectProblems) {
       this.loadError ??= message
-      this.report(rules.badBundleObject, positions, spanOf(at), { detail })
+      this.report(rules.badBundleObjectRule, positions, spanOf(at), { detail })
     }
     this.leftOut += moreProblems
   }
@@ -194,26 +194,26 @@ class CatalogFileParser {
     const span = { start: at, end: problem.end ?? at }
     switch (problem.kind) {
       case 'yaml':
-        return this.report(rules.yamlSyntax, positions, span, { detail })
+        return this.report(rules.yamlSyntaxRule, positions, span, { detail })
       case 'json':
-        return this.report(rules.jsonSyntax, positions, span, { detail })
+        return this.report(rules.jsonSyntaxRule, positions, span, { detail })
       case 'separator':
-        return this.report(rules.documentSeparator, positions, span, { text: detail })
+        return this.report(rules.documentSeparatorRule, positions, span, { text: detail })
       case 'missing-schema':
-        return this.report(rules.missingSchema, positions, span, {
+        return this.report(rules.missingSchemaRule, positions, span, {
           empty: !problem.message.startsWith("object '{"),
         })
       case 'meta':
         for (const one of problem.meta ?? []) {
           if (one.kind === 'not-an-object')
-            this.report(rules.notAnObject, positions, one.at, { found: one.found })
+            this.report(rules.notAnObjectRule, positions, one.at, { found: one.found })
           else {
             const key = { start: one.at.keyStart, end: one.at.keyEnd }
             if (one.kind === 'duplicate-field') {
-              this.report(rules.duplicateField, positions, key, { spellings: one.spellings })
+              this.report(rules.duplicateFieldRule, positions, key, { spellings: one.spellings })
             } else {
               const field = foldCase(one.at.key)
-              this.report(rules.fieldNotText, positions, one.at.value, { field, found: one.found })
+              this.report(rules.fieldNotTextRule, positions, one.at.value, { field, found: one.found })
             }
           }
         }
@@ -223,12 +223,12 @@ class CatalogFileParser {
   private addLeniencies({ meta, positions }: CatalogDocument): void {
     if (meta && this.options.forVerdict !== true)
       this.leniencies.push(
-        ...findOpmLeniencies(meta.value, positions, maxOpmLenienciesPerFile - this.leniencies.length),
+        ...findStrictDecodingProblems(meta.value, positions, maxStrictDecodingProblemsPerFile - this.leniencies.length),
       )
   }
 
   private addDroppedText(unread: number, meta: BlobMeta | undefined, positions: PositionLookup): void {
-    if (this.leniencies.length >= maxOpmLenienciesPerFile || this.options.forVerdict === true) return
+    if (this.leniencies.length >= maxStrictDecodingProblemsPerFile || this.options.forVerdict === true) return
     this.leniencies.push({
       kind: 'dropped-text',
       mark: positions.positionAt(unread),

@@ -12,7 +12,7 @@ import type { TextPosition } from '../go/position-lookup.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { type Json, getJsonStringField, getJsonFieldValuesIgnoringCase } from '../go/json/json.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
-import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
+import { missingPackageRule, unknownPackageRule } from './rules/channel-rules.ts'
 import { findPullSpecError } from '../go/reference/image-reference.ts'
 import { parseVersion, parseReleaseIdentifiers } from '../versions/version.ts'
 import {
@@ -61,13 +61,13 @@ function findParentPackage({ draft, blob, report }: BundleConversionContext): Mo
   const name = (): string => quoteLikeGo(blob.name)
   const object = `bundle ${name()}`
   if (blob.package === '') {
-    report(missingPackage, { object }, () => `package name must be set for bundle ${name()}`)
+    report(missingPackageRule, { object }, () => `package name must be set for bundle ${name()}`)
     return undefined
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
     const message = () => `unknown package ${quoteLikeGo(blob.package)} for bundle ${name()}`
-    report(unknownPackage, { package: blob.package, object }, message)
+    report(unknownPackageRule, { package: blob.package, object }, message)
   }
   return parent
 }
@@ -81,7 +81,7 @@ function addBundleToPackage({ draft, blob, data }: BundleConversionContext): Mod
     const message = () =>
       `package ${quoteLikeGo(blob.package)} has duplicate bundle ${quoteLikeGo(blob.name)}`
     const related = [createFirstOccurrenceNote(first.blob.place)]
-    draft.problems.add(message, bundleRules.duplicateBundle, toFindingLocation(blob.place), data, related)
+    draft.problems.add(message, bundleRules.duplicateBundleRule, toFindingLocation(blob.place), data, related)
     return undefined
   }
   const bundle: ModelBundle = { blob, release: '' }
@@ -96,7 +96,7 @@ function reportInvalidProperties({ draft, blob, data, report }: BundleConversion
     if (error === undefined) continue
     const message = () =>
       `parse properties for bundle ${quoteLikeGo(blob.name)}: parse property[${index}] of type ${quoteLikeGo(type)}: ${error}`
-    report(bundleRules.invalidProperty, { ...data, index, type, error }, message, mark)
+    report(bundleRules.invalidPropertyRule, { ...data, index, type, error }, message, mark)
   }
 }
 
@@ -108,7 +108,7 @@ function checkPackageProperty({ blob, data, report }: BundleConversionContext): 
     const message = () =>
       `package ${quoteLikeGo(blob.package)} bundle ${quoteLikeGo(blob.name)} must have exactly 1 ${quoteLikeGo(packagePropertyType)} property, found ${identities.length}`
     report(
-      bundleRules.notOnePackageProperty,
+      bundleRules.notOnePackagePropertyRule,
       { ...data, found: identities.length },
       message,
       identities[1]?.mark,
@@ -119,7 +119,7 @@ function checkPackageProperty({ blob, data, report }: BundleConversionContext): 
   if (packageName !== blob.package) {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} does not match ${quoteLikeGo(packagePropertyType)} property ${quoteLikeGo(packageName)}`
-    report(bundleRules.packageMismatch, { ...data, packageName }, message, identity.mark)
+    report(bundleRules.packageMismatchRule, { ...data, packageName }, message, identity.mark)
   }
   return identity
 }
@@ -128,7 +128,7 @@ function reportInvalidPullSpecs({ blob, data, report }: BundleConversionContext)
   for (const { field, image, mark, error } of findInvalidPullSpecs(blob)) {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} bundle ${quoteLikeGo(blob.name)} ${field}: invalid image pull spec ${quoteLikeGo(image)}: ${error}`
-    report(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
+    report(bundleRules.invalidPullSpecRule, { ...data, field, image, error }, message, mark)
   }
 }
 
@@ -147,7 +147,7 @@ function linkBundleToChannelEntries(
   if (isInChannel) return
   const message = () =>
     `package ${quoteLikeGo(blob.package)}, bundle ${quoteLikeGo(blob.name)} not found in any channel entries`
-  report(bundleRules.bundleInNoChannel, data, message)
+  report(bundleRules.bundleInNoChannelRule, data, message)
 }
 
 function findOpmPropertyError(draft: ModelConversionState, property: Property): string | undefined {
@@ -188,7 +188,7 @@ function parseBundleVersion(
     const { error } = version
     const message = () =>
       `error parsing bundle ${quoteLikeGo(bundle.blob.name)} version ${quoteLikeGo(text)}: ${error}`
-    report(bundleRules.invalidVersion, { ...data, version: text, error }, message, identity.mark)
+    report(bundleRules.invalidVersionRule, { ...data, version: text, error }, message, identity.mark)
   }
   if (!draft.ruleSet.releases) return
   const release = getJsonStringField(identity.value, 'release')
@@ -200,7 +200,7 @@ function parseBundleVersion(
     const { error } = parsed
     const message = () =>
       `error parsing bundle ${quoteLikeGo(bundle.blob.name)} release version ${quoteLikeGo(release)}: ${error}`
-    report(bundleRules.invalidRelease, { ...data, release, error }, message, identity.mark)
+    report(bundleRules.invalidReleaseRule, { ...data, release, error }, message, identity.mark)
   }
 }
 
@@ -234,18 +234,18 @@ export function convertDeprecations(draft: ModelConversionState, blob: Deprecati
   const object = 'this olm.deprecations blob'
   if (blob.package === '') {
     const message = () => `package name must be set for deprecation item ${index}`
-    draft.problems.add(message, missingPackage, at, { object })
+    draft.problems.add(message, missingPackageRule, at, { object })
     return
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
     const message = () => `cannot apply deprecations to an unknown package ${quoteLikeGo(blob.package)}`
-    draft.problems.add(message, unknownPackage, at, { package: blob.package, object })
+    draft.problems.add(message, unknownPackageRule, at, { package: blob.package, object })
     return
   }
   if (draft.deprecated.has(blob.package)) {
     const message = () => `expected a maximum of one deprecation per package: ${quoteLikeGo(blob.package)}`
-    draft.problems.add(message, deprecationRules.severalDeprecations, at, { package: blob.package })
+    draft.problems.add(message, deprecationRules.severalDeprecationsRule, at, { package: blob.package })
     return
   }
   draft.deprecated.add(blob.package)
@@ -273,18 +273,18 @@ function convertDeprecationEntry(
   const data = { package: blob.package, schema, name }
   if (schema === '') {
     const message = () => `schema must be set for deprecation entry [${index}] for ${inPackage()}`
-    return report(deprecationRules.deprecationWithoutSchema, { package: blob.package, index }, message)
+    return report(deprecationRules.deprecationWithoutSchemaRule, { package: blob.package, index }, message)
   }
   const key = JSON.stringify([schema, name])
   if (references.has(key)) {
     const message = () => `duplicate deprecation entry ${reference()} for ${inPackage()}`
-    return report(deprecationRules.duplicateDeprecation, data, message)
+    return report(deprecationRules.duplicateDeprecationRule, data, message)
   }
   references.add(key)
   const reportMissing = (target: string): void => {
     const message = () =>
       `cannot deprecate ${target} ${quoteLikeGo(name)} for ${inPackage()}: ${target} not found`
-    report(deprecationRules.unknownDeprecatedObject, data, message)
+    report(deprecationRules.unknownDeprecatedObjectRule, data, message)
   }
   switch (schema) {
     case 'olm.bundle': {
@@ -306,12 +306,12 @@ function convertDeprecationEntry(
       }
       const message = () =>
         `package name must be empty for deprecated ${inPackage()} (specified ${quoteLikeGo(name)})`
-      return report(deprecationRules.namedPackageDeprecation, { package: blob.package, name }, message)
+      return report(deprecationRules.namedPackageDeprecationRule, { package: blob.package, name }, message)
     }
     default: {
       const message = () =>
         `cannot deprecate object ${reference()} referenced by entry ${index} for ${inPackage()}: object schema unknown`
-      return report(deprecationRules.unknownDeprecationSchema, { package: blob.package, schema }, message)
+      return report(deprecationRules.unknownDeprecationSchemaRule, { package: blob.package, schema }, message)
     }
   }
 }

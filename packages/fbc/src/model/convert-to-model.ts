@@ -65,19 +65,19 @@ export function convertToModel(
 function convertPackage(draft: ModelConversionState, blob: PackageBlob): void {
   const at = toFindingLocation(blob.place)
   if (blob.name === '') {
-    draft.problems.add(() => 'config contains package with no name', packageRules.namelessPackage, at, {})
+    draft.problems.add(() => 'config contains package with no name', packageRules.namelessPackageRule, at, {})
     return
   }
   const first = draft.packages.get(blob.name)
   if (first !== undefined) {
     const message = () => `duplicate package ${quoteLikeGo(blob.name)}`
     const related = [createFirstOccurrenceNote(first.blob.place)]
-    draft.problems.add(message, packageRules.duplicatePackage, at, { package: blob.name }, related)
+    draft.problems.add(message, packageRules.duplicatePackageRule, at, { package: blob.name }, related)
     return
   }
   const message = draft.ruleSet.packageNameSyntax ? findPackageNameError(blob.name) : undefined
   if (message !== undefined) {
-    draft.problems.add(() => message, packageRules.invalidPackageName, at, { package: blob.name })
+    draft.problems.add(() => message, packageRules.invalidPackageNameRule, at, { package: blob.name })
   }
   draft.packages.set(blob.name, { blob, channels: new Map() })
 }
@@ -88,13 +88,13 @@ function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
   if (parent === undefined) {
     const object = `channel ${quoteLikeGo(blob.name)}`
     const message = () => `unknown package ${quoteLikeGo(blob.package)} for channel ${quoteLikeGo(blob.name)}`
-    if (blob.package === '') draft.problems.add(message, channelRules.missingPackage, at, { object })
-    else draft.problems.add(message, channelRules.unknownPackage, at, { package: blob.package, object })
+    if (blob.package === '') draft.problems.add(message, channelRules.missingPackageRule, at, { object })
+    else draft.problems.add(message, channelRules.unknownPackageRule, at, { package: blob.package, object })
     return
   }
   if (blob.name === '') {
     const message = () => `package ${quoteLikeGo(blob.package)} contains channel with no name`
-    draft.problems.add(message, channelRules.namelessChannel, at, { package: blob.package })
+    draft.problems.add(message, channelRules.namelessChannelRule, at, { package: blob.package })
     return
   }
   const data = { package: blob.package, channel: blob.name }
@@ -103,7 +103,7 @@ function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} has duplicate channel ${quoteLikeGo(blob.name)}`
     const related = [createFirstOccurrenceNote(first.blob.place)]
-    draft.problems.add(message, channelRules.duplicateChannel, at, data, related)
+    draft.problems.add(message, channelRules.duplicateChannelRule, at, data, related)
     return
   }
   const channel = { name: blob.name, blob, entries: new Map() }
@@ -116,7 +116,7 @@ function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
     const message = () =>
       `invalid package ${quoteLikeGo(blob.package)}, channel ${quoteLikeGo(blob.name)}: duplicate entry ${quoteLikeGo(entry.name)}`
     const atEntry = toFindingLocation(blob.place, entry.mark)
-    draft.problems.add(message, channelRules.duplicateEntry, atEntry, { ...data, entry: entry.name })
+    draft.problems.add(message, channelRules.duplicateEntryRule, atEntry, { ...data, entry: entry.name })
   }
 }
 
@@ -139,7 +139,7 @@ function reportChannelEntriesWithoutBundle(
           channel.blob === last ? () => formatChannelEntriesWithoutBundle(last, name, bundles) : undefined
         const at = toFindingLocation(channel.blob.place, entry.mark)
         const data = { package: name, channel: channel.name, entry: entry.name }
-        draft.problems.add(message, channelRules.entryWithoutBundle, at, data)
+        draft.problems.add(message, channelRules.entryWithoutBundleRule, at, data)
       }
     }
   }
@@ -161,7 +161,7 @@ function addMissingDefaultChannels(draft: ModelConversionState): void {
     if (blob.defaultChannel === '' || channels.has(blob.defaultChannel)) continue
     channels.set(blob.defaultChannel, { name: blob.defaultChannel, entries: new Map() })
     const data = { package: blob.name, channel: blob.defaultChannel }
-    draft.problems.add(undefined, packageRules.unknownDefaultChannel, toFindingLocation(blob.place), data)
+    draft.problems.add(undefined, packageRules.unknownDefaultChannelRule, toFindingLocation(blob.place), data)
   }
 }
 

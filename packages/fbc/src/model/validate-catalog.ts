@@ -2,10 +2,10 @@
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import type { Catalog } from '../facts/catalog.ts'
-import { unknownDeprecatedObject } from './rules/deprecation-rules.ts'
-import { bundleInNoChannel } from './rules/bundle-rules.ts'
-import { entryWithoutBundle, unknownPackage } from './rules/channel-rules.ts'
-import { packageWithoutChannel, unknownDefaultChannel } from './rules/package-rules.ts'
+import { unknownDeprecatedObjectRule } from './rules/deprecation-rules.ts'
+import { bundleInNoChannelRule } from './rules/bundle-rules.ts'
+import { entryWithoutBundleRule, unknownPackageRule } from './rules/channel-rules.ts'
+import { packageWithoutChannelRule, unknownDefaultChannelRule } from './rules/package-rules.ts'
 import { defaultOpmRuleSet, type OpmRuleSet } from './rule-set.ts'
 import { formatErrorTree } from './model.ts'
 import { convertToModel } from './convert-to-model.ts'
@@ -32,12 +32,12 @@ export interface CatalogVerdict {
 
 /** Rules whose findings an incompletely parsed file can cause. */
 const ruleIdsAffectedByMissingBlobs: ReadonlySet<string> = new Set([
-  unknownPackage.id,
-  unknownDefaultChannel.id,
-  packageWithoutChannel.id,
-  entryWithoutBundle.id,
-  bundleInNoChannel.id,
-  unknownDeprecatedObject.id,
+  unknownPackageRule.id,
+  unknownDefaultChannelRule.id,
+  packageWithoutChannelRule.id,
+  entryWithoutBundleRule.id,
+  bundleInNoChannelRule.id,
+  unknownDeprecatedObjectRule.id,
 ])
 
 /**

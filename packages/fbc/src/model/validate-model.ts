@@ -16,7 +16,7 @@ import type { TextPosition } from '../go/position-lookup.ts'
 import { compareBytes, quoteLikeGo, sortByBytes } from '../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
-import { deprecationWithoutMessage } from './rules/package-rules.ts'
+import { deprecationWithoutMessageRule } from './rules/package-rules.ts'
 import type { OpmRuleSet } from './rule-set.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import { formatVersion } from '../versions/version.ts'
@@ -52,11 +52,11 @@ function collectPackageErrors(parent: ModelPackage, ruleSet: OpmRuleSet, finding
   const causes: ErrorTree[] = []
   if (blob.defaultChannel === '') {
     causes.push(createErrorLeaf('default channel must be set'))
-    findings.add(packageRules.noDefaultChannel, at, data)
+    findings.add(packageRules.noDefaultChannelRule, at, data)
   }
   if (parent.channels.size === 0) {
     causes.push(createErrorLeaf('package must contain at least one channel'))
-    findings.add(packageRules.packageWithoutChannel, at, data)
+    findings.add(packageRules.packageWithoutChannelRule, at, data)
   }
   for (const [name, channel] of sortEntriesByName(parent.channels)) {
     const found = collectChannelErrors(parent, channel, ruleSet, findings)
@@ -79,7 +79,7 @@ function collectChannelErrors(
     // An added channel is already reported as an unknown default channel.
     if (channel.blob !== undefined) {
       const data = { package: parent.blob.name, channel: channel.name }
-      findings.add(channelRules.emptyChannel, toFindingLocation(channel.blob.place), data)
+      findings.add(channelRules.emptyChannelRule, toFindingLocation(channel.blob.place), data)
     }
   } else {
     causes.push(...collectUpgradeGraphErrors(parent, channel, ruleSet, findings))
@@ -108,21 +108,21 @@ function collectUpgradeGraphErrors(
   }
   const markOf = (name: string): TextPosition | undefined => channel.entries.get(name)?.entry.mark
   if (graph.heads.length === 0) {
-    report(channelRules.noHead, data)
+    report(channelRules.noHeadRule, data)
     return [createErrorLeaf('no channel head found in graph')]
   }
   if (graph.heads.length > 1) {
-    report(channelRules.severalHeads, { ...data, heads: graph.heads })
+    report(channelRules.severalHeadsRule, { ...data, heads: graph.heads })
     return [createErrorLeaf(`multiple channel heads found in graph: ${graph.heads.join(', ')}`)]
   }
   if (graph.cycle) {
     const path = graph.cycle.join(' -> ')
-    report(channelRules.replacesCycle, { ...data, cycle: graph.cycle }, markOf(graph.cycle[0] ?? ''))
+    report(channelRules.replacesCycleRule, { ...data, cycle: graph.cycle }, markOf(graph.cycle[0] ?? ''))
     return [createErrorLeaf(`detected cycle in replaces chain of upgrade graph: ${path}`)]
   }
   if (graph.stranded.length === 0) return []
   for (const entry of graph.stranded) {
-    report(channelRules.strandedBundle, { ...data, entry }, markOf(entry))
+    report(channelRules.strandedBundleRule, { ...data, entry }, markOf(entry))
   }
   return [createErrorLeaf(`channel contains one or more stranded bundles: ${graph.stranded.join(', ')}`)]
 }
@@ -150,7 +150,7 @@ function findDuplicateVersions(parent: ModelPackage, findings: FindingList): Err
     if (locations.length < 2) continue
     const data = { package: parent.blob.name, version, bundles: names }
     const others = locations.slice(0, -1).map((at) => ({ at, note: `also version ${version}` }))
-    findings.add(packageRules.duplicateVersion, locations.at(-1), data, others)
+    findings.add(packageRules.duplicateVersionRule, locations.at(-1), data, others)
   }
   return groups.length === 0
     ? []
@@ -186,7 +186,7 @@ function collectChannelEntryErrors(
   const atBundle = bundle && toFindingLocation(bundle.blob.place)
   if (entry.name === '') {
     causes.push(createErrorLeaf('name must be set'))
-    findings.add(channelRules.namelessEntry, atEntry, inChannel)
+    findings.add(channelRules.namelessEntryRule, atEntry, inChannel)
   }
   const version = bundle?.version && formatVersion(bundle.version)
   const released = bundle !== undefined && version !== undefined && bundle.release !== ''
@@ -198,20 +198,20 @@ function collectChannelEntryErrors(
           `name ${quoteLikeGo(entry.name)} does not match normalized name ${quoteLikeGo(wanted)}`,
         ),
       )
-      ofItself?.add(bundleRules.nameNotNormalized, atBundle, { ...ofBundle, wanted })
+      ofItself?.add(bundleRules.nameNotNormalizedRule, atBundle, { ...ofBundle, wanted })
     }
   }
   for (const [index, skip] of entry.skips.entries()) {
     if (skip !== '') continue
     causes.push(createErrorLeaf(`skip[${index}] is empty`))
-    findings.add(channelRules.emptySkip, atEntry, { ...inChannel, entry: entry.name, index })
+    findings.add(channelRules.emptySkipRule, atEntry, { ...inChannel, entry: entry.name, index })
   }
   const { skipRange } = entry
   const range = ruleSet.skipRangeSyntax && skipRange !== '' ? parseVersionRange(skipRange) : undefined
   if (range?.ok === false) {
     causes.push(createErrorLeaf(`invalid skipRange ${quoteLikeGo(skipRange)}: ${range.error}`))
     const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
-    findings.add(channelRules.invalidSkipRange, atEntry, data)
+    findings.add(channelRules.invalidSkipRangeRule, atEntry, data)
   }
   // The conversion reports entries without a bundle; this only reproduces opm's tree.
   if (bundle === undefined)
@@ -219,14 +219,14 @@ function collectChannelEntryErrors(
   if (bundle === undefined || !hasImageOrBundleObjects(bundle))
     causes.push(createErrorLeaf('bundle image must be set'))
   if (bundle !== undefined && !hasImageOrBundleObjects(bundle)) {
-    ofItself?.add(bundleRules.bundleWithoutImage, atBundle, ofBundle)
+    ofItself?.add(bundleRules.bundleWithoutImageRule, atBundle, ofBundle)
   }
   const object = (): string => `bundle ${quoteLikeGo(entry.name)}`
   causes.push(...collectDeprecationErrors(packageName, object, bundle?.deprecation, ofItself))
   if (released && (bundle.version?.build.length ?? 0) > 0) {
     causes.push(createErrorLeaf('cannot use build metadata in version with a release version'))
     const data = { ...ofBundle, version, release: bundle.release }
-    ofItself?.add(bundleRules.releaseWithBuildMetadata, atBundle, data)
+    ofItself?.add(bundleRules.releaseWithBuildMetadataRule, atBundle, data)
   }
   return causes
 }
@@ -240,7 +240,7 @@ function collectDeprecationErrors(
 ): ErrorTree[] {
   if (deprecation === undefined || deprecation.entry.message !== '') return []
   const at = toFindingLocation(deprecation.place, deprecation.entry.mark)
-  findings?.add(deprecationWithoutMessage, at, { package: packageName, object: object() })
+  findings?.add(deprecationWithoutMessageRule, at, { package: packageName, object: object() })
   return [createErrorLeaf('invalid deprecation: message must be set')]
 }
 

@@ -14,7 +14,7 @@ import {
   type RegistryTokenRequest,
   type RegistryTokenService,
 } from './token-service.ts'
-import type { TransportRequest, TransportReply, RegistryTransport } from '../transport/transport.ts'
+import type { TransportRequest, TransportResponse, RegistryTransport } from '../transport/transport.ts'
 
 interface AuthChallenge {
   readonly scheme: string
@@ -47,7 +47,7 @@ export interface RegistryHttpRequest {
   readonly signal?: AbortSignalLike | undefined
 }
 
-export type AuthorizedRequestSender = (request: RegistryHttpRequest) => Promise<TransportReply>
+export type AuthorizedRequestSender = (request: RegistryHttpRequest) => Promise<TransportResponse>
 
 type RegistryAuthScheme =
   | { readonly scheme: 'basic' }
@@ -194,7 +194,7 @@ class RegistryRequestCredential {
 
 async function resolveAuthChallenge(
   transport: RegistryTransport,
-  reply: TransportReply,
+  reply: TransportResponse,
   origin: string,
   signal: AbortSignalLike | undefined,
 ): Promise<AuthChallenge | undefined> {

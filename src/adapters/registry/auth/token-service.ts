@@ -3,8 +3,8 @@
 import type { Clock } from '../../../ports/clock.ts'
 import { type RegistryCredential, computeCredentialFingerprint } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import { parseRegistryErrorBody, toRegistryReplyError } from '../transport/reply-error.ts'
-import type { TransportReply, RegistryTransport } from '../transport/transport.ts'
+import { parseRegistryErrorBody, toRegistryResponseError } from '../transport/reply-error.ts'
+import type { TransportResponse, RegistryTransport } from '../transport/transport.ts'
 
 export interface RegistryTokenRequest {
   readonly host: string
@@ -16,7 +16,7 @@ export interface RegistryTokenRequest {
 }
 
 // Token replies are small, but some services include whole certificates.
-const maxTokenReplyBytes = 1_048_576
+const maxTokenResponseBytes = 1_048_576
 // The specification's default, and our minimum because some services say 0.
 const minTokenLifetimeSeconds = 60
 // Seconds before expiry, so that a token does not expire in transit. Docker Hub's live for 300 s.
@@ -60,7 +60,7 @@ export class RegistryTokenService {
     const realm = this.#realmUrl(request)
     const shares = this.#transport.policy.mayShareCredentials(request.host, realm)
     const credential: RegistryCredential = shares ? request.credential : { kind: 'anonymous' }
-    let reply: TransportReply | undefined
+    let reply: TransportResponse | undefined
     if (credential.kind === 'identity') {
       reply = await this.#postToken(realm, request, credential.token)
       // Services without OAuth2 support only GET.
@@ -82,7 +82,7 @@ export class RegistryTokenService {
       throw new RegistryError('credentials', `the token service ${realm.host} ${why}`)
     }
     if (reply.status !== 200)
-      throw toRegistryReplyError(reply, this.#clock.now(), `the token service ${realm.host}`)
+      throw toRegistryResponseError(reply, this.#clock.now(), `the token service ${realm.host}`)
     const { token, seconds } = parseTokenResponse(reply, realm.host)
     if (this.#cachedTokens.size >= maxCachedTokens) this.#dropExpired()
     this.#cachedTokens.set(toTokenCacheKey(request), {
@@ -97,7 +97,7 @@ export class RegistryTokenService {
     realm: URL,
     request: RegistryTokenRequest,
     credential: RegistryCredential,
-  ): Promise<TransportReply> {
+  ): Promise<TransportResponse> {
     const url = new URL(realm)
     if (request.service !== '') url.searchParams.set('service', request.service)
     for (const scope of request.scopes) url.searchParams.append('scope', scope)
@@ -110,12 +110,12 @@ export class RegistryTokenService {
       method: 'GET',
       url,
       headers,
-      bodyLimit: maxTokenReplyBytes,
+      bodyLimit: maxTokenResponseBytes,
       redirects: 1,
     })
   }
 
-  #postToken(realm: URL, request: RegistryTokenRequest, refreshToken: string): Promise<TransportReply> {
+  #postToken(realm: URL, request: RegistryTokenRequest, refreshToken: string): Promise<TransportResponse> {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
@@ -128,7 +128,7 @@ export class RegistryTokenService {
       url: realm,
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),
-      bodyLimit: maxTokenReplyBytes,
+      bodyLimit: maxTokenResponseBytes,
       redirects: 0,
     })
   }
@@ -174,7 +174,7 @@ function toTokenCacheKey(request: RegistryTokenRequest): string {
   ])
 }
 
-function parseTokenResponse(reply: TransportReply, host: string): { token: string; seconds: number } {
+function parseTokenResponse(reply: TransportResponse, host: string): { token: string; seconds: number } {
   try {
     const data = JSON.parse(Buffer.from(reply.body).toString('utf8')) as Record<string, unknown> | null
     const token = [data?.['token'], data?.['access_token']].find(

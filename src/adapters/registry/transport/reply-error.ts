@@ -1,11 +1,11 @@
 // Interprets failures mainly by status, since error codes are optional and often wrong. Registry text is untrusted:
 // shortened, one line, never treated as Markdown.
 import { RegistryError } from '../registry-error.ts'
-import type { TransportReply } from './transport.ts'
+import type { TransportResponse } from './transport.ts'
 
 /** `registryName` starts the message: `quay.io`. */
-export function toRegistryReplyError(
-  reply: TransportReply,
+export function toRegistryResponseError(
+  reply: TransportResponse,
   now: number,
   registryName: string,
 ): RegistryError {
@@ -51,7 +51,7 @@ export function toRegistryReplyError(
 }
 
 /** Seconds from now, from a number or an HTTP date; undefined if absent or invalid. */
-function parseRetryAfter(reply: TransportReply, now: number): number | undefined {
+function parseRetryAfter(reply: TransportResponse, now: number): number | undefined {
   const value = reply.headers.get('retry-after')?.[0]?.trim()
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value)) return Number(value)
@@ -60,7 +60,7 @@ function parseRetryAfter(reply: TransportReply, now: number): number | undefined
 }
 
 /** `errors[].code`, and one line of the first message. */
-export function parseRegistryErrorBody(reply: TransportReply): { codes: readonly string[]; text: string } {
+export function parseRegistryErrorBody(reply: TransportResponse): { codes: readonly string[]; text: string } {
   let data: unknown
   try {
     data = JSON.parse(Buffer.from(reply.body).toString('utf8'))

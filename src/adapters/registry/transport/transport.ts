@@ -19,15 +19,15 @@ export interface TransportRequest {
   readonly signal?: AbortSignalLike | undefined
 }
 
-export interface TransportReply {
+export interface TransportResponse {
   readonly status: number
-  readonly headers: TransportReplyHeaders
+  readonly headers: TransportResponseHeaders
   /** Empty for HEAD. Truncated to 64 KiB if the reply is not 2xx. */
   readonly body: Uint8Array
   readonly url: URL
 }
 
-export interface TransportReplyHeaders {
+export interface TransportResponseHeaders {
   get(name: string): readonly string[] | undefined
 }
 
@@ -52,7 +52,7 @@ const defaultTransportLimits: TransportLimits = {
 
 export interface RegistryTransport {
   readonly policy: EgressPolicy
-  exchange(exchange: TransportRequest): Promise<TransportReply>
+  exchange(exchange: TransportRequest): Promise<TransportResponse>
   close(): Promise<void>
 }
 
@@ -128,12 +128,12 @@ class UndiciTransport implements RegistryTransport {
     url: URL,
     headers: TransportRequest['headers'],
     run: RequestAbortHandle,
-  ): Promise<TransportReply> {
+  ): Promise<TransportResponse> {
     this.policy.checkUrl(url)
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = []
       let status = 0
-      let received: TransportReplyHeaders = emptyReplyHeaders
+      let received: TransportResponseHeaders = emptyResponseHeaders
       let limit = 0
       let length = 0
       const succeed = () => resolve({ status, headers: received, body: Buffer.concat(pieces), url })
@@ -158,7 +158,7 @@ class UndiciTransport implements RegistryTransport {
             // Skips interim responses (100, 103).
             if (code < 200) return
             status = code
-            received = toReplyHeaders(map)
+            received = toResponseHeaders(map)
             limit = isSuccessStatus(code) ? exchange.bodyLimit : maxErrorBodyBytes
           },
           onResponseData(controller, piece) {
@@ -180,7 +180,7 @@ class UndiciTransport implements RegistryTransport {
     })
   }
 
-  async #followRedirects(exchange: TransportRequest, run: RequestAbortHandle): Promise<TransportReply> {
+  async #followRedirects(exchange: TransportRequest, run: RequestAbortHandle): Promise<TransportResponse> {
     let url = exchange.url
     let headers = exchange.headers
     for (let hop = 0; ; hop += 1) {
@@ -221,9 +221,9 @@ function parseRedirectUrl(location: string, base: URL): URL {
   }
 }
 
-const emptyReplyHeaders: TransportReplyHeaders = { get: () => undefined }
+const emptyResponseHeaders: TransportResponseHeaders = { get: () => undefined }
 
-function toReplyHeaders(map: Readonly<Record<string, string | string[] | undefined>>): TransportReplyHeaders {
+function toResponseHeaders(map: Readonly<Record<string, string | string[] | undefined>>): TransportResponseHeaders {
   return {
     get(name) {
       const value = Object.hasOwn(map, name) ? map[name] : undefined

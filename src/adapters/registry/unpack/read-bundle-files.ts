@@ -6,11 +6,11 @@ import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import { optInBundleRuleIds } from '@catalog-bot/bundle/content-rules'
-import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
+import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
-import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../checks/install/install-facts.ts'
-import type { BundleImageAnswer } from '../../../checks/questions.ts'
+import { analyzeBundleInstall, type BundleInstallAnalysis } from '../../../checks/install/install-facts.ts'
+import type { BundleImageLookupResult } from '../../../checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { selectMostSevereFindings } from '@catalog-bot/findings/finding-list'
 import { gzipSync } from 'node:zlib'
@@ -26,7 +26,7 @@ export const computeGzippedSize = memoizePerObject((bytes: Uint8Array) => gzipSy
 export const bundleReaderVersion = 17
 
 export type BundleReadResult = Omit<
-  Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
+  Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>,
   'kind' | 'digest' | 'install'
 >
 
@@ -34,8 +34,8 @@ export type BundleReadResult = Omit<
  * The result of one pull: the content, and the outcome of installing it. Cached separately because few callers need
  * both.
  */
-export interface BundleReadResultWithInstallFacts extends BundleReadResult {
-  readonly install: BundleInstallFacts
+export interface BundleReadResultWithInstallAnalysis extends BundleReadResult {
+  readonly install: BundleInstallAnalysis
 }
 
 // An evaluation holds the readings of all its bundles. Typical readings have a few kilobytes. Applies separately to the
@@ -48,11 +48,11 @@ const maxQuotedBundleTextLength = 1000
 export function readBundleFiles(
   files: BundleFiles,
   labels: Readonly<Record<string, string>> = {},
-): BundleReadResultWithInstallFacts {
+): BundleReadResultWithInstallAnalysis {
   return {
     ...toBundleReadResult(files),
-    install: truncateBundleInstallFacts(
-      computeBundleInstallFacts(files, {
+    install: truncateBundleInstallAnalysis(
+      analyzeBundleInstall(files, {
         labels,
         packedSize: computeGzippedSize,
         maxCrdLength: maxBundleJsonCharacters,
@@ -88,11 +88,11 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
   const described = { ...reading, ...(JSON.stringify(csv).length <= maxBundleJsonCharacters && { csv }) }
   if (JSON.stringify(content).length <= maxBundleJsonCharacters) return { ...described, content }
   const reason = `its properties and related images are larger than ${maxBundleJsonCharacters} characters`
-  return { ...reading, findings: [...shown, createFinding(unreadableBundle, undefined, { reason })] }
+  return { ...reading, findings: [...shown, createFinding(unreadableBundleRule, undefined, { reason })] }
 }
 
 /** Facts can be as long as the text that they quote. */
-function truncateBundleInstallFacts(facts: BundleInstallFacts): BundleInstallFacts {
+function truncateBundleInstallAnalysis(facts: BundleInstallAnalysis): BundleInstallAnalysis {
   const truncate = (text: string) =>
     text.length <= maxQuotedBundleTextLength ? text : `${text.slice(0, maxQuotedBundleTextLength)}…`
   const truncateList = (strings: readonly string[]) => strings.slice(0, maxBundleFindings).map(truncate)

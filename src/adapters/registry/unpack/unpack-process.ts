@@ -1,6 +1,6 @@
 // Unpacks untrusted archives in a separate process, so that they cannot exhaust the main process.
 import { saveCompileCache, serveWorkerRequests } from '../../workers/answer-orders.ts'
-import type { BundleReadResultWithInstallFacts } from './read-bundle-files.ts'
+import type { BundleReadResultWithInstallAnalysis } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { unpackLayers, type CompressedLayer, type UnpackLimits } from './unpack-layers.ts'
 
@@ -14,7 +14,7 @@ export interface UnpackRequest {
 
 export type UnpackResult =
   | { readonly files: ReadonlyMap<string, Uint8Array> }
-  | { readonly reading: BundleReadResultWithInstallFacts }
+  | { readonly reading: BundleReadResultWithInstallAnalysis }
   | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
 let areReadersCompiled = false

@@ -1,9 +1,9 @@
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
-import { listOpmLeniencies } from '../view/catalog-view.ts'
+import { listStrictDecodingProblems } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
-export const relatedImageEmpty = defineRule<{
+export const relatedImageEmptyRule = defineRule<{
   bundle: string
   name: string
   index: number
@@ -21,7 +21,7 @@ export const relatedImageEmpty = defineRule<{
   }),
   *find(catalog) {
     const values = new Set(
-      listOpmLeniencies(catalog, 'unknown-field')
+      listStrictDecodingProblems(catalog, 'unknown-field')
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
@@ -40,7 +40,7 @@ export const relatedImageEmpty = defineRule<{
 })
 
 /** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
-export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }>({
+export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',
   title: "A bundle's related images include its own image",
@@ -62,7 +62,7 @@ export const bundleImageNotRelated = defineRule<{ bundle: string; image: string 
   },
 })
 
-export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }>({
+export const duplicateRelatedImageRule = defineRule<{ bundle: string; image: string }>({
   id: 'duplicate-related-image',
   severity: 'info',
   title: 'Each related image is listed only once',

@@ -4,7 +4,7 @@ import { listCsvMetadata, getStringField, type BundleView } from '../view/catalo
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A channel head that supports no install mode. OLM cannot install it for any OperatorGroup. */
-export const noInstallMode = defineRule<{ bundle: string; modes: number }>({
+export const noInstallModeRule = defineRule<{ bundle: string; modes: number }>({
   id: 'no-install-mode',
   severity: 'warning',
   title: 'Every channel head supports at least one install mode',
@@ -30,7 +30,7 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }>({
 })
 
 /** A manifest of a kind that OLM does not install from bundles. The install plan fails. */
-export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: string }>({
+export const unsupportedKindRule = defineRule<{ bundle: string; kind: string; name: string }>({
   id: 'kind-olm-refuses',
   severity: 'warning',
   title: 'Bundles contain only kinds that OLM installs',
@@ -58,7 +58,7 @@ export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: 
  * Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
  * unfinished.
  */
-export const mixedMetadataFormats = defineRule<{ objects: string; metadata: string; withObjects: number }>({
+export const mixedMetadataFormatsRule = defineRule<{ objects: string; metadata: string; withObjects: number }>({
   id: 'mixed-metadata-formats',
   severity: 'warning',
   title: 'All bundles of a package use the same metadata format',
@@ -93,7 +93,7 @@ function hasPropertyOfType(bundle: BundleView, type: string): boolean {
 }
 
 /** A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion. */
-export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; csvs: number }>({
+export const objectsWithoutCsvRule = defineRule<{ bundle: string; objects: number; csvs: number }>({
   id: 'objects-without-csv',
   severity: 'warning',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
@@ -121,7 +121,7 @@ export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; c
 })
 
 /** More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package. */
-export const severalCsvMetadata = defineRule<{ bundle: string; count: number }>({
+export const severalCsvMetadataRule = defineRule<{ bundle: string; count: number }>({
   id: 'several-csv-metadata',
   severity: 'error',
   title: 'A bundle has at most one olm.csv.metadata property',
@@ -149,7 +149,7 @@ const dnsSubdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion. */
-export const unusableBundleName = defineRule<{ bundle: string }>({
+export const unusableBundleNameRule = defineRule<{ bundle: string }>({
   id: 'unusable-bundle-name',
   severity: 'warning',
   title: 'Every bundle name is a valid name for a Kubernetes object',
@@ -174,7 +174,7 @@ const canonicalMediaTypeByAlias: Readonly<Record<string, string>> = {
 }
 
 /** An icon whose bytes do not match its media type. opm's own check is disabled upstream. */
-export const iconMismatch = defineRule<{ claims: string; looksLike: string; bytes: number }>({
+export const iconMismatchRule = defineRule<{ claims: string; looksLike: string; bytes: number }>({
   id: 'icon-mismatch',
   severity: 'warning',
   title: 'Icons match their declared media type',

@@ -2,7 +2,7 @@ import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findBundleNewerThanChannelHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
 /** A channel whose head is older than another entry. Subscribers get the older version. */
-export const headNotHighest = defineRule<{
+export const headNotHighestRule = defineRule<{
   channel: string
   head: string
   headVersion: string
@@ -41,7 +41,7 @@ export const headNotHighest = defineRule<{
 })
 
 /** A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907). */
-export const headWithoutMetadata = defineRule<{
+export const headWithoutMetadataRule = defineRule<{
   bundle: string
   channels: readonly string[]
   lacks: 'metadata' | 'csv' | 'display name'
@@ -106,7 +106,7 @@ function isCsvManifest({ value, error }: BundleView['blob']['properties'][number
 }
 
 /** A channel name that differs from another only in case, or that users cannot type as displayed. */
-export const confusingChannelName = defineRule<{
+export const confusingChannelNameRule = defineRule<{
   channel: string
   trap: 'blanks' | 'invisible' | 'twin'
   twin: string
@@ -149,7 +149,7 @@ export const confusingChannelName = defineRule<{
 })
 
 /** The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one. */
-export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }>({
+export const deprecatedDefaultChannelRule = defineRule<{ channel: string; others: number }>({
   id: 'deprecated-default-channel',
   severity: 'warning',
   title: 'The default channel is not deprecated',
@@ -180,7 +180,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
  * A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
  * start.
  */
-export const deprecatedHead = defineRule<{ bundle: string; channels: readonly string[] }>({
+export const deprecatedHeadRule = defineRule<{ bundle: string; channels: readonly string[] }>({
   id: 'deprecated-head',
   severity: 'warning',
   title: 'The head of a supported channel is not deprecated',
@@ -211,7 +211,7 @@ export const deprecatedHead = defineRule<{ bundle: string; channels: readonly st
 })
 
 /** A deprecation message that contains only whitespace. opm rejects only an empty message. */
-export const blankDeprecation = defineRule<{ schema: string; name: string }>({
+export const blankDeprecationRule = defineRule<{ schema: string; name: string }>({
   id: 'blank-deprecation',
   severity: 'warning',
   title: 'Every deprecation has a message',

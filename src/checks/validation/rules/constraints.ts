@@ -14,7 +14,7 @@ import { formatTruncatedNames } from '../names.ts'
 import { getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 /** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
-export const brokenConstraint = defineRule<{ bundle: string; path: string; problem: string }>({
+export const brokenConstraintRule = defineRule<{ bundle: string; path: string; problem: string }>({
   id: 'broken-constraint',
   severity: 'error',
   title: 'Every constraint has a structure that OLM can decode',
@@ -43,7 +43,7 @@ function shortenConstraintPath(path: string): string {
 }
 
 /** A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle. */
-export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }>({
+export const impossibleConstraintRule = defineRule<{ bundle: string; packages: readonly string[] }>({
   id: 'impossible-constraint',
   severity: 'warning',
   title: 'Each constraint can be satisfied by a single bundle',
@@ -84,7 +84,7 @@ const gvkPatterns = {
   kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
 } as const
 
-export const malformedGvk = defineRule<{
+export const malformedGvkRule = defineRule<{
   bundle: string
   type: string
   part: keyof typeof gvkPatterns
@@ -125,7 +125,7 @@ function isValidGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): bo
 }
 
 /** A required API that no bundle of this catalog provides. Another catalog or the platform might provide it. */
-export const missingRequiredApi = defineRule<{
+export const missingRequiredApiRule = defineRule<{
   bundle: string
   group: string
   version: string
@@ -170,7 +170,7 @@ function formatGvk(value: Json): string {
 }
 
 /** A required package that this catalog lacks. Another catalog on the cluster might have it. */
-export const missingRequiredPackage = defineRule<{
+export const missingRequiredPackageRule = defineRule<{
   bundle: string
   required: string
   versionRange: string
@@ -206,7 +206,7 @@ export const missingRequiredPackage = defineRule<{
   },
 })
 
-export const namelessRequirement = defineRule<{ bundle: string }>({
+export const namelessRequirementRule = defineRule<{ bundle: string }>({
   id: 'nameless-requirement',
   severity: 'error',
   title: 'Every required package has a name',

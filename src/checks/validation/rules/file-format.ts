@@ -6,10 +6,10 @@ import {
 } from '@catalog-bot/fbc/load/find-leniencies'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
-import { toOpmLeniencyRuleHit, listOpmLeniencies, findEnclosingPropertyType } from '../view/catalog-view.ts'
+import { toStrictDecodingRuleHit, listStrictDecodingProblems, findEnclosingPropertyType } from '../view/catalog-view.ts'
 
 /** A field that is a typo away from one that opm knows. opm ignores it. */
-export const misspelledField = defineRule<{ path: string; field: string; known: string; schema: string }>({
+export const misspelledFieldRule = defineRule<{ path: string; field: string; known: string; schema: string }>({
   id: 'misspelt-field',
   severity: 'error',
   title: 'Field names are spelled correctly',
@@ -19,20 +19,20 @@ export const misspelledField = defineRule<{ path: string; field: string; known: 
     fix: `Rename the field to "${known}", or remove it.`,
   }),
   *find(catalog) {
-    for (const leniency of listOpmLeniencies(catalog, 'unknown-field')) {
+    for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
       if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
       const type = findEnclosingPropertyType(catalog, leniency)
       const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
       if (known === undefined) continue
       const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
-      yield { ...toOpmLeniencyRuleHit(leniency, leniency.path), data }
+      yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data }
     }
   },
 })
 
 /** A field that the format does not have and that resembles none of its fields. opm ignores it. */
-export const unknownField = defineRule<{
+export const unknownFieldRule = defineRule<{
   path: string
   field: string
   schema: string
@@ -47,7 +47,7 @@ export const unknownField = defineRule<{
     fix: 'Remove the field. If its value is only for human readers, use a comment instead.',
   }),
   *find(catalog) {
-    for (const leniency of listOpmLeniencies(catalog, 'unknown-field')) {
+    for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
       if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
       const type = findEnclosingPropertyType(catalog, leniency)
@@ -55,7 +55,7 @@ export const unknownField = defineRule<{
       // Other rules cover these with better advice.
       if (findSimilarName(field, known) !== undefined || isRelatedImageValueField(leniency.path)) continue
       yield {
-        ...toOpmLeniencyRuleHit(leniency, leniency.path),
+        ...toStrictDecodingRuleHit(leniency, leniency.path),
         data: { path: leniency.path, field, schema: type ?? leniency.schema, known },
       }
     }
@@ -67,7 +67,7 @@ function isRelatedImageValueField(path: string): boolean {
 }
 
 /** Several JSON objects in a file that opm parses as YAML. opm silently loads only the first. */
-export const concatenatedJson = defineRule<{ name: string }>({
+export const concatenatedJsonRule = defineRule<{ name: string }>({
   id: 'concatenated-json',
   severity: 'error',
   title: 'A file of JSON objects starts with "{"',
@@ -79,15 +79,15 @@ export const concatenatedJson = defineRule<{ name: string }>({
     fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
   }),
   *find(catalog) {
-    for (const leniency of listOpmLeniencies(catalog, 'dropped-text')) {
+    for (const leniency of listStrictDecodingProblems(catalog, 'dropped-text')) {
       if (!leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toOpmLeniencyRuleHit(leniency, 'objects'), data: { name: leniency.name } }
+      yield { ...toStrictDecodingRuleHit(leniency, 'objects'), data: { name: leniency.name } }
     }
   },
 })
 
 /** Text after a document's root value. opm silently drops it. */
-export const droppedText = defineRule<{ text: string }>({
+export const droppedTextRule = defineRule<{ text: string }>({
   id: 'dropped-text',
   severity: 'error',
   title: 'opm reads every line of a file',
@@ -97,10 +97,10 @@ export const droppedText = defineRule<{ text: string }>({
     fix: 'Put "---" on a separate line before this part, indent this part like the lines above it, or remove this part.',
   }),
   *find(catalog) {
-    for (const leniency of listOpmLeniencies(catalog, 'dropped-text')) {
+    for (const leniency of listStrictDecodingProblems(catalog, 'dropped-text')) {
       // The rule concatenated-json covers these.
       if (leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toOpmLeniencyRuleHit(leniency, leniency.text), data: { text: leniency.text } }
+      yield { ...toStrictDecodingRuleHit(leniency, leniency.text), data: { text: leniency.text } }
     }
   },
 })
@@ -111,7 +111,7 @@ function quoteFirstLine(text: string): string {
 }
 
 /** A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value. */
-export const repeatedKey = defineRule<{ path: string }>({
+export const repeatedKeyRule = defineRule<{ path: string }>({
   id: 'repeated-key',
   severity: 'error',
   title: 'Every key of a mapping is unique',
@@ -121,8 +121,8 @@ export const repeatedKey = defineRule<{ path: string }>({
     fix: 'Merge the duplicates into a single key.',
   }),
   *find(catalog) {
-    for (const leniency of listOpmLeniencies(catalog, 'repeated-key'))
-      yield { ...toOpmLeniencyRuleHit(leniency, leniency.path), data: { path: leniency.path } }
+    for (const leniency of listStrictDecodingProblems(catalog, 'repeated-key'))
+      yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data: { path: leniency.path } }
   },
 })
 
@@ -130,7 +130,7 @@ export const repeatedKey = defineRule<{ path: string }>({
  * A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
  * Elsewhere, opm rejects the file.
  */
-export const misreadScalar = defineRule<{ path: string; text: string; value: number | boolean }>({
+export const misreadScalarRule = defineRule<{ path: string; text: string; value: number | boolean }>({
   id: 'surprising-scalar',
   severity: 'warning',
   title: 'Unquoted values have the type that they appear to have',
@@ -140,14 +140,14 @@ export const misreadScalar = defineRule<{ path: string; text: string; value: num
     fix: `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
   }),
   *find(catalog) {
-    for (const leniency of listOpmLeniencies(catalog, 'scalar')) {
+    for (const leniency of listStrictDecodingProblems(catalog, 'scalar')) {
       // max-openshift-version covers the platform's version.
       const index = /^properties\[(\d+)\]\.value$/i.exec(leniency.path)?.[1]
       const bundle =
         index === undefined ? undefined : catalog.package(leniency.package)?.bundle(leniency.name)
       if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue
       const { path, text, value } = leniency
-      yield { ...toOpmLeniencyRuleHit(leniency, path), data: { path, text, value } }
+      yield { ...toStrictDecodingRuleHit(leniency, path), data: { path, text, value } }
     }
   },
 })
@@ -156,7 +156,7 @@ export const misreadScalar = defineRule<{ path: string; text: string; value: num
 const templateSchemaPattern = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder\.\w+)$/
 
 /** A template among the files rendered from it. */
-export const templateInCatalog = defineRule<{ schema: string }>({
+export const templateInCatalogRule = defineRule<{ schema: string }>({
   id: 'template-in-catalog',
   severity: 'warning',
   title: 'Templates are stored outside the catalog',
@@ -177,7 +177,7 @@ export function isTemplateSchemaName(schema: string): boolean {
   return templateSchemaPattern.test(schema)
 }
 
-export const emptyCatalog = defineRule<{ files: number }>({
+export const emptyCatalogRule = defineRule<{ files: number }>({
   id: 'empty-catalog',
   severity: 'warning',
   title: 'A catalog has at least one package',

@@ -2,7 +2,7 @@ import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 import { findSimilarName } from '../names.ts'
 
-export const untypedProperty = defineRule<{ bundle: string; type: string }>({
+export const untypedPropertyRule = defineRule<{ bundle: string; type: string }>({
   id: 'untyped-property',
   severity: 'warning',
   title: 'Every property has a type',
@@ -43,7 +43,7 @@ const knownPropertyTypes = [
 ]
 
 /** A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type. */
-export const misspelledPropertyType = defineRule<{ bundle: string; type: string; known: string }>({
+export const misspelledPropertyTypeRule = defineRule<{ bundle: string; type: string; known: string }>({
   id: 'misspelt-property-type',
   severity: 'error',
   title: 'Property types are spelled correctly',
@@ -73,7 +73,7 @@ export const misspelledPropertyType = defineRule<{ bundle: string; type: string;
 const propertyTypesWithoutDuplicateCheck = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 /** A bundle has the same property and value twice. opm checks only olm.package. */
-export const duplicateProperty = defineRule<{ bundle: string; type: string }>({
+export const duplicatePropertyRule = defineRule<{ bundle: string; type: string }>({
   id: 'duplicate-property',
   severity: 'warning',
   title: 'A bundle declares each property only once',

@@ -6,7 +6,7 @@ import { isTemplateSchemaName } from './file-format.ts'
 const opmServableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 /** Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0). */
-export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }>({
+export const unservableSchemaRule = defineRule<{ field: 'schema' | 'package'; value: string }>({
   id: 'unservable-schema',
   severity: 'error',
   title: 'opm can serve the schema and package names of every custom blob',
@@ -27,7 +27,7 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
 })
 
 /** A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it. */
-export const misspelledSchema = defineRule<{ schema: string; known: string }>({
+export const misspelledSchemaRule = defineRule<{ schema: string; known: string }>({
   id: 'misspelt-schema',
   severity: 'error',
   title: 'Schema names are spelled correctly',
@@ -53,7 +53,7 @@ function suggestKnownSchema(schema: string): string | undefined {
 }
 
 /** A custom schema with a prefix that is reserved for OLM. */
-export const reservedSchema = defineRule<{ schema: string }>({
+export const reservedSchemaRule = defineRule<{ schema: string }>({
   id: 'reserved-schema',
   severity: 'warning',
   title: 'Custom schemas do not use the prefix "olm."',
@@ -73,7 +73,7 @@ export const reservedSchema = defineRule<{ schema: string }>({
  * Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
  * check.
  */
-export const duplicateCustomBlob = defineRule<{ schema: string; name: string }>({
+export const duplicateCustomBlobRule = defineRule<{ schema: string; name: string }>({
   id: 'duplicate-custom-blob',
   severity: 'warning',
   title: 'Custom blobs are unique by schema, package, and name',
@@ -103,7 +103,7 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }>(
 })
 
 /** A custom blob for a package that the catalog lacks. opm checks only its own schemas. */
-export const unknownPackageInCustomBlob = defineRule<{ schema: string; name: string; near: string }>({
+export const unknownPackageInCustomBlobRule = defineRule<{ schema: string; name: string; near: string }>({
   id: 'unknown-package-in-custom-blob',
   severity: 'warning',
   title: 'Custom blobs refer to packages in the catalog',

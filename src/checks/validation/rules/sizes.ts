@@ -1,7 +1,7 @@
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
-export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundles: number }>({
+export const oversizedPackageRule = defineRule<{ bytes: number; limit: number; bundles: number }>({
   id: 'oversized-package',
   severity: 'warning',
   title: 'Every package is within the size limit',
@@ -30,7 +30,7 @@ export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundl
   },
 })
 
-export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }>({
+export const oversizedBundleRule = defineRule<{ bundle: string; bytes: number; limit: number }>({
   id: 'oversized-bundle',
   severity: 'warning',
   title: 'Every bundle is within the size limit',
@@ -53,7 +53,7 @@ export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit
   },
 })
 
-export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packages: number }>({
+export const oversizedCatalogRule = defineRule<{ bytes: number; limit: number; packages: number }>({
   id: 'oversized-catalog',
   severity: 'warning',
   title: 'Every catalog is within the size limit',

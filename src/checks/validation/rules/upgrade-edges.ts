@@ -14,7 +14,7 @@ import {
  * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
  * but a typo looks the same.
  */
-export const edgeToNowhere = defineRule<{
+export const edgeToNowhereRule = defineRule<{
   channel: string
   entry: string
   edge: 'replaces' | 'skips'
@@ -79,7 +79,7 @@ function suggestBundleNameOfSameVersion(target: string, names: readonly string[]
 }
 
 /** An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head. */
-export const selfEdge = defineRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>({
+export const selfEdgeRule = defineRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>({
   id: 'self-edge',
   severity: 'error',
   overridable: false,
@@ -106,7 +106,7 @@ export const selfEdge = defineRule<{ channel: string; entry: string; edge: 'repl
 })
 
 /** An entry that replaces or skips a newer version. OLM would downgrade installed Operators. */
-export const downgradeEdge = defineRule<{
+export const downgradeEdgeRule = defineRule<{
   channel: string
   entry: string
   version: string
@@ -159,7 +159,7 @@ export const downgradeEdge = defineRule<{
   },
 })
 
-export const skipRangeCoversSelf = defineRule<{
+export const skipRangeCoversSelfRule = defineRule<{
   channel: string
   entry: string
   version: string
@@ -200,7 +200,7 @@ export const skipRangeCoversSelf = defineRule<{
  * A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
  * unreachable.
  */
-export const skipRangeMissesPredecessors = defineRule<{
+export const skipRangeMissesPredecessorsRule = defineRule<{
   channel: string
   entry: string
   skipRange: string

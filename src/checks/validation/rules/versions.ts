@@ -11,7 +11,7 @@ import { listPackageRequirements, listBundlesWithPackages } from '../requirement
 import { listCsvMetadata, type BundleView, getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 /** A required version range that OLM cannot parse. opm parses only skipRange. */
-export const brokenVersionRange = defineRule<{
+export const brokenVersionRangeRule = defineRule<{
   bundle: string
   required: string
   range: string
@@ -42,7 +42,7 @@ export const brokenVersionRange = defineRule<{
 })
 
 /** A minKubeVersion that is not a version. OLM treats the requirement as never met. */
-export const brokenMinKubeVersion = defineRule<{ bundle: string; version: string; problem: string }>({
+export const brokenMinKubeVersionRule = defineRule<{ bundle: string; version: string; problem: string }>({
   id: 'broken-min-kube-version',
   severity: 'warning',
   title: 'minKubeVersion is a valid version',
@@ -106,7 +106,7 @@ function findMaxOpenshiftVersionProblem(value: Json): string | undefined {
 }
 
 /** Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal. */
-export const buildMetadataOnlyVersions = defineRule<{
+export const buildMetadataOnlyVersionsRule = defineRule<{
   bundle: string
   version: string
   other: string
@@ -158,7 +158,7 @@ function hasReleaseInPackageProperty(bundle: BundleView): boolean {
  * A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
  * the property.
  */
-export const bundleNameOfOtherVersion = defineRule<{ bundle: string; version: string; stated: string }>({
+export const bundleNameOfOtherVersionRule = defineRule<{ bundle: string; version: string; stated: string }>({
   id: 'bundle-name-of-other-version',
   severity: 'info',
   title: 'The version in a bundle name matches the bundle version',
@@ -184,7 +184,7 @@ export const bundleNameOfOtherVersion = defineRule<{ bundle: string; version: st
   },
 })
 
-export const misreadRange = defineRule<{
+export const misreadRangeRule = defineRule<{
   range: string
   trap: VersionRangePitfall['kind']
   part: string

@@ -4,18 +4,18 @@ import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/r
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { bundleMetadataPropertyTypes, hasSameBundleFields } from '@catalog-bot/fbc/template/find-drift'
-import type { CheckAnswers, BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../questions.ts'
+import type { LookupResults, BundleImageLookupResult, ImageLookupResult, LookupRequest } from '../../questions.ts'
 import type { LoadedTemplateCatalogPair } from '../../../pull-request/layout/template-pairs.ts'
 
 export interface TemplateBundleLookupResult {
-  readonly question: CheckQuestion
+  readonly question: LookupRequest
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
-    | Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
+    | Exclude<ImageLookupResult, { readonly kind: 'ok' }>
 }
 
 /** `image` must be an image reference. */
-export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundleLookupResult {
+export function findTemplateBundle(image: string, answers: LookupResults): TemplateBundleLookupResult {
   const { reference } = parseImageReference(image)
   if (!reference) throw new TypeError(`${image} is not an image reference`)
   const { host, repository } = reference
@@ -28,12 +28,12 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Templa
   }
   const question = { kind: 'bundle', reference: formatImageReference({ host, repository, digest }) } as const
   const answer = answers.get(question)
-  return { question, answer: answer.kind === 'bundle' ? toTemplateBundleLookupAnswer(image, answer) : answer }
+  return { question, answer: answer.kind === 'bundle' ? toTemplateBundleLookupResult(image, answer) : answer }
 }
 
-function toTemplateBundleLookupAnswer(
+function toTemplateBundleLookupResult(
   image: string,
-  { content, csv, findings, isRestricted = false }: Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
+  { content, csv, findings, isRestricted = false }: Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>,
 ): TemplateBundleLookupResult['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')

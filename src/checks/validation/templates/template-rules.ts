@@ -12,7 +12,7 @@ export interface TemplateDrift {
 /** The rest is counted; rendering the template shows all. */
 const maxListedTemplateDrifts = 8
 
-export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
+export const catalogDiffersFromTemplateRule = defineRule<TemplateDrift>({
   id: 'catalog-differs-from-template',
   check: 'validation',
   overridable: true,
@@ -41,7 +41,7 @@ interface UnrenderableTemplate {
   readonly reason: string
 }
 
-export const unrenderableTemplate = defineRule<UnrenderableTemplate>({
+export const unrenderableTemplateRule = defineRule<UnrenderableTemplate>({
   id: 'unrenderable-template',
   check: 'validation',
   judges: 'pull request',

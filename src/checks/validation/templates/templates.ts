@@ -21,14 +21,14 @@ import {
 import type { Config } from '../../../config/config.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
-import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
+import type { LookupResults, LookupRequest } from '../../questions.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
 import {
   findTemplateBundle,
   type TemplateBundleLookupResult,
   findAlreadyRenderedBundles,
 } from './template-bundles.ts'
-import { catalogDiffersFromTemplate, unrenderableTemplate } from './template-rules.ts'
+import { catalogDiffersFromTemplateRule, unrenderableTemplateRule } from './template-rules.ts'
 import { templateRules } from './rules.ts'
 
 export interface TemplateCheckResult {
@@ -38,10 +38,10 @@ export interface TemplateCheckResult {
 }
 
 /** Asks for bundles that must be rendered from their images. */
-export function listTemplateImageQuestions(
+export function listTemplateImageLookups(
   { templates = [], config }: CheckInput,
-  answers: CheckAnswers,
-): readonly CheckQuestion[] {
+  answers: LookupResults,
+): readonly LookupRequest[] {
   return templates.flatMap((state) => {
     const needs = findTemplateRenderInputs(state, config)
     return needs.kind === 'images'
@@ -52,7 +52,7 @@ export function listTemplateImageQuestions(
 
 export function evaluateTemplates(
   { templates = [], config }: CheckInput,
-  answers: CheckAnswers,
+  answers: LookupResults,
 ): TemplateCheckResult {
   const judged = templates.map((state) => evaluateTemplate(state, config, answers))
   return {
@@ -112,7 +112,7 @@ function findTemplateRenderInputs(state: LoadedTemplateCatalogPair, config: Conf
 function evaluateTemplate(
   state: LoadedTemplateCatalogPair,
   config: Config,
-  answers: CheckAnswers,
+  answers: LookupResults,
 ): TemplateCheckResult {
   const needs = findTemplateRenderInputs(state, config)
   if (needs.kind === 'none') return { findings: [], unanswered: [] }
@@ -221,7 +221,7 @@ function createTemplateDriftFinding(
   const start: Location = { file: template, line: 1, column: 1 }
   return createTemplateFinding(
     state,
-    catalogDiffersFromTemplate,
+    catalogDiffersFromTemplateRule,
     at ?? start,
     {
       template,
@@ -245,7 +245,7 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
   }
 }
 
-// Omits names and versions from restricted bundles (BundleImageAnswer.isRestricted).
+// Omits names and versions from restricted bundles (BundleImageLookupResult.isRestricted).
 const restrictedBundleRenderErrorMessage =
   'the bundles of the template cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
@@ -260,7 +260,7 @@ function formatRedactedTemplateDrifts(drifts: readonly TemplateDrift[]): readonl
 function createUnrenderableTemplateFinding(state: LoadedTemplateCatalogPair, reason: string): Finding {
   const { template, catalog } = state
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
-  return createTemplateFinding(state, unrenderableTemplate, at, { template, catalog, reason })
+  return createTemplateFinding(state, unrenderableTemplateRule, at, { template, catalog, reason })
 }
 
 /** A mismatch is an error if the configuration lists the pair. */

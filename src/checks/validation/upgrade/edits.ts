@@ -18,7 +18,7 @@ type BundleEditFindingData = { bundle: string; fields: readonly string[] }
  * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
  * displayed metadata (bundle-metadata-edited).
  */
-export const bundleEdited = defineRule<BundleEditFindingData>({
+export const bundleEditedRule = defineRule<BundleEditFindingData>({
   id: 'bundle-edited',
   severity: 'error',
   title: 'The content of a published bundle does not change',
@@ -30,7 +30,7 @@ export const bundleEdited = defineRule<BundleEditFindingData>({
   find: (change, sides) => findBundleEdits(change, sides, false),
 })
 
-export const bundleMetadataEdited = defineRule<BundleEditFindingData>({
+export const bundleMetadataEditedRule = defineRule<BundleEditFindingData>({
   id: 'bundle-metadata-edited',
   severity: 'warning',
   title: 'The displayed metadata of a published bundle does not change',
@@ -75,7 +75,7 @@ function formatPropertiesForComparison(bundle: BundleBlob): string {
  * A changed default channel: new installations get different updates. Also reports whether the new channel continues
  * the old one.
  */
-export const defaultChannelChanged = defineRule<{
+export const defaultChannelChangedRule = defineRule<{
   before: string
   after: string
   /** Versions with a path to the old default channel's head but none in the new channel. */
@@ -115,7 +115,7 @@ function findStrandedVersions(
   return [...findBundlesReachingChannelHead(old.entries, installed)].filter((name) => !can.has(name))
 }
 
-export const headMovesBackwards = defineRule<{
+export const headMovesBackwardsRule = defineRule<{
   channel: string
   before: string
   after: string
@@ -148,7 +148,7 @@ export const headMovesBackwards = defineRule<{
 })
 
 /** Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels. */
-export const installedVersionStranded = defineRule<{
+export const installedVersionStrandedRule = defineRule<{
   channel: string
   bundles: readonly string[]
   /** Bundles newer than every head: an older version must not replace them. */

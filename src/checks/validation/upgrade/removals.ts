@@ -12,7 +12,7 @@ import { toFindingLocation } from '../catalog-rule.ts'
  * Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
  * lost upgrade paths.
  */
-export const bundleRemoved = defineRule<{ bundles: readonly string[] }>({
+export const bundleRemovedRule = defineRule<{ bundles: readonly string[] }>({
   id: 'bundle-removed',
   severity: 'warning',
   title: 'A published bundle remains in the catalog',
@@ -34,7 +34,7 @@ export const bundleRemoved = defineRule<{ bundles: readonly string[] }>({
 /**
  * A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
  */
-export const channelRemoved = defineRule<{ channel: string }>({
+export const channelRemovedRule = defineRule<{ channel: string }>({
   id: 'channel-removed',
   severity: 'warning',
   title: 'A channel is deprecated before it is removed',
@@ -46,7 +46,7 @@ export const channelRemoved = defineRule<{ channel: string }>({
   find: (change, sides) => findRemovedChannels(change, sides, false),
 })
 
-export const deprecatedChannelRemoved = defineRule<{ channel: string }>({
+export const deprecatedChannelRemovedRule = defineRule<{ channel: string }>({
   id: 'deprecated-channel-removed',
   severity: 'warning',
   title: 'A deprecated channel is removed only when it is no longer in use',
@@ -71,7 +71,7 @@ function* findRemovedChannels(
   }
 }
 
-export const packageRemoved = defineRule<{ name: string; bundles: number; deprecated: boolean }>({
+export const packageRemovedRule = defineRule<{ name: string; bundles: number; deprecated: boolean }>({
   id: 'package-removed',
   severity: 'warning',
   title: 'A published package remains in the catalog',
@@ -91,7 +91,7 @@ export const packageRemoved = defineRule<{ name: string; bundles: number; deprec
   },
 })
 
-export const newlyDeprecated = defineRule<{ what: string; message: string }>({
+export const newlyDeprecatedRule = defineRule<{ what: string; message: string }>({
   id: 'newly-deprecated',
   severity: 'info',
   title: 'New deprecations are intentional',

@@ -1,30 +1,30 @@
 // Every rule that compares base and result. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { UpgradeRule } from './upgrade-rule.ts'
 import {
-  bundleEdited,
-  bundleMetadataEdited,
-  defaultChannelChanged,
-  headMovesBackwards,
-  installedVersionStranded,
+  bundleEditedRule,
+  bundleMetadataEditedRule,
+  defaultChannelChangedRule,
+  headMovesBackwardsRule,
+  installedVersionStrandedRule,
 } from './edits.ts'
 import {
-  bundleRemoved,
-  channelRemoved,
-  deprecatedChannelRemoved,
-  newlyDeprecated,
-  packageRemoved,
+  bundleRemovedRule,
+  channelRemovedRule,
+  deprecatedChannelRemovedRule,
+  newlyDeprecatedRule,
+  packageRemovedRule,
 } from './removals.ts'
 
 /** The rules of ./, sorted by id. */
 export const upgradeRules: readonly UpgradeRule[] = [
-  bundleEdited,
-  bundleMetadataEdited,
-  bundleRemoved,
-  channelRemoved,
-  defaultChannelChanged,
-  deprecatedChannelRemoved,
-  headMovesBackwards,
-  installedVersionStranded,
-  newlyDeprecated,
-  packageRemoved,
+  bundleEditedRule,
+  bundleMetadataEditedRule,
+  bundleRemovedRule,
+  channelRemovedRule,
+  defaultChannelChangedRule,
+  deprecatedChannelRemovedRule,
+  headMovesBackwardsRule,
+  installedVersionStrandedRule,
+  newlyDeprecatedRule,
+  packageRemovedRule,
 ]

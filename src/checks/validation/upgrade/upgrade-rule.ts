@@ -15,7 +15,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { ValidationRuleFields } from '../catalog-rule.ts'
 
 /** Called for each package that differs. */
-export interface UpgradeRuleSignature {
+export interface UpgradeRuleInputAndHit {
   readonly judges: 'pull request'
   readonly given: readonly [change: PackageChange, catalogs: BaseAndResultPackage]
   readonly hit: {
@@ -26,13 +26,13 @@ export interface UpgradeRuleSignature {
   }
 }
 
-export type UpgradeRule = FindingRuleWithFinder<object, UpgradeRuleSignature>
+export type UpgradeRule = FindingRuleWithFinder<object, UpgradeRuleInputAndHit>
 
 /** Defines a rule that compares base and result. */
 export function defineRule<Data extends object>({
   overridable,
   ...rule
-}: ValidationRuleFields<Data, UpgradeRuleSignature>): FindingRuleWithFinder<Data, UpgradeRuleSignature> {
+}: ValidationRuleFields<Data, UpgradeRuleInputAndHit>): FindingRuleWithFinder<Data, UpgradeRuleInputAndHit> {
   return {
     check: 'validation',
     judges: 'pull request',
@@ -61,7 +61,7 @@ export interface CatalogPackage {
 
 /** Adds the rule's words, the subject, and catalog and package in the data. */
 export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
-  const sidesOfAll = getPackageComparisons(change)
+  const sidesOfAll = getPackageComparisonCache(change)
   for (const [index, its] of change.packages.entries()) {
     for (const hit of rule.find(its, sidesOfAll.at(index))) {
       const found = createFinding(rule, hit.at, hit.data, hit.related)
@@ -91,10 +91,10 @@ export function formatTruncatedNameList(names: readonly string[], limit = 8): st
 }
 
 // Cached, because every rule needs the same sides.
-const getPackageComparisons = memoizePerObject((change: CatalogChange) => new PackageComparisons(change))
+const getPackageComparisonCache = memoizePerObject((change: CatalogChange) => new PackageComparisonCache(change))
 
 /** Scans both catalogs once for all touched packages. */
-class PackageComparisons {
+class PackageComparisonCache {
   private readonly change: CatalogChange
   private readonly base: ReadonlyMap<string, PackageBlobs>
   private readonly result: ReadonlyMap<string, PackageBlobs>

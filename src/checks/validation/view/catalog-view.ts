@@ -8,7 +8,7 @@ import type {
   DeprecationBlob,
   PackageBlob,
   Property,
-  OpmLeniency,
+  StrictDecodingProblem,
   CsvMetadata,
 } from '@catalog-bot/fbc/facts/catalog'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
@@ -28,8 +28,8 @@ interface ChannelEntrySkipRange {
   readonly range: VersionRange
 }
 
-type LocatedOpmLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<
-  OpmLeniency,
+type LocatedStrictDecodingProblem<Kind extends StrictDecodingProblem['kind'] = StrictDecodingProblem['kind']> = Extract<
+  StrictDecodingProblem,
   { kind: Kind }
 > & { readonly file: string }
 
@@ -152,13 +152,13 @@ export function asJsonObject(value: Json | undefined): Readonly<Record<string, J
     : undefined
 }
 
-export function listOpmLeniencies<Kind extends OpmLeniency['kind']>(view: CatalogView, kind: Kind) {
+export function listStrictDecodingProblems<Kind extends StrictDecodingProblem['kind']>(view: CatalogView, kind: Kind) {
   return (view.catalog.oddities ?? []).filter(
-    (leniency): leniency is LocatedOpmLeniency<Kind> => leniency.kind === kind,
+    (leniency): leniency is LocatedStrictDecodingProblem<Kind> => leniency.kind === kind,
   )
 }
 
-export function toOpmLeniencyRuleHit(leniency: LocatedOpmLeniency, what: string) {
+export function toStrictDecodingRuleHit(leniency: LocatedStrictDecodingProblem, what: string) {
   const { file, mark, schema, package: inPackage, name } = leniency
   // A package blob's name is its package.
   const owner = schema === 'olm.package' ? name : inPackage

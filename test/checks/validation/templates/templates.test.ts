@@ -5,10 +5,10 @@ import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalo
 import type { LoadedTemplateCatalogPair } from '../../../../src/pull-request/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
-  createCheckAnswers,
-  toCheckQuestionKey,
-  type BundleImageAnswer,
-  type ImageLookupAnswer,
+  createLookupResults,
+  toLookupKey,
+  type BundleImageLookupResult,
+  type ImageLookupResult,
 } from '../../../../src/checks/questions.ts'
 import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
@@ -34,7 +34,7 @@ function buildCatalogFromBlobs(blobs: readonly CatalogBlob[], file = `${catalogR
 }
 const createBundleBlob = (version: string, image: string, more: CatalogBlob = {}) =>
   buildBundleBlob(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
-const basicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
+const createBasicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
   JSON.stringify({
     schema: 'olm.template.basic',
     entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
@@ -61,7 +61,7 @@ interface TemplateScenario {
   readonly known?: readonly CatalogBlob[]
   readonly isStated?: boolean
   readonly config?: string
-  readonly answers?: Readonly<Record<string, BundleImageAnswer | ImageLookupAnswer>>
+  readonly answers?: Readonly<Record<string, BundleImageLookupResult | ImageLookupResult>>
   readonly file?: { readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
@@ -93,17 +93,17 @@ function evaluateTemplate({
     change: { paths: [], catalogs: [], references: [] },
     templates: [state],
   } as unknown as CheckInput
-  const known_ = createCheckAnswers(
+  const known_ = createLookupResults(
     new Map(
       Object.entries(answers).map(([reference, answer]) => [
-        toCheckQuestionKey({ kind: answer.kind === 'ok' ? 'image' : 'bundle', reference }),
+        toLookupKey({ kind: answer.kind === 'ok' ? 'image' : 'bundle', reference }),
         answer,
       ]),
     ),
   )
   const outcome = validationCheck.judge(input, known_)
   return {
-    asked: validationCheck.ask(input, known_).map((question) => toCheckQuestionKey(question).split(' ')[1]),
+    asked: validationCheck.ask(input, known_).map((question) => toLookupKey(question).split(' ')[1]),
     said: outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`),
     what: outcome.findings.map((found) => found.what).join('\n'),
     fix: outcome.findings.map((found) => found.fix).join('\n'),
@@ -113,7 +113,7 @@ function evaluateTemplate({
     offers: outcome.suggestedPatches,
   }
 }
-const createBundleImageAnswer = (version: string, more: object = {}): BundleImageAnswer => ({
+const createBundleImageLookupResult = (version: string, more: object = {}): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: '',
   content: {
@@ -125,7 +125,7 @@ const createBundleImageAnswer = (version: string, more: object = {}): BundleImag
   findings: [],
   ...more,
 })
-const createSuccessfulImageLookup = (letter: string): ImageLookupAnswer => ({
+const createSuccessfulImageLookup = (letter: string): ImageLookupResult => ({
   kind: 'ok',
   digest: `sha256:${letter.repeat(64)}`,
   mediaType: '',
@@ -137,7 +137,7 @@ describe('a template and its catalog', () => {
     for (const image of [createPinnedImageReference('b'), taggedImageReference])
       expect(
         evaluateTemplate({
-          source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a'), image]),
+          source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a'), image]),
           result: createCatalogBlobsAfterChange(image),
           known: createCatalogBlobsAfterChange(image),
         }),
@@ -150,7 +150,7 @@ describe('a template and its catalog', () => {
   })
   test('that differ after a template-only change get a finding with names, location, and command', () => {
     const { asked, said, what, fix, at } = evaluateTemplate({
-      source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
       result: catalogBlobsBeforeChange,
     })
     expect(asked).toEqual([])
@@ -170,14 +170,14 @@ describe('a template and its catalog', () => {
     ]
     expect(
       evaluateTemplate({
-        source: basicTemplate(channelBlobsBeforeChange, [createPinnedImageReference('a')]),
+        source: createBasicTemplate(channelBlobsBeforeChange, [createPinnedImageReference('a')]),
         result: edited,
       }).what,
     ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
   test('that differ are an error if the configuration declares them, and its rules can turn that off', () => {
     const scenario = {
-      source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
       result: catalogBlobsBeforeChange,
       isStated: true,
     }
@@ -189,7 +189,7 @@ describe('a template and its catalog', () => {
   test('that differ in many names show a few and count the rest', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
     const { what } = evaluateTemplate({
-      source: basicTemplate(
+      source: createBasicTemplate(
         [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', entries)],
         [createPinnedImageReference('a')],
       ),
@@ -205,7 +205,7 @@ describe('a template and its catalog', () => {
     ]
     expect(
       evaluateTemplate({
-        source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+        source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
         result: migrated,
         known: migrated,
       }).fix,
@@ -215,7 +215,7 @@ describe('a template and its catalog', () => {
 
 describe('a bundle that the base does not have', () => {
   const scenario = {
-    source: basicTemplate(channelBlobsAfterChange, [
+    source: createBasicTemplate(channelBlobsAfterChange, [
       createPinnedImageReference('a'),
       createPinnedImageReference('b'),
     ]),
@@ -223,17 +223,17 @@ describe('a bundle that the base does not have', () => {
   }
   test('is requested, and compared with the bundle rendered from its image', () => {
     expect(evaluateTemplate(scenario).asked).toEqual([createPinnedImageReference('b')])
-    const answers = { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.0') }
+    const answers = { [createPinnedImageReference('b')]: createBundleImageLookupResult('2.0.0') }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
     expect(
       evaluateTemplate({
         ...scenario,
-        answers: { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.1') },
+        answers: { [createPinnedImageReference('b')]: createBundleImageLookupResult('2.0.1') },
       }).what,
     ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
   })
   test('waits without a finding while the registry does not answer', () => {
-    const unknown: BundleImageAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
+    const unknown: BundleImageLookupResult = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
     expect(
       evaluateTemplate({ ...scenario, answers: { [createPinnedImageReference('b')]: unknown } }),
     ).toMatchObject({
@@ -243,7 +243,7 @@ describe('a bundle that the base does not have', () => {
     expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
   })
   test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {
-    const answer: BundleImageAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
+    const answer: BundleImageLookupResult = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
     const answers = { [createPinnedImageReference('b')]: answer }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
       said: ['unrenderable-template warning'],
@@ -267,7 +267,7 @@ describe('a bundle that the base does not have', () => {
     ).toHaveLength(1)
   })
   test('leaves the template unrenderable if its image is definitely missing', () => {
-    const answer: BundleImageAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
+    const answer: BundleImageLookupResult = { kind: 'missing', reason: 'quay.io has no such manifest' }
     const { said, what } = evaluateTemplate({
       ...scenario,
       answers: { [createPinnedImageReference('b')]: answer },
@@ -280,7 +280,7 @@ describe('a bundle that the base does not have', () => {
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
     expect(
-      evaluateTemplate({ ...scenario, source: basicTemplate(channelBlobsAfterChange, ['Not An Image']) })
+      evaluateTemplate({ ...scenario, source: createBasicTemplate(channelBlobsAfterChange, ['Not An Image']) })
         .what,
     ).toContain('is not a valid image reference')
   })
@@ -290,20 +290,20 @@ describe('a bundle that the base does not have', () => {
       ...createCatalogBlobsAfterChange(taggedImageReference).slice(0, 3),
       createBundleBlob('2.0.0', taggedImageReference, { relatedImages: [], properties: [] }),
     ]
-    const source = basicTemplate(channelBlobsAfterChange, [
+    const source = createBasicTemplate(channelBlobsAfterChange, [
       createPinnedImageReference('a'),
       taggedImageReference,
     ])
     expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
     expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
     // The digest of the tag first, then the bundle behind that digest.
-    const answers: Record<string, BundleImageAnswer | ImageLookupAnswer> = {
+    const answers: Record<string, BundleImageLookupResult | ImageLookupResult> = {
       [taggedImageReference]: createSuccessfulImageLookup('c'),
     }
     expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([
       createPinnedImageReference('c'),
     ])
-    answers[createPinnedImageReference('c')] = createBundleImageAnswer('2.0.0')
+    answers[createPinnedImageReference('c')] = createBundleImageLookupResult('2.0.0')
     expect(evaluateTemplate({ source, result: edited, known, answers }).what).toContain(
       'bundle foo.v2.0.0 differs (properties, related images)',
     )
@@ -318,7 +318,7 @@ describe('a bundle that the base does not have', () => {
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
     const answers = {
-      [createPinnedImageReference('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageAnswer,
+      [createPinnedImageReference('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageLookupResult,
     }
     expect(evaluateTemplate({ ...scenario, answers }).what).toContain(
       'the image is not a bundle that opm can read',
@@ -366,7 +366,7 @@ describe('a patch', () => {
 
   test('is offered if the difference is small and the base has every bundle', () => {
     const scenario = {
-      source: basicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
       result: catalogBlobsBeforeChange,
     }
     expect(evaluateTemplate(scenario).offers).toBeUndefined()
@@ -376,28 +376,28 @@ describe('a patch', () => {
   })
   test('is not offered if it would show data that only a registry returned', () => {
     const scenario = {
-      source: basicTemplate(channelBlobsAfterChange, [
+      source: createBasicTemplate(channelBlobsAfterChange, [
         createPinnedImageReference('a'),
         createPinnedImageReference('b'),
       ]),
       result: catalogBlobsBeforeChange,
       file: same,
     }
-    const answers = { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.0') }
+    const answers = { [createPinnedImageReference('b')]: createBundleImageLookupResult('2.0.0') }
     const evaluation = evaluateTemplate({ ...scenario, answers })
     expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
     expect(evaluation.offers).toBeUndefined()
   })
   test('is not offered if it is large or contains characters that copying could lose', () => {
     const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
-    const large = basicTemplate(
+    const large = createBasicTemplate(
       [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', many)],
       [createPinnedImageReference('a')],
     )
     expect(
       evaluateTemplate({ source: large, result: catalogBlobsBeforeChange, file: same }).offers,
     ).toBeUndefined()
-    const hidden = basicTemplate(
+    const hidden = createBasicTemplate(
       [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBlobsBeforeChange.slice(1)],
       [createPinnedImageReference('a')],
     )
@@ -427,7 +427,7 @@ describe('the semver template', () => {
     const evaluateWith = (more: object) =>
       evaluateTemplate({
         ...scenario,
-        answers: { [createPinnedImageReference('a')]: createBundleImageAnswer('1.0.0', more) },
+        answers: { [createPinnedImageReference('a')]: createBundleImageLookupResult('1.0.0', more) },
       })
     expect(evaluateWith({ csv }).what).toContain('package foo differs (description)')
     expect(evaluateWith({}).what).not.toContain('description')
@@ -450,12 +450,12 @@ test('a path in the suggested command is quoted for the shell', () => {
     templates: [
       {
         ...state,
-        source: encodeText(basicTemplate(channelBlobsAfterChange, [])),
+        source: encodeText(createBasicTemplate(channelBlobsAfterChange, [])),
         result: buildCatalogFromBlobs(catalogBlobsBeforeChange),
       },
     ],
   } as unknown as CheckInput
-  const [found] = validationCheck.judge(input, createCheckAnswers(new Map())).findings
+  const [found] = validationCheck.judge(input, createLookupResults(new Map())).findings
   expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
 })
 
@@ -470,13 +470,13 @@ test('templates beyond the limit per change get a finding that suggests to split
 describe('a template with bundles that only the credentials of catalog-bot can read', () => {
   const secret = (more: object = {}) => ({
     [createPinnedImageReference('c')]: {
-      ...createBundleImageAnswer('9.9.9'),
+      ...createBundleImageLookupResult('9.9.9'),
       isRestricted: true,
       ...more,
-    } as BundleImageAnswer,
+    } as BundleImageLookupResult,
   })
   const scenario = {
-    source: basicTemplate(channelBlobsAfterChange, [
+    source: createBasicTemplate(channelBlobsAfterChange, [
       createPinnedImageReference('a'),
       createPinnedImageReference('c'),
     ]),
@@ -489,7 +489,7 @@ describe('a template with bundles that only the credentials of catalog-bot can r
     expect(
       evaluateTemplate({
         ...scenario,
-        answers: { [createPinnedImageReference('c')]: createBundleImageAnswer('9.9.9') },
+        answers: { [createPinnedImageReference('c')]: createBundleImageLookupResult('9.9.9') },
       }).what,
     ).toContain('9.9.9')
   })

@@ -38,7 +38,7 @@ const createBundleObjectProperty = (data: string | Uint8Array) => ({
   type: 'olm.bundle.object',
   value: { data: toBase64(data) },
 })
-const csvMetadataProperty = (value: object) => ({ type: 'olm.csv.metadata', value })
+const createCsvMetadataProperty = (value: object) => ({ type: 'olm.csv.metadata', value })
 
 export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
@@ -86,7 +86,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
         createBundleJson(
           '1.0.0',
           [
-            csvMetadataProperty({
+            createCsvMetadataProperty({
               annotations: { b: '<b>&\u2028', a: 'x'.repeat(400), '€': '\u0001\b\f' },
               labels: { l: '' },
               apiServiceDefinitions: {
@@ -164,7 +164,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
           createBundleObjectProperty(
             Uint8Array.of(...Buffer.from('{"kind":"Secret","a":"'), 0xff, 0xc3, ...Buffer.from('\ufffd"}')),
           ),
-          csvMetadataProperty({ displayName: 'Foo' }),
+          createCsvMetadataProperty({ displayName: 'Foo' }),
         ]),
       ),
     },
@@ -177,7 +177,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
         { icon: {} },
         [createStableChannel({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
         createBundleJson('1.0.0'),
-        createBundleJson('1.1.0', [csvMetadataProperty({})]),
+        createBundleJson('1.1.0', [createCsvMetadataProperty({})]),
         toJson({
           schema: 'olm.deprecations',
           package: 'foo',
@@ -221,7 +221,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
         toJson({ schema: 'olm.channel', PACKAGE: 'foo', Name: 'stable', entries: [{ NAME: 'foo.v1.0.0' }] }),
         createBundleJson('1.0.0', [
           { type: 'n', value: [1e21, 1e-7, 100000000000000000000, -0.0, 1.1] },
-          csvMetadataProperty({
+          createCsvMetadataProperty({
             Provider: { name: 'a' },
             provider: { url: 'b' },
             keywords: ['x'],
@@ -242,7 +242,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
           { name: `stable`, entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
           { name: 'c'.repeat(90), entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
         ],
-        createBundleJson('1.0.0-alpha.1+build.5', [csvMetadataProperty({ description: 'd'.repeat(300) })]),
+        createBundleJson('1.0.0-alpha.1+build.5', [createCsvMetadataProperty({ description: 'd'.repeat(300) })]),
       ),
       'größe/catalog.json': [
         toJson({ schema: 'olm.package', name: 'bar', defaultChannel: 'ü' }),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
 import type { Node, Scalar } from 'yaml'
-import { findOpmLeniencies } from '../../../../packages/fbc/src/load/find-leniencies.ts'
+import { findStrictDecodingProblems } from '../../../../packages/fbc/src/load/find-leniencies.ts'
 import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 
-function findYamlLeniencies(text: string, limit = 100) {
+function findYamlStrictDecodingProblems(text: string, limit = 100) {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, version: '1.1', uniqueKeys: false })
   const convert = (node: Node): ParsedValue => {
@@ -45,20 +45,20 @@ function findYamlLeniencies(text: string, limit = 100) {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  return findOpmLeniencies(
+  return findStrictDecodingProblems(
     convert(document.contents as Node),
     { positionAt: markAt, textFrom: (start, length) => text.slice(start, start + length) },
     limit,
   )
 }
 
-const formatYamlLeniencyPaths = (text: string) =>
-  findYamlLeniencies(text).map((leniency) => [leniency.kind, 'path' in leniency ? leniency.path : ''])
+const formatStrictDecodingProblemPaths = (text: string) =>
+  findYamlStrictDecodingProblems(text).map((leniency) => [leniency.kind, 'path' in leniency ? leniency.path : ''])
 
 describe('what opm passes over in silence', () => {
   test('a field that the format does not have is found at every level, whatever its case', () => {
     expect(
-      formatYamlLeniencyPaths(`schema: olm.channel
+      formatStrictDecodingProblemPaths(`schema: olm.channel
 package: foo
 Name: stable
 color: red
@@ -80,7 +80,7 @@ properties:
 
   test('the known property types have known fields, the metadata of a CSV is left to opm', () => {
     expect(
-      formatYamlLeniencyPaths(`schema: olm.bundle
+      formatStrictDecodingProblemPaths(`schema: olm.bundle
 properties:
   - type: olm.gvk
     value: {group: a, version: v1, kind: K, plural: ks}
@@ -92,7 +92,7 @@ properties:
 
   test('a scalar surprises where any type is taken and its text is not how its value is written', () => {
     expect(
-      findYamlLeniencies(`schema: custom
+      findYamlStrictDecodingProblems(`schema: custom
 name: no.1
 a: [4.10, 0123, 1e5, 1_000, 0x1F, y, on, No, .5, 5., +1, 9007199254740993, 1.0e3]
 fine: [4.1, -7, 0, 1.0, 0.25, true, False, TRUE, "4.10", 'y', plain, ~, 2020-01-01, 2147483648]
@@ -118,7 +118,7 @@ deep: {list: [{version: 1.20}]}
 
   test('of a key written twice the lost one is found, and says in which blob it stands', () => {
     expect(
-      findYamlLeniencies(
+      findYamlStrictDecodingProblems(
         'schema: olm.channel\npackage: foo\nname: a\nname: b\nentries:\n- name: x\n  skips: []\n  skips: []\n',
       ),
     ).toEqual([
@@ -143,8 +143,8 @@ deep: {list: [{version: 1.20}]}
 
   test('no more are kept than asked for, and a document that is no mapping has none', () => {
     const many = `schema: olm.package\n${Array.from({ length: 50 }, (_, index) => `u${index}: 1\n`).join('')}`
-    expect(findYamlLeniencies(many, 7)).toHaveLength(7)
-    expect(findYamlLeniencies('- 4.10\n')).toEqual([])
+    expect(findYamlStrictDecodingProblems(many, 7)).toHaveLength(7)
+    expect(findYamlStrictDecodingProblems('- 4.10\n')).toEqual([])
   })
 
   test('a document that is too deep, or that aliases blow up, is looked at only so far', () => {
@@ -155,6 +155,6 @@ deep: {list: [{version: 1.20}]}
       bomb = { kind: 'list', start: 0, end: 4, items: [bomb, bomb, bomb] }
     const entries = [deep, bomb].map((value, at) => ({ key: `k${at}`, keyStart: 0, keyEnd: 2, value }))
     const text = { positionAt: () => ({ line: 1, column: 1 }), textFrom: () => '4.10' }
-    expect(findOpmLeniencies({ kind: 'map', start: 0, end: 4, entries }, text, 100)).toEqual([])
+    expect(findStrictDecodingProblems({ kind: 'map', start: 0, end: 4, entries }, text, 100)).toEqual([])
   })
 })

@@ -2,13 +2,13 @@
 // catalog-bot's findings for all errors.
 import { describe, expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { CatalogFileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
+import type { ParsedCatalogFile } from '../../../../packages/fbc/src/facts/catalog.ts'
 
-function parseCatalogText(text: string): CatalogFileFacts {
+function parseCatalogText(text: string): ParsedCatalogFile {
   return parseCatalogFile(new TextEncoder().encode(text))
 }
 
-function formatCatalogFileFindings(facts: CatalogFileFacts): string[] {
+function formatCatalogFileFindings(facts: ParsedCatalogFile): string[] {
   return facts.findings.map(({ rule, at }) => `${rule} ${at?.line}:${at?.column}`)
 }
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type CatalogFileFacts, assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
+import { type ParsedCatalogFile, assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import {
   parseCatalogFile,
-  createFactsForUnreadableFile,
+  createUnreadableCatalogFile,
 } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
 import { listCatalogDirectoryFiles } from '../../../../src/catalogs/catalog-directory.ts'
@@ -64,11 +64,11 @@ describeIfRecordingsExist('the recorded verdicts of opm v1.73', () => {
 function validateCatalogDirectory(dir: string): { passed: boolean; message?: string } {
   const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message }
-  const files = directory.files.map((file): { path: string; facts: CatalogFileFacts } => {
+  const files = directory.files.map((file): { path: string; facts: ParsedCatalogFile } => {
     const content = file.read()
     return {
       path: file.path,
-      facts: 'error' in content ? createFactsForUnreadableFile(content.error) : parseCatalogFile(content),
+      facts: 'error' in content ? createUnreadableCatalogFile(content.error) : parseCatalogFile(content),
     }
   })
   return validateCatalog(assembleCatalog(files), { profile: 'opm' })

@@ -6,7 +6,7 @@ interface BundleRuleFindingData {
   readonly bundle: string
 }
 
-export const duplicateBundle = defineOpmRule<BundleRuleFindingData>({
+export const duplicateBundleRule = defineOpmRule<BundleRuleFindingData>({
   id: 'duplicate-bundle',
   title: 'Each bundle is declared only once in its package',
   format: (data) => ({
@@ -16,7 +16,7 @@ export const duplicateBundle = defineOpmRule<BundleRuleFindingData>({
   }),
 })
 
-export const invalidProperty = defineOpmRule<
+export const invalidPropertyRule = defineOpmRule<
   BundleRuleFindingData & { index: number; type: string; error: string }
 >({
   id: 'invalid-property',
@@ -28,7 +28,7 @@ export const invalidProperty = defineOpmRule<
   }),
 })
 
-export const notOnePackageProperty = defineOpmRule<BundleRuleFindingData & { found: number }>({
+export const notOnePackagePropertyRule = defineOpmRule<BundleRuleFindingData & { found: number }>({
   id: 'not-one-package-property',
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
@@ -38,7 +38,7 @@ export const notOnePackageProperty = defineOpmRule<BundleRuleFindingData & { fou
   }),
 })
 
-export const packageMismatch = defineOpmRule<BundleRuleFindingData & { packageName: string }>({
+export const packageMismatchRule = defineOpmRule<BundleRuleFindingData & { packageName: string }>({
   id: 'package-mismatch',
   title: "A bundle's olm.package property names the package that the bundle belongs to",
   format: (data) => ({
@@ -48,7 +48,7 @@ export const packageMismatch = defineOpmRule<BundleRuleFindingData & { packageNa
   }),
 })
 
-export const invalidPullSpec = defineOpmRule<
+export const invalidPullSpecRule = defineOpmRule<
   BundleRuleFindingData & { field: string; image: string; error: string }
 >({
   id: 'invalid-pull-spec',
@@ -60,7 +60,7 @@ export const invalidPullSpec = defineOpmRule<
   }),
 })
 
-export const invalidVersion = defineOpmRule<BundleRuleFindingData & { version: string; error: string }>({
+export const invalidVersionRule = defineOpmRule<BundleRuleFindingData & { version: string; error: string }>({
   id: 'invalid-version',
   title: "A bundle's version is a semantic version",
   format: (data) => ({
@@ -70,7 +70,7 @@ export const invalidVersion = defineOpmRule<BundleRuleFindingData & { version: s
   }),
 })
 
-export const invalidRelease = defineOpmRule<BundleRuleFindingData & { release: string; error: string }>({
+export const invalidReleaseRule = defineOpmRule<BundleRuleFindingData & { release: string; error: string }>({
   id: 'invalid-release',
   title: "A bundle's release is valid",
   format: (data) => ({
@@ -80,7 +80,7 @@ export const invalidRelease = defineOpmRule<BundleRuleFindingData & { release: s
   }),
 })
 
-export const bundleInNoChannel = defineOpmRule<BundleRuleFindingData>({
+export const bundleInNoChannelRule = defineOpmRule<BundleRuleFindingData>({
   id: 'bundle-in-no-channel',
   title: 'Every bundle is in a channel',
   format: (data) => ({
@@ -90,7 +90,7 @@ export const bundleInNoChannel = defineOpmRule<BundleRuleFindingData>({
   }),
 })
 
-export const nameNotNormalized = defineOpmRule<BundleRuleFindingData & { wanted: string }>({
+export const nameNotNormalizedRule = defineOpmRule<BundleRuleFindingData & { wanted: string }>({
   id: 'name-not-normalized',
   title: 'A bundle with a release is named after its package, version, and release',
   format: (data) => ({
@@ -100,7 +100,7 @@ export const nameNotNormalized = defineOpmRule<BundleRuleFindingData & { wanted:
   }),
 })
 
-export const bundleWithoutImage = defineOpmRule<BundleRuleFindingData>({
+export const bundleWithoutImageRule = defineOpmRule<BundleRuleFindingData>({
   id: 'bundle-without-image',
   title: 'A bundle has an image',
   format: (data) => ({
@@ -110,7 +110,7 @@ export const bundleWithoutImage = defineOpmRule<BundleRuleFindingData>({
   }),
 })
 
-export const releaseWithBuildMetadata = defineOpmRule<
+export const releaseWithBuildMetadataRule = defineOpmRule<
   BundleRuleFindingData & { version: string; release: string }
 >({
   id: 'release-with-build-metadata',

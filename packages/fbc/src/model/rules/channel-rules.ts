@@ -7,7 +7,7 @@ interface ChannelRuleFindingData {
 }
 
 /** For channels, bundles and deprecations; `object` is for example `channel "stable"`. */
-export const unknownPackage = defineOpmRule<{ package: string; object: string }>({
+export const unknownPackageRule = defineOpmRule<{ package: string; object: string }>({
   id: 'unknown-package',
   title: 'Channels, bundles, and deprecations belong to a package in the catalog',
   format: (data) => ({
@@ -17,7 +17,7 @@ export const unknownPackage = defineOpmRule<{ package: string; object: string }>
   }),
 })
 
-export const missingPackage = defineOpmRule<{ object: string }>({
+export const missingPackageRule = defineOpmRule<{ object: string }>({
   id: 'missing-package',
   title: 'Channels, bundles, and deprecations specify their package',
   format: (data) => ({
@@ -27,7 +27,7 @@ export const missingPackage = defineOpmRule<{ object: string }>({
   }),
 })
 
-export const namelessChannel = defineOpmRule<{ package: string }>({
+export const namelessChannelRule = defineOpmRule<{ package: string }>({
   id: 'nameless-channel',
   title: 'Every channel has a name',
   format: (data) => ({
@@ -37,7 +37,7 @@ export const namelessChannel = defineOpmRule<{ package: string }>({
   }),
 })
 
-export const duplicateChannel = defineOpmRule<ChannelRuleFindingData>({
+export const duplicateChannelRule = defineOpmRule<ChannelRuleFindingData>({
   id: 'duplicate-channel',
   title: 'Each channel is declared only once in its package',
   format: (data) => ({
@@ -47,7 +47,7 @@ export const duplicateChannel = defineOpmRule<ChannelRuleFindingData>({
   }),
 })
 
-export const duplicateEntry = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
+export const duplicateEntryRule = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
   id: 'duplicate-entry',
   title: 'Each bundle is listed only once in a channel',
   format: (data) => ({
@@ -57,7 +57,7 @@ export const duplicateEntry = defineOpmRule<ChannelRuleFindingData & { entry: st
   }),
 })
 
-export const entryWithoutBundle = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
+export const entryWithoutBundleRule = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
   id: 'entry-without-bundle',
   title: 'Every channel entry refers to a bundle in the catalog',
   format: (data) => ({
@@ -67,7 +67,7 @@ export const entryWithoutBundle = defineOpmRule<ChannelRuleFindingData & { entry
   }),
 })
 
-export const emptyChannel = defineOpmRule<ChannelRuleFindingData>({
+export const emptyChannelRule = defineOpmRule<ChannelRuleFindingData>({
   id: 'empty-channel',
   title: 'A channel has at least one entry',
   format: (data) => ({
@@ -77,7 +77,7 @@ export const emptyChannel = defineOpmRule<ChannelRuleFindingData>({
   }),
 })
 
-export const noHead = defineOpmRule<ChannelRuleFindingData>({
+export const noHeadRule = defineOpmRule<ChannelRuleFindingData>({
   id: 'no-head',
   title: 'A channel has a head',
   format: (data) => ({
@@ -87,7 +87,7 @@ export const noHead = defineOpmRule<ChannelRuleFindingData>({
   }),
 })
 
-export const severalHeads = defineOpmRule<ChannelRuleFindingData & { heads: readonly string[] }>({
+export const severalHeadsRule = defineOpmRule<ChannelRuleFindingData & { heads: readonly string[] }>({
   id: 'several-heads',
   title: 'A channel has one head',
   format: (data) => ({
@@ -97,7 +97,7 @@ export const severalHeads = defineOpmRule<ChannelRuleFindingData & { heads: read
   }),
 })
 
-export const replacesCycle = defineOpmRule<ChannelRuleFindingData & { cycle: readonly string[] }>({
+export const replacesCycleRule = defineOpmRule<ChannelRuleFindingData & { cycle: readonly string[] }>({
   id: 'replaces-cycle',
   title: 'Upgrades do not form a cycle',
   format: (data) => ({
@@ -107,7 +107,7 @@ export const replacesCycle = defineOpmRule<ChannelRuleFindingData & { cycle: rea
   }),
 })
 
-export const strandedBundle = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
+export const strandedBundleRule = defineOpmRule<ChannelRuleFindingData & { entry: string }>({
   id: 'stranded-bundle',
   title: 'Every entry can be upgraded to the head',
   format: (data) => ({
@@ -117,7 +117,7 @@ export const strandedBundle = defineOpmRule<ChannelRuleFindingData & { entry: st
   }),
 })
 
-export const namelessEntry = defineOpmRule<ChannelRuleFindingData>({
+export const namelessEntryRule = defineOpmRule<ChannelRuleFindingData>({
   id: 'nameless-entry',
   title: 'Every channel entry specifies a bundle',
   format: (data) => ({
@@ -127,7 +127,7 @@ export const namelessEntry = defineOpmRule<ChannelRuleFindingData>({
   }),
 })
 
-export const emptySkip = defineOpmRule<ChannelRuleFindingData & { entry: string; index: number }>({
+export const emptySkipRule = defineOpmRule<ChannelRuleFindingData & { entry: string; index: number }>({
   id: 'empty-skip',
   title: 'Every `skips` entry specifies a bundle',
   format: (data) => ({
@@ -137,7 +137,7 @@ export const emptySkip = defineOpmRule<ChannelRuleFindingData & { entry: string;
   }),
 })
 
-export const invalidSkipRange = defineOpmRule<
+export const invalidSkipRangeRule = defineOpmRule<
   ChannelRuleFindingData & { entry: string; skipRange: string; error: string }
 >({
   id: 'invalid-skip-range',

@@ -1,7 +1,7 @@
 import { quoteLikeGo } from '../../go/text.ts'
 import { defineOpmRule } from '../../load/load-rules.ts'
 
-export const severalDeprecations = defineOpmRule<{ package: string }>({
+export const severalDeprecationsRule = defineOpmRule<{ package: string }>({
   id: 'several-deprecations',
   title: 'A package has at most one olm.deprecations blob',
   format: (data) => ({
@@ -11,7 +11,7 @@ export const severalDeprecations = defineOpmRule<{ package: string }>({
   }),
 })
 
-export const deprecationWithoutSchema = defineOpmRule<{ package: string; index: number }>({
+export const deprecationWithoutSchemaRule = defineOpmRule<{ package: string; index: number }>({
   id: 'deprecation-without-schema',
   title: 'A deprecation specifies the schema of the deprecated object',
   format: (data) => ({
@@ -21,7 +21,7 @@ export const deprecationWithoutSchema = defineOpmRule<{ package: string; index: 
   }),
 })
 
-export const duplicateDeprecation = defineOpmRule<{ package: string; schema: string; name: string }>({
+export const duplicateDeprecationRule = defineOpmRule<{ package: string; schema: string; name: string }>({
   id: 'duplicate-deprecation',
   title: 'Each object is deprecated only once',
   format: (data) => ({
@@ -31,7 +31,7 @@ export const duplicateDeprecation = defineOpmRule<{ package: string; schema: str
   }),
 })
 
-export const unknownDeprecatedObject = defineOpmRule<{ package: string; schema: string; name: string }>({
+export const unknownDeprecatedObjectRule = defineOpmRule<{ package: string; schema: string; name: string }>({
   id: 'unknown-deprecated-object',
   title: 'Every deprecated object exists',
   format: (data) => ({
@@ -41,7 +41,7 @@ export const unknownDeprecatedObject = defineOpmRule<{ package: string; schema: 
   }),
 })
 
-export const namedPackageDeprecation = defineOpmRule<{ package: string; name: string }>({
+export const namedPackageDeprecationRule = defineOpmRule<{ package: string; name: string }>({
   id: 'named-package-deprecation',
   title: 'A package deprecation does not name an object',
   format: (data) => ({
@@ -51,7 +51,7 @@ export const namedPackageDeprecation = defineOpmRule<{ package: string; name: st
   }),
 })
 
-export const unknownDeprecationSchema = defineOpmRule<{ package: string; schema: string }>({
+export const unknownDeprecationSchemaRule = defineOpmRule<{ package: string; schema: string }>({
   id: 'unknown-deprecation-schema',
   title: 'Deprecations refer only to packages, channels, or bundles',
   format: (data) => ({

@@ -1,7 +1,7 @@
 import { quoteLikeGo } from '../../go/text.ts'
 import { defineOpmRule } from '../../load/load-rules.ts'
 
-export const namelessPackage = defineOpmRule<object>({
+export const namelessPackageRule = defineOpmRule<object>({
   id: 'nameless-package',
   title: 'Every package has a name',
   format: () => ({
@@ -11,7 +11,7 @@ export const namelessPackage = defineOpmRule<object>({
   }),
 })
 
-export const duplicatePackage = defineOpmRule<{ package: string }>({
+export const duplicatePackageRule = defineOpmRule<{ package: string }>({
   id: 'duplicate-package',
   title: 'Each package is declared only once in a catalog',
   format: (data) => ({
@@ -21,7 +21,7 @@ export const duplicatePackage = defineOpmRule<{ package: string }>({
   }),
 })
 
-export const invalidPackageName = defineOpmRule<{ package: string }>({
+export const invalidPackageNameRule = defineOpmRule<{ package: string }>({
   id: 'invalid-package-name',
   title: 'A package name is a valid DNS label',
   format: (data) => ({
@@ -31,7 +31,7 @@ export const invalidPackageName = defineOpmRule<{ package: string }>({
   }),
 })
 
-export const noDefaultChannel = defineOpmRule<{ package: string }>({
+export const noDefaultChannelRule = defineOpmRule<{ package: string }>({
   id: 'no-default-channel',
   title: 'A package has a default channel',
   format: (data) => ({
@@ -41,7 +41,7 @@ export const noDefaultChannel = defineOpmRule<{ package: string }>({
   }),
 })
 
-export const unknownDefaultChannel = defineOpmRule<{ package: string; channel: string }>({
+export const unknownDefaultChannelRule = defineOpmRule<{ package: string; channel: string }>({
   id: 'unknown-default-channel',
   title: 'The default channel exists',
   format: (data) => ({
@@ -51,7 +51,7 @@ export const unknownDefaultChannel = defineOpmRule<{ package: string; channel: s
   }),
 })
 
-export const packageWithoutChannel = defineOpmRule<{ package: string }>({
+export const packageWithoutChannelRule = defineOpmRule<{ package: string }>({
   id: 'package-without-channel',
   title: 'A package has at least one channel',
   format: (data) => ({
@@ -61,7 +61,7 @@ export const packageWithoutChannel = defineOpmRule<{ package: string }>({
   }),
 })
 
-export const duplicateVersion = defineOpmRule<{
+export const duplicateVersionRule = defineOpmRule<{
   package: string
   version: string
   bundles: readonly string[]
@@ -76,7 +76,7 @@ export const duplicateVersion = defineOpmRule<{
 })
 
 /** For packages, channels and bundles. */
-export const deprecationWithoutMessage = defineOpmRule<{ package: string; object: string }>({
+export const deprecationWithoutMessageRule = defineOpmRule<{ package: string; object: string }>({
   id: 'deprecation-without-message',
   title: 'Every deprecation has a message',
   format: (data) => ({
