@@ -21,7 +21,7 @@ import {
   createAuthorPackageReadme,
   type AppPackageJson,
 } from './build/author-package.ts'
-import { buildSingleFileCommand, createPackageResolutionPlugin } from './build/join-command.ts'
+import { buildSingleFileCommand, createPackageResolutionPlugin } from './build/single-file-command.ts'
 import { createModuleExclusionPlugin } from './build/author-exclusions.ts'
 import { collectLicenses } from './build/licenses.ts'
 import { writeRulePages } from './build/write-rule-pages.ts'

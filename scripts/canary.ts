@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { canaryProbes } from './canary/probes.ts'
 import type { CanaryProbe, CanaryProbeContext } from './canary/probes.ts'
-import { CanaryRepository, type GitHubApiResponse } from './canary/stage.ts'
+import { CanaryRepository, type GitHubApiResponse } from './canary/canary-repository.ts'
 
 const canaryNamePrefix = 'catalog-bot-canary'
 // The expected contents of a dedicated repository.

@@ -70,7 +70,9 @@ function renderSettingsSchema(): object {
       (typeof text === 'string' ? text : text[0]).replaceAll('`', ''),
     ]),
   )
-  const names = [...descriptions.keys(), ...proxyVariables].filter((name) => !variablesWithoutChartValue.has(name))
+  const names = [...descriptions.keys(), ...proxyVariables].filter(
+    (name) => !variablesWithoutChartValue.has(name),
+  )
   return {
     type: 'object',
     additionalProperties: false,
@@ -103,8 +105,12 @@ const writeChartFile = (name: string, before: string, after: string) => {
   outdatedChartFiles.push(name)
   if (!isCheckOnly) writeFileSync(join(chartDirectory, name), after)
 }
-const generatedChartFiles = { 'values.schema.json': await renderValuesSchema(), 'Chart.yaml': renderChartMetadata() }
-for (const [name, text] of Object.entries(generatedChartFiles)) writeChartFile(name, readChartFile(name), text)
+const generatedChartFiles = {
+  'values.schema.json': await renderValuesSchema(),
+  'Chart.yaml': renderChartMetadata(),
+}
+for (const [name, text] of Object.entries(generatedChartFiles))
+  writeChartFile(name, readChartFile(name), text)
 
 const helmDocsProcess = spawnSync('helm-docs', ['--chart-search-root', chartDirectory, '--dry-run'], {
   encoding: 'utf8',

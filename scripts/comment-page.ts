@@ -99,7 +99,10 @@ function drawFlowchart(source: string): string {
     [...rows].flatMap(([row, inRow]) =>
       inRow.map(({ id }, at): [string, readonly [number, number]] => [
         id,
-        [width / 2 + (at - (inRow.length - 1) / 2) * flowchartColumnWidth, 34 + row * flowchartRowHeight + flowchartNodeHeight / 2],
+        [
+          width / 2 + (at - (inRow.length - 1) / 2) * flowchartColumnWidth,
+          34 + row * flowchartRowHeight + flowchartNodeHeight / 2,
+        ],
       ]),
     ),
   )

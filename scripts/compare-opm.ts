@@ -8,10 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import {
-  parseCatalogFile,
-  createUnreadableCatalogFile,
-} from '../packages/fbc/src/load/parse-catalog-file.ts'
+import { parseCatalogFile, createUnreadableCatalogFile } from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { findOpmRuleSet } from '../packages/fbc/src/model/rule-set.ts'
 import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'

@@ -222,7 +222,9 @@ async function main(argv) {
       }
       // Elsewhere than in the checkout a command is another one each time.
       const isHere = one.place === 'checkout'
-      const parts = isHere ? splitCompositeCommand(withoutInstalling(one.command, finished), scripts) : [one.command]
+      const parts = isHere
+        ? splitCompositeCommand(withoutInstalling(one.command, finished), scripts)
+        : [one.command]
       const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
       // In a catalog repository, the same command has another result after another change.
       const wanted = parts.filter(
@@ -312,7 +314,8 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
     child.once('error', reject)
     child.once('close', (status, signal) => {
       clearTimeout(patience)
-      const missing = status !== null && prints !== undefined ? findMissingOutputLine(prints, said) : undefined
+      const missing =
+        status !== null && prints !== undefined ? findMissingOutputLine(prints, said) : undefined
       if (missing !== undefined)
         reject(new Error(`${command} did not print the line "${missing}" of the page`))
       else if (until !== undefined ? isEnough : statuses.includes(status)) resolve()

@@ -97,13 +97,13 @@ const restrictedOperations: readonly {
     ],
   },
   {
-    files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/own-pulls.ts'],
-    says: 'only adapters/github/merge-api.ts can move refs on GitHub, and adapters/github/own-pulls.ts can move the branches of catalog-bot',
+    files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/bot-pulls.ts'],
+    says: 'only adapters/github/merge-api.ts can move refs on GitHub, and adapters/github/bot-pulls.ts can move the branches of catalog-bot',
     words: [/\bgit\s*\??\.\s*updateRef\b/],
   },
   {
-    files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/own-pulls.ts'],
-    says: 'only adapters/github/merge-api.ts and adapters/github/own-pulls.ts can create refs and commits on GitHub',
+    files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/bot-pulls.ts'],
+    says: 'only adapters/github/merge-api.ts and adapters/github/bot-pulls.ts can create refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]

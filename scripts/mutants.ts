@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument, type YAMLSeq } from 'yaml'
-import { findCodeFragments, applyRenames, tokenizeCode } from './code-shape.ts'
+import { findCodeFragments, applyRenames, tokenizeCode } from './code-fragments.ts'
 
 export interface MutantEdit {
   /** Where the code was last seen; it is searched for in all sources when it isn't there. */

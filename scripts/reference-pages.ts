@@ -37,7 +37,8 @@ const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 
 const environmentJsonSchema = z.toJSONSchema(environmentSchema, { io: 'input' }) as JsonSchema
 
 function renderEnvironmentVariables(names: readonly string[]): string {
-  const described: Readonly<Record<string, string | readonly [string, string]>> = environmentVariableDescriptions
+  const described: Readonly<Record<string, string | readonly [string, string]>> =
+    environmentVariableDescriptions
   const defaults: Readonly<Record<string, string | number | readonly number[] | undefined>> =
     environmentSchema.parse({})
   return renderTable(
@@ -81,7 +82,9 @@ function findMissingEnvironmentVariables(page: string): readonly string[] {
     ),
   ])
   const all = new Set([...read, ...Object.keys(environmentVariableDescriptions)])
-  return [...all].filter((name) => !undocumentedEnvironmentVariables.has(name) && !page.includes(formatInlineCode(name)))
+  return [...all].filter(
+    (name) => !undocumentedEnvironmentVariables.has(name) && !page.includes(formatInlineCode(name)),
+  )
 }
 
 // --- The App, its endpoints, and its metrics ---
@@ -244,7 +247,9 @@ function listExports(report: string, module: string): readonly string[] {
 
 // --- Pages ---
 
-const placeholderGenerators: Readonly<Record<string, (words: readonly string[]) => string | Promise<string>>> = {
+const placeholderGenerators: Readonly<
+  Record<string, (words: readonly string[]) => string | Promise<string>>
+> = {
   commands: renderCommands,
   sharedOptions: renderSharedOptions,
   configuration: renderConfiguration,

@@ -157,7 +157,9 @@ function packNpmPackages({ stage }: Release): void {
   const destination = join(outputDirectory, 'npm')
   runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
   runExternalProgram('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
-  runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], { cwd: stage })
+  runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], {
+    cwd: stage,
+  })
   reportStep('npm packages')
 }
 
@@ -180,7 +182,12 @@ function makeActionBundle({ stage, version }: Release): void {
 
 function packChart({ stage }: Release): void {
   runExternalProgram('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
-  runExternalProgram('helm', ['package', join(stage, 'deploy/chart'), '--destination', join(outputDirectory, 'chart')])
+  runExternalProgram('helm', [
+    'package',
+    join(stage, 'deploy/chart'),
+    '--destination',
+    join(outputDirectory, 'chart'),
+  ])
   cpSync(join(stage, 'deploy/compose.yaml'), join(outputDirectory, 'files', 'compose.yaml'))
   cpSync(join(stage, 'deploy/compose.postgres.yaml'), join(outputDirectory, 'files', 'compose.postgres.yaml'))
   reportStep('chart, Compose files, action')
@@ -196,7 +203,9 @@ function buildSite({ stage, distribution }: Release): void {
 
 /** Lists the npm packages in the App's package and image, and the Debian packages in the image of each architecture. */
 function makeSboms({ stage, version }: Release): void {
-  const text = runExternalProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
+  const text = runExternalProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
+    cwd: stage,
+  })
   if (!text.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')
   writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), text)
   const sbom = JSON.parse(text) as { readonly components: readonly object[] }
@@ -339,7 +348,9 @@ function verifyNpmPackages({ version, stage }: Release): void {
       const folder = mkdtempSync(join(workFolder, 'install-'))
       const file = join(outputDirectory, 'npm', tarball)
       writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-      runExternalProgram('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], { cwd: folder })
+      runExternalProgram('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], {
+        cwd: folder,
+      })
       const bot = (...args: string[]) =>
         runExternalProgram(join(folder, 'node_modules/.bin/catalog-bot'), args, {
           cwd: stage,
@@ -355,7 +366,12 @@ function verifyNpmPackages({ version, stage }: Release): void {
 
 function verifyActionBundle({ version }: Release): void {
   const folder = mkdtempSync(join(workFolder, 'action-'))
-  runExternalProgram('tar', ['-xzf', join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`), '-C', folder])
+  runExternalProgram('tar', [
+    '-xzf',
+    join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`),
+    '-C',
+    folder,
+  ])
   if (!existsSync(join(folder, 'action.yml'))) throw new Error('the bundle has no action.yml')
   const printed = runExternalProgram(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
     env: { PATH: `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}` },
@@ -375,13 +391,26 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
     const keyFile = join(workFolder, 'release.key')
     writeFileSync(keyFile, key, { mode: 0o600 })
     const publicKey = join(outputDirectory, 'files', 'cosign.pub')
-    const bot = (...args: string[]) => runExternalProgram('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
+    const bot = (...args: string[]) =>
+      runExternalProgram('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
     bot('sign', image, '--key', keyFile, '--insecure-registry', host)
     bot('verify', image, '--key', publicKey, '--insecure-registry', host)
     if (findProgram('cosign') !== undefined)
-      runExternalProgram('cosign', ['verify', '--key', publicKey, '--insecure-ignore-tlog', '--allow-http-registry', image])
+      runExternalProgram('cosign', [
+        'verify',
+        '--key',
+        publicKey,
+        '--insecure-ignore-tlog',
+        '--allow-http-registry',
+        image,
+      ])
     const [chart = ''] = readdirSync(join(outputDirectory, 'chart'))
-    runExternalProgram('helm', ['push', join(outputDirectory, 'chart', chart), `oci://${host}/charts`, '--plain-http'])
+    runExternalProgram('helm', [
+      'push',
+      join(outputDirectory, 'chart', chart),
+      `oci://${host}/charts`,
+      '--plain-http',
+    ])
     const manifest = runExternalProgram('helm', [
       'template',
       'bot',
@@ -417,7 +446,11 @@ interface ExternalProgramOptions {
 }
 
 /** Returns the trimmed output. Throws if the program fails. Its errors go to the terminal. */
-function runExternalProgram(program: string, args: readonly string[], { cwd = projectRoot, env }: ExternalProgramOptions = {}): string {
+function runExternalProgram(
+  program: string,
+  args: readonly string[],
+  { cwd = projectRoot, env }: ExternalProgramOptions = {},
+): string {
   return execFileSync(program, args, {
     cwd,
     env: { ...process.env, ...env },

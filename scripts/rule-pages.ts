@@ -6,7 +6,7 @@ import { allRules } from '../src/checks/all-rules.ts'
 import { checkDefinitions } from '../packages/findings/src/checks.ts'
 import type { FindingRuleWithoutFormatter } from '../packages/findings/src/rule.ts'
 import { readRuleExamples, renderExampleExcerpt, renderFullExample } from './rule-examples/render-example.ts'
-import { impactByRuleId } from './rule-harm.ts'
+import { impactByRuleId } from './rule-impact.ts'
 
 /** Every rule, sorted by id: each has a page. */
 export const rulesWithPages: readonly FindingRuleWithoutFormatter[] = allRules.toSorted((a, b) =>
@@ -77,9 +77,9 @@ export function updateRuleIndex(
 ): string {
   const blocking = new Set(all.filter(isBlockingRule).map(({ id }) => id))
   for (const id of Object.keys(harm))
-    if (!blocking.has(id)) throw new Error(`scripts/rule-harm.ts contains ${id}, which is not an error`)
+    if (!blocking.has(id)) throw new Error(`scripts/rule-impact.ts contains ${id}, which is not an error`)
   for (const id of blocking)
-    if (harm[id] === undefined) throw new Error(`scripts/rule-harm.ts does not contain ${id}`)
+    if (harm[id] === undefined) throw new Error(`scripts/rule-impact.ts does not contain ${id}`)
   const tables = checkDefinitions.flatMap(({ id: check }) => [
     ...['', `## ${check.charAt(0).toUpperCase()}${check.slice(1)}`, ''],
     ...['| rule | severity | what it requires | why it blocks |', '| --- | --- | --- | --- |'],

@@ -9,11 +9,15 @@ import packageJson from '../package.json' with { type: 'json' }
 import { startDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { catalogImageRepository } from '../sandbox/demo/set-up-publishing.ts'
-import { runMergeFreezeStory } from '../sandbox/demo/operating-story.ts'
+import { runMergeFreezeStory } from '../sandbox/demo/merge-freeze-story.ts'
 
 const archivePath = join(import.meta.dirname, '..', 'fixtures', 'upgrade', `${packageJson.version}.tar.zst`)
 const dataDirectory = mkdtempSync(join(tmpdir(), 'upgrade-fixture-'))
-const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory, publishes: true, sweepSeconds: 5 })
+const demoEnvironment = await startDemoEnvironment({
+  directory: dataDirectory,
+  publishes: true,
+  sweepSeconds: 5,
+})
 try {
   const bot = await startBotProcess({
     environment: { ...demoEnvironment.environment, PUBLIC_URL: 'https://bot.example.com' },

@@ -2,10 +2,10 @@
 // contents of its catalogs. It contains no data from pull requests.
 import type { CommitSha } from '../src/pull-request/ids.ts'
 import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
-import { getTreeEntryPaths, hasPathInDirectory } from '../src/pull-request/incremental-list.ts'
+import { getTreeEntryPaths, hasPathInDirectory } from '../src/pull-request/incremental-path-list.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/catalogs/memory-cache.ts'
-import { readSiblingBundleMetadata } from '../src/evaluate/read-neighbors.ts'
+import { readSiblingBundleMetadata } from '../src/evaluate/read-sibling-bundles.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
 /** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */

@@ -118,7 +118,10 @@ export interface DrawGraphOptions {
 }
 
 /** Draws the upgrade graphs of a catalog's packages, as a single text or as one picture per package. */
-export function drawGraph(catalog: Catalog, { packages, format = 'mermaid' }: DrawGraphOptions = {}): string[] {
+export function drawGraph(
+  catalog: Catalog,
+  { packages, format = 'mermaid' }: DrawGraphOptions = {},
+): string[] {
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => packages?.includes(name) ?? true)
   if (format === 'mermaid') return [renderOpmMermaid(graphs)]
   const drawings = graphs.map(drawPackage)

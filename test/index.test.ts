@@ -35,7 +35,10 @@ const catalogTexts = {
 
 describe('a directory', () => {
   test('that opm accepts passes, and warnings of our own rules do not change that', () => {
-    expect(validateDirectory(resolveTestFilePath('one'), { profile: 'opm' })).toEqual({ passed: true, findings: [] })
+    expect(validateDirectory(resolveTestFilePath('one'), { profile: 'opm' })).toEqual({
+      passed: true,
+      findings: [],
+    })
     const { passed, findings } = validateDirectory(resolveTestFilePath('one'))
     expect(passed).toBe(true)
     expect(findings.map(({ rule }) => rule)).toContain('image-by-tag')

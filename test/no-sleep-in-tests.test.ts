@@ -24,7 +24,10 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   'test/sandbox/github/overlap.test.ts': [1, 'nothing happens'],
   'test/sandbox/github/webhooks.test.ts': [1, 'nothing comes'],
   'test/adapters/store/child.ts': [1, 'holds a job until it is killed'],
-  'test/adapters/store/contract.ts': [19, "leases and back-offs go by the database's clock; no job is run"],
+  'test/adapters/store/store-contract.ts': [
+    19,
+    "leases and back-offs go by the database's clock; no job is run",
+  ],
   'test/adapters/store/embedded.test.ts': [
     3,
     'a process that must live still does; a statement that comes too late',
@@ -33,7 +36,7 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   'test/adapters/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
   'test/adapters/store/server.test.ts': [4, "silence and leases go by the database's clock"],
   'test/stories/empty-cache.test.ts': [1, 'between two looks at whether it holds'],
-  'test/stories/landing-table/interrupted-merges.ts': [1, 'GitHub unlocks the branch while the bot retries'],
+  'test/stories/merge-table/interrupted-merges.ts': [1, 'GitHub unlocks the branch while the bot retries'],
   'test/stories/request-bounds.test.ts': [2, 'requests are counted until none comes for a while'],
   'test/stories/two-bots/run-chaos.ts': [
     3,

@@ -1,7 +1,7 @@
 // The rules that the App relies on when it merges. Each probe has the required settings, the attempted action, and
 // GitHub's expected answer. The same table runs against the sandbox, so a difference on GitHub is a rule to correct
 // in the sandbox.
-import type { CanaryProbeResult, RulesetRule, CanaryRepository } from './stage.ts'
+import type { CanaryProbeResult, RulesetRule, CanaryRepository } from './canary-repository.ts'
 
 export interface CanaryProbe {
   readonly rule: string

@@ -64,7 +64,9 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): RuleE
       if (file.leadsOut) found.push(createFinding(linkLeadsOutRule, createFileStartLocation(file.path), {}))
       const bytes = file.read()
       if (!('error' in bytes)) return [{ path: file.path, facts: parseCatalogFile(bytes) }]
-      found.push(createFinding(fileUnreadableRule, createFileStartLocation(file.path), { error: bytes.error }))
+      found.push(
+        createFinding(fileUnreadableRule, createFileStartLocation(file.path), { error: bytes.error }),
+      )
       return []
     }),
   )
@@ -72,7 +74,9 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): RuleE
   const { findings, message } = validateCatalogWithAllRules(whole, { settings: createRuleSettings(id) })
   const all = [
     ...findings,
-    ...found.filter(({ rule }) => rule === fileUnreadableRule.id && !findings.some((one) => one.rule === rule)),
+    ...found.filter(
+      ({ rule }) => rule === fileUnreadableRule.id && !findings.some((one) => one.rule === rule),
+    ),
     ...(settings.limits ? findSizeLimitFindings(whole, settings.limits, findings) : []),
   ]
   return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }

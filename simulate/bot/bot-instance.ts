@@ -4,7 +4,7 @@ import pino from 'pino'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
 import type { ReleaseWorkerPool } from '../../src/release/worker/release-pool.ts'
 import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
-import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/jobs-of-delivery.ts'
+import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/webhook-jobs.ts'
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
@@ -22,7 +22,7 @@ import type { Store } from '../../src/ports/store.ts'
 import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedWebhookDelivery } from '../world/simulated-github.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import type { LookupResult } from '../../src/catalogs/gather-answers.ts'
+import type { LookupResult } from '../../src/catalogs/gather-lookup-results.ts'
 import {
   workerPullHistoryMethods,
   type EvaluationResponse,
@@ -32,7 +32,7 @@ import {
 import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { GitError, toGitErrorResponse } from '../../src/adapters/git/git-error.ts'
-import type { PullHistoryStore } from '../../src/ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../src/ports/pull-history.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
 const sharedCatalogLoader = createCatalogLoader(createCatalogFileReaderPool(1), noopCache)

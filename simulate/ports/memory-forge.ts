@@ -3,7 +3,7 @@
 // concurrent actors can interfere.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import type { LookupResultByKind } from '../../src/checks/questions.ts'
+import type { LookupResultByKind } from '../../src/checks/lookups.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'

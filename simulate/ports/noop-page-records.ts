@@ -1,6 +1,6 @@
 // Records that only pages show. No decision depends on them, so the simulator does not store them and spends no turns
 // on them.
-import type { StatusPageStore } from '../../src/ports/page-records.ts'
+import type { StatusPageStore } from '../../src/ports/status-page-store.ts'
 
 const noopAsync = () => Promise.resolve()
 const returnEmptyListAsync = () => Promise.resolve([])

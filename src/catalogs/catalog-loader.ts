@@ -84,7 +84,10 @@ const fileReadLimitExceededMessage = 'reading the file takes more time or memory
 const maxParallelCatalogFileReads = 8
 
 export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): CatalogLoader {
-  const facts = new LruMap<string, ParsedCatalogFile>(maxCachedCatalogFileBytes, (value) => value.bytes + 1000)
+  const facts = new LruMap<string, ParsedCatalogFile>(
+    maxCachedCatalogFileBytes,
+    (value) => value.bytes + 1000,
+  )
   const catalogs = new LruMap<string, CachedCatalog>(maxCachedCatalogs, () => 1)
   /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
   const byRoot = new LruMap<string, readonly CachedCatalog[]>(maxCachedCatalogs, (loaded) => loaded.length)
@@ -266,7 +269,10 @@ const maxIgnoreFileBytes = 8 * 1024 * 1024
 /** Marks facts that come from behind a link. */
 function addSymlinkFinding(facts: ParsedCatalogFile, path: string, leadsOut: boolean): ParsedCatalogFile {
   if (!leadsOut) return facts
-  const linkFinding = { ...createFinding(linkLeadsOutRule, undefined, {}), subject: formatFindingSubject([path]) }
+  const linkFinding = {
+    ...createFinding(linkLeadsOutRule, undefined, {}),
+    subject: formatFindingSubject([path]),
+  }
   return { ...facts, findings: [...facts.findings, linkFinding] }
 }
 

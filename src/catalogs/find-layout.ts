@@ -8,7 +8,7 @@ import {
   createPathListFilter,
   findLowerBound,
   hasPathInDirectory,
-} from '../pull-request/incremental-list.ts'
+} from '../pull-request/incremental-path-list.ts'
 import type { TreePathEntry, TreeEntry, PullRequestChange } from '../pull-request/change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha, type BlobSha, type TreeSha } from '../pull-request/ids.ts'

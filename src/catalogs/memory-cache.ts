@@ -1,7 +1,7 @@
 // An in-memory cache for one run of a command. It evicts nothing because a run keeps only a few thousand answers.
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-history.ts'
 
 export const noopPullHistoryStore: PullHistoryStore = {
   observe: async () => 0,

@@ -6,7 +6,7 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { ChangeTooLargeError } from './reader-pool.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { findPathsInDirectory } from '../pull-request/incremental-list.ts'
+import { findPathsInDirectory } from '../pull-request/incremental-path-list.ts'
 import type { PublishedBundle } from '../checks/check.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 

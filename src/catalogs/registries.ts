@@ -5,7 +5,7 @@ import type {
   ImageLookupResult,
   LookupRequest,
   InconclusiveLookupResult,
-} from '../checks/questions.ts'
+} from '../checks/lookups.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
@@ -95,7 +95,10 @@ export async function createRegistryLookupService({
       answered.abort()
     }
   }
-  async function hideRestricted(reference: string, answer: BundleImageLookupResult): Promise<BundleImageLookupResult> {
+  async function hideRestricted(
+    reference: string,
+    answer: BundleImageLookupResult,
+  ): Promise<BundleImageLookupResult> {
     if (showsAll || (await plain.isPubliclyReadable(reference))) return answer
     if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
     // The reason can reveal the contents of a private archive.
@@ -123,9 +126,7 @@ export async function createRegistryLookupService({
     async refreshImage(reference, signal) {
       const answer = await cached.plain.refresh(reference, signal)
       // Answers about a digest stay cached for days, so a missing image must also clear the answer with platforms.
-      if (
-        getImageLookupTtl(reference, answer, defaultImageLookupTtls) === defaultImageLookupTtls.negative
-      )
+      if (getImageLookupTtl(reference, answer, defaultImageLookupTtls) === defaultImageLookupTtls.negative)
         await cached.detailed.cacheAnswer(reference, answer)
       return answer
     },

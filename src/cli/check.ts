@@ -31,7 +31,7 @@ import { findCommitsThatBrokeBase } from '../evaluate/trace-findings.ts'
 import { renderChangeAsMermaid, drawUpgradeGraphChanges } from '../pull-request/describe-change.ts'
 import { renderPullReport } from '../report/report.ts'
 import { summarizePullRequestChange } from '../report/summarize-change.ts'
-import type { PostReleaseCatalog } from '../checks/bundles/projected-catalog.ts'
+import type { PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import { writeGraphFiles } from './graph.ts'
 
 export interface DiffCommandOptions {

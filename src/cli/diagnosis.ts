@@ -1,5 +1,5 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
-import type { ImageLookupResult } from '../checks/questions.ts'
+import type { ImageLookupResult } from '../checks/lookups.ts'
 import { findProxyForUrl, proxyEnvVariableNames } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../policy/branch-rules.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { sniffMediaType } from '@catalog-bot/fbc/load/blob-facts'
+import { sniffMediaType } from '@catalog-bot/fbc/load/parse-blobs'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'

@@ -15,7 +15,7 @@ import {
 } from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
 import { getPackageFilePaths, simulateCatalogServerResponse } from '../checks/install/served-bundles.ts'
-import { createParsedCatalogFileCache } from '../catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache } from '../catalogs/parsed-file-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectoryFromLabels, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'

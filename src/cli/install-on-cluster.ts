@@ -2,7 +2,7 @@
 // during the install tests, so the cluster must be able to reach it.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { BundleContentForInstall } from '../checks/install/install-facts.ts'
+import type { BundleContentForInstall } from '../checks/install/install-analysis.ts'
 import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallSimulationPlan } from '../checks/install/simulate-install.ts'

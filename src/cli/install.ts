@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import { analyzeBundleInstall, type BundleContentForInstall } from '../checks/install/install-facts.ts'
+import { analyzeBundleInstall, type BundleContentForInstall } from '../checks/install/install-analysis.ts'
 import type { ChannelInstallResult, InstallReport } from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {
@@ -25,7 +25,7 @@ import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
-import { forEachInParallel } from '../catalogs/gather-answers.ts'
+import { forEachInParallel } from '../catalogs/gather-lookup-results.ts'
 import { toImageLookupResult } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
@@ -99,9 +99,7 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
             base: before && toClusterTestCatalog(before, options.upgradeFrom ?? ''),
             contents,
             wanted,
-            simulated: new Map(
-              report.channels.map((one) => [one.channel, listPossibleInstallTargets(one)]),
-            ),
+            simulated: new Map(report.channels.map((one) => [one.channel, listPossibleInstallTargets(one)])),
           },
           options,
         )

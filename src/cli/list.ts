@@ -16,7 +16,7 @@ import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { readCatalogFiles, withRegistryClient } from './pulled-bundles.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { systemClock } from '../adapters/system-clock.ts'
-import type { ImageLookupResult } from '../checks/questions.ts'
+import type { ImageLookupResult } from '../checks/lookups.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 import {
   isReusableImageLookupResult,

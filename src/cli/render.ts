@@ -25,7 +25,7 @@ import {
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { parseCompositeListFile, type CompositeListFile } from '../pull-request/references/reference-list.ts'
+import { parseCompositeListFile, type CompositeListFile } from '../pull-request/references/composite-list.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 import { formatCompositeCatalogEntry, toImagePullError } from '../adapters/image/composite-catalog.ts'
 import {

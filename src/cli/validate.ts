@@ -189,7 +189,7 @@ async function createCatalogFileParser(
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => ParsedCatalogFile> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../catalogs/facts-cache.ts')).createParsedCatalogFileCache()
+  const cache = (await import('../catalogs/parsed-file-cache.ts')).createParsedCatalogFileCache()
   return (bytes) => cache.factsOf(bytes)
 }
 

@@ -65,7 +65,10 @@ const defaultMaintainerPermissions = Object.fromEntries(
   changeKindNames.map((kind) => [kind, 'alone']),
 ) as RequiredApproverByChangeKind
 
-const defaultBotPermissions: RequiredApproverByChangeKind = { ...defaultOwnerPermissions, 'edit-owners': 'maintainer' }
+const defaultBotPermissions: RequiredApproverByChangeKind = {
+  ...defaultOwnerPermissions,
+  'edit-owners': 'maintainer',
+}
 
 /** A contributor needs the consent of a user who could make the change alone. */
 const defaultContributorPermissions = Object.fromEntries(
@@ -94,7 +97,9 @@ function createRolePermissionsSchema<Cell extends z.ZodEnum>(
       .describe(changeKindDescriptions[kind]),
   ])
   return z
-    .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<RequiredApprover>>>)
+    .strictObject(
+      Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<RequiredApprover>>>,
+    )
     .prefault({})
 }
 

@@ -16,8 +16,8 @@ import {
   addCatalogsToEmptyLayout,
 } from '../pull-request/layout/layout.ts'
 import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
-import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
-import { isPossibleCompositeListPath } from '../pull-request/references/reference-list.ts'
+import { getTreeEntryPaths } from '../pull-request/incremental-path-list.ts'
+import { isPossibleCompositeListPath } from '../pull-request/references/composite-list.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { readRepositoryLayout, createCachedTreeReader } from '../catalogs/find-layout.ts'
@@ -26,11 +26,11 @@ import {
   ChangeTooLargeError,
   defaultEvaluationLimits,
 } from '../catalogs/reader-pool.ts'
-import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
+import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
 import { findChangedSymlinks } from '../catalogs/changed-links.ts'
 import { findActivePullHold } from '../policy/command-records.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
-import type { PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-history.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
 const maxTestMergesForClosedPulls = 20

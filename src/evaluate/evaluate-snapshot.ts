@@ -17,7 +17,7 @@ import {
 import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
-import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-history.ts'
 import type { SnapshotEvaluation } from './evaluate.ts'
 import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
@@ -25,12 +25,12 @@ import type { StateStore } from '../ports/state.ts'
 import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
-import type { LookupRequest } from '../checks/questions.ts'
+import type { LookupRequest } from '../checks/lookups.ts'
 import {
   createLookupResolver,
   type LookupResult,
   type LookupResolver,
-} from '../catalogs/gather-answers.ts'
+} from '../catalogs/gather-lookup-results.ts'
 import {
   workerPullHistoryMethods,
   type EvaluationResponse,
@@ -318,9 +318,7 @@ export async function evaluateMergeGroupTree(
   })
   if (answer.kind === 'too-large')
     return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
-  const outcomes = answer.gate.outcomes.filter(
-    ({ check }) => !checkIdsSkippedForMergeGroups.includes(check),
-  )
+  const outcomes = answer.gate.outcomes.filter(({ check }) => !checkIdsSkippedForMergeGroups.includes(check))
   if (outcomes.length === 0)
     return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
   const errors = outcomes.flatMap(({ check, findings }) =>

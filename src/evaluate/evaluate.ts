@@ -3,7 +3,7 @@
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { allChecks } from '../checks/all-checks.ts'
-import type { PostReleaseCatalog } from '../checks/bundles/projected-catalog.ts'
+import type { PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import type { CheckOutcome, CheckInput } from '../checks/check.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
@@ -22,13 +22,13 @@ import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '
 import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
-import type { PullChangeFingerprint } from '../ports/pull-memory.ts'
-import { resolveCheckLookups, type ResolvedCheckLookups } from './answer-check-questions.ts'
+import type { PullChangeFingerprint } from '../ports/pull-history.ts'
+import { resolveCheckLookups, type ResolvedCheckLookups } from './resolve-check-lookups.ts'
 import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison } from './compare-trees.ts'
-import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base.ts'
+import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base-branch.ts'
 import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
 import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
-import { gatherLookupResults } from '../catalogs/gather-answers.ts'
+import { gatherLookupResults } from '../catalogs/gather-lookup-results.ts'
 
 export interface SnapshotEvaluation {
   readonly snapshot: PullSnapshot
@@ -195,10 +195,7 @@ function createInvalidConfigOutcome(findings: readonly Finding[]): CheckOutcome 
 }
 
 /** An undecided command may be a hold. */
-function addPendingCommandLookups(
-  outcome: CheckOutcome,
-  open: CheckOutcome['unanswered'],
-): CheckOutcome {
+function addPendingCommandLookups(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
   if (outcome.check !== 'ownership' || open.length === 0) return outcome
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }

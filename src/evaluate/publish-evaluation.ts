@@ -4,9 +4,9 @@ import type { PullReportOptions } from '../report/report-options.ts'
 import { renderPullReport, type PullReport } from '../report/report.ts'
 import { collectMergesSinceEvaluation, describeMergesSinceEvaluation } from '../report/evaluation-report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
-import type { PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-history.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
-import type { VerdictRecord } from '../ports/page-records.ts'
+import type { VerdictRecord } from '../ports/status-page-store.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 import {
   publishPullReport,

@@ -1,7 +1,10 @@
 // Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
 // Reads git blobs without a checkout and caches results by content.
 import type { PullRequestChange, TreePathEntry } from '../pull-request/change.ts'
-import { readBundleUpgradeMetadata, type BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import {
+  readBundleUpgradeMetadata,
+  type BundleUpgradeMetadata,
+} from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
@@ -18,7 +21,7 @@ import type {
   PackageDirectoryState,
   PackageSettingsFile,
   TouchedBundle,
-} from '../checks/bundles/projected-catalog.ts'
+} from '../checks/bundles/post-release-catalog.ts'
 import { listBundleNamesForCatalogLookup } from '../checks/bundles/package-settings.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
@@ -40,7 +43,7 @@ import {
   cacheBundleUpgradeMetadata,
   filterAnnotationsAndCsvFiles,
   readSiblingBundleMetadata,
-} from './read-neighbors.ts'
+} from './read-sibling-bundles.ts'
 
 export interface BundleDirectoryReadContext {
   readonly repository: TreeReader

@@ -15,7 +15,7 @@ import {
   type PostReleaseCatalog,
   type BundleImageNameFormatter,
   type PackageDirectoryState,
-} from '../checks/bundles/projected-catalog.ts'
+} from '../checks/bundles/post-release-catalog.ts'
 import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
 import type { CheckInput, CatalogServerPackageResponses } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
@@ -24,7 +24,7 @@ import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loa
 import { readPackagesByDirectory } from '../catalogs/find-layout.ts'
 import { readPublishedBundles } from '../catalogs/read-bundle-files.ts'
 import type { TreeComparison } from './compare-trees.ts'
-import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
+import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import {

@@ -4,7 +4,7 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { hasPath } from '../pull-request/incremental-list.ts'
+import { hasPath } from '../pull-request/incremental-path-list.ts'
 import {
   findTouchedTemplateCatalogPairs,
   type TemplateCatalogPair,

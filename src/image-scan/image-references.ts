@@ -8,7 +8,7 @@ import {
   isPossibleCompositeListPath,
   findCompositeListImageReferences,
   type LocatedImageReference,
-} from '../pull-request/references/reference-list.ts'
+} from '../pull-request/references/composite-list.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { TreePathEntry } from '../pull-request/change.ts'

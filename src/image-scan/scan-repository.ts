@@ -13,7 +13,7 @@ import {
   type MissingImagesIssueOptions,
 } from '../report/missing-images-issue.ts'
 import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
-import type { StatusPageStore } from '../ports/page-records.ts'
+import type { StatusPageStore } from '../ports/status-page-store.ts'
 import type { StateStore } from '../ports/state.ts'
 import { interleaveImagesByRegistryHost } from '../adapters/registry/scan-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'

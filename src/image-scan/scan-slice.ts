@@ -8,12 +8,12 @@ import {
   detectMovedTag,
   type ImageScanResult,
 } from '../checks/images/missing-images.ts'
-import type { ImageLookupResult } from '../checks/questions.ts'
-import { forEachInParallel } from '../catalogs/gather-answers.ts'
+import type { ImageLookupResult } from '../checks/lookups.ts'
+import { forEachInParallel } from '../catalogs/gather-lookup-results.ts'
 import type { PendingImageReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanBatch, writeScanBatches } from './scan-state.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import type { StatusPageStore, RecordedImageReference } from '../ports/page-records.ts'
+import type { StatusPageStore, RecordedImageReference } from '../ports/status-page-store.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 

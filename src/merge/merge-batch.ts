@@ -13,7 +13,7 @@ import {
   isPullUnchangedSinceEvaluation,
   pullChangedAndRevertedMessage,
   explainStaleMergePermitsInBatch,
-} from './stale-check.ts'
+} from './stale-merge-permit.ts'
 import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
 import type {
   EvaluatedPullSnapshot,
@@ -22,7 +22,7 @@ import type {
   PlannedMerge,
   MergeActionResult,
   MergeAttempt,
-} from './merge-options.ts'
+} from './merge-types.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recoverMerge } from './recover-merges.ts'
 
@@ -101,7 +101,10 @@ async function selectMergeableBatchMembers(
   for (const [pull, why] of changed) if (!outcomes.has(pull)) outcomes.set(pull, { kind: 'again', why })
   for (const { examined, permit } of members) {
     const { pull } = permit.landing
-    if (!outcomes.has(pull) && !(await isPullUnchangedSinceEvaluation(examined, permit.landing, options.store)))
+    if (
+      !outcomes.has(pull) &&
+      !(await isPullUnchangedSinceEvaluation(examined, permit.landing, options.store))
+    )
       outcomes.set(pull, { kind: 'again', why: pullChangedAndRevertedMessage })
   }
   const end = members.findIndex(({ permit }) => outcomes.has(permit.landing.pull))

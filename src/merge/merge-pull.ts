@@ -10,8 +10,8 @@ import {
   pullChangedAndRevertedMessage,
   explainStaleMergePermit,
   explainStaleMergePermitsInBatch,
-} from './stale-check.ts'
-import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
+} from './stale-merge-permit.ts'
+import { toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOptions,
@@ -22,7 +22,7 @@ import type {
   PreparedMerge,
   MergeAttempt,
   MergeActionResult,
-} from './merge-options.ts'
+} from './merge-types.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recordMergeQueueRemoval } from '../evaluate/merge-plan-input.ts'
 import { recoverMerge, recoverMergesOnBranch } from './recover-merges.ts'

@@ -2,7 +2,7 @@
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
-import type { MergeRecoveryOptions } from './merge-options.ts'
+import type { MergeRecoveryOptions } from './merge-types.ts'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 

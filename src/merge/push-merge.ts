@@ -16,17 +16,12 @@ import type { MergePushResult, GitRepository } from '../ports/repository.ts'
 import { toPrefixedCheckNames } from '../report/report-options.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { publishMissingCheckRuns } from '../jobs/publish-report.ts'
-import type {
-  RejectedMerge,
-  MergeActionResult,
-  MergePreparationResult,
-  MergeAttempt,
-} from './merge-options.ts'
+import type { RejectedMerge, MergeActionResult, MergePreparationResult, MergeAttempt } from './merge-types.ts'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { LeaseStore } from '../ports/jobs.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
-import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
+import { toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 
 /** How often a repository without recent temporary branches is checked. */
 const stagingBranchUseCacheSeconds = 3600

@@ -3,7 +3,7 @@
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { MergeIntent, MergeFreezeStore } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
-import type { RecordedMergeOutcome, MergeTreeMismatch, MergeRecoveryOptions } from './merge-options.ts'
+import type { RecordedMergeOutcome, MergeTreeMismatch, MergeRecoveryOptions } from './merge-types.ts'
 import { readMergeResult, type ObservedMergeResult, auditMerge } from './read-merge-result.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -18,7 +18,7 @@ import {
   type RevertPullRequestView,
 } from '../report/base-branch-issues.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
+import { toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 
 interface DetectedTreeMismatch {
   readonly intent: ValidatedMerge

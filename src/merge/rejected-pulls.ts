@@ -6,7 +6,7 @@ import { computeMergeRejectionBackOffMs, type MergeFreeze } from '../policy/merg
 import type { MergeRejection } from './classify-rejection.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
-import type { StatusPageStore } from '../ports/page-records.ts'
+import type { StatusPageStore } from '../ports/status-page-store.ts'
 import { readBranchRulesDigest, readMergeRejectionInputsDigest } from '../evaluate/merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 

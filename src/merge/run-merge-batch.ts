@@ -12,8 +12,8 @@ import {
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { mergePullUnderLease } from './merge-pull.ts'
 import { mergePullBatch, type MergeBatchMember } from './merge-batch.ts'
-import type { MergeOutcome, PlannedMerge } from './merge-options.ts'
-import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
+import type { MergeOutcome, PlannedMerge } from './merge-types.ts'
+import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
@@ -44,7 +44,7 @@ const mergeWebhookGraceSeconds = 3
 const busyBranchRetrySeconds = 2
 /**
  * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
- * (catalogs/gather-answers.ts); this bounds their additional age at the push.
+ * (catalogs/gather-lookup-results.ts); this bounds their additional age at the push.
  */
 const batchSelectionWindowMs = 15_000
 /** Milliseconds of single merges before the branch is read again and other jobs run. */

@@ -12,8 +12,8 @@ import {
   type PendingLookup,
   normalizeLogin,
 } from '../checks/ownership/principals.ts'
-import { toLookupKey } from '../checks/questions.ts'
-import type { LookupResults, LookupRequest, InconclusiveLookupResult } from '../checks/questions.ts'
+import { toLookupKey } from '../checks/lookups.ts'
+import type { LookupResults, LookupRequest, InconclusiveLookupResult } from '../checks/lookups.ts'
 import {
   findActivePullHold,
   parseOverrideCommand,

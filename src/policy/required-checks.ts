@@ -1,7 +1,7 @@
 // Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
 import { checkDefinitions, type CheckId } from '@catalog-bot/findings/checks'
 import type { CommitSha } from '../pull-request/ids.ts'
-import { toLookupKey, type CheckRunLookupResult, type LookupRequest } from '../checks/questions.ts'
+import { toLookupKey, type CheckRunLookupResult, type LookupRequest } from '../checks/lookups.ts'
 import type { RequiredExternalCheck } from '../config/merge-settings.ts'
 import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
 import type { Config } from '../config/config.ts'

@@ -1,4 +1,4 @@
-import type { BundleImageLookupResult, ImageLookupResult } from '../checks/questions.ts'
+import type { BundleImageLookupResult, ImageLookupResult } from '../checks/lookups.ts'
 
 export interface ImageRegistry {
   /** Never rejects. A failure of a registry is an answer. */

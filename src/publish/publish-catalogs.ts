@@ -5,7 +5,7 @@ import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { VerdictStore } from '../ports/page-records.ts'
+import type { VerdictStore } from '../ports/status-page-store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import {
   loadPublishInputs,

@@ -19,7 +19,7 @@ import {
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { VerdictStore } from '../ports/page-records.ts'
+import type { VerdictStore } from '../ports/status-page-store.ts'
 import { type JobContext, requeuePull } from '../jobs/job-context.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { updateTrackedIssue } from '../jobs/tracked-issue.ts'

@@ -27,7 +27,7 @@ import {
   valueShapesByPropertyType,
   getFieldShape,
   type KnownFieldShape as FieldShape,
-} from '@catalog-bot/fbc/load/find-leniencies'
+} from '@catalog-bot/fbc/load/find-strict-decoding-problems'
 import type { BlobFields } from '@catalog-bot/fbc/load/blob-types'
 
 // Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.

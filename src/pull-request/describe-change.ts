@@ -23,7 +23,7 @@ import type {
 } from './change.ts'
 import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
-import { isPossibleCompositeListPath, parseCompositeListFile } from './references/reference-list.ts'
+import { isPossibleCompositeListPath, parseCompositeListFile } from './references/composite-list.ts'
 
 export interface UpgradeGraphChangeDrawing {
   readonly catalogs: readonly string[]

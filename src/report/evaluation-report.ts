@@ -5,7 +5,7 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './urls.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
-import { placeholderRegistryPrefix, type PostReleaseCatalog } from '../checks/bundles/projected-catalog.ts'
+import { placeholderRegistryPrefix, type PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import { describePullRequestChangeAsLines, type DescriptionLine } from './describe-change.ts'
 
 /**
@@ -128,12 +128,16 @@ export function describeMergesSinceEvaluation(
 }
 
 /** The projected change, without paths of the pull request. */
-export function combinePostReleaseCatalogChanges(projected: readonly PostReleaseCatalog[]): PullRequestChange {
+export function combinePostReleaseCatalogChanges(
+  projected: readonly PostReleaseCatalog[],
+): PullRequestChange {
   return { paths: [], catalogs: projected.flatMap(({ changes }) => changes), references: [] }
 }
 
 /** Empty if nothing changes. */
-export function describePostReleaseCatalogChanges(projected: readonly PostReleaseCatalog[]): DescriptionLine[] {
+export function describePostReleaseCatalogChanges(
+  projected: readonly PostReleaseCatalog[],
+): DescriptionLine[] {
   const change = combinePostReleaseCatalogChanges(projected)
   const isChanged = change.catalogs.some(({ packages }) => packages.length > 0)
   const unknown = projected.flatMap(({ unknown: why }): DescriptionLine[] =>

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { ThrottledInstallation } from '../adapters/github/budget/installation-budgets.ts'
 import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
-import { doesPromiseSettleWithin } from './is-done-within.ts'
+import { doesPromiseSettleWithin } from './promise-timeout.ts'
 
 export interface HealthReport {
   /** False if deliveries cannot be stored or jobs cannot be processed. */

@@ -6,10 +6,10 @@ import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
-import type { StatusPageStore } from '../ports/page-records.ts'
+import type { StatusPageStore } from '../ports/status-page-store.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
-import { doesPromiseSettleWithin } from './is-done-within.ts'
-import { jobKinds } from './jobs/job-allowance.ts'
+import { doesPromiseSettleWithin } from './promise-timeout.ts'
+import { jobKinds } from './jobs/request-quota.ts'
 
 /** Milliseconds for which values are reused. */
 const storeGaugeCacheTtlMs = 5_000

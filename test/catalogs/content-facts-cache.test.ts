@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { parsedCatalogFileVersion } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { createParsedCatalogFileCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache, getCacheDirectory } from '../../src/catalogs/parsed-file-cache.ts'
 import { renderedYamlDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
 let parsedCatalogFileCacheDirectory: string
@@ -23,9 +23,13 @@ const listCacheFiles = (): string[] =>
 describe('the cache of facts', () => {
   test('gives the very facts that reading gives, the first time and later', () => {
     const facts = parseCatalogFile(catalogFileBytes)
-    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(
+      facts,
+    )
     expect(listCacheFiles()).toHaveLength(1)
-    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(
+      facts,
+    )
     expect(listCacheFiles()).toHaveLength(1)
   })
 
@@ -40,7 +44,9 @@ describe('the cache of facts', () => {
   })
 
   test('keeps nothing of small files', () => {
-    createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
+    createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(
+      Buffer.from(renderedYamlDocuments[0]),
+    )
     expect(readdirSync(parsedCatalogFileCacheDirectory)).toEqual([])
   })
 
@@ -54,7 +60,9 @@ describe('the cache of facts', () => {
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
     writeFileSync(entry, damage(good))
-    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
+    expect(createParsedCatalogFileCache(parsedCatalogFileCacheDirectory).factsOf(catalogFileBytes)).toEqual(
+      facts,
+    )
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 

@@ -15,7 +15,7 @@ import {
   type DemoEnvironment,
 } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { sweepOnce } from '../../src/server/once/sweep-once.ts'
+import { sweepOnce } from '../../src/server/sweep-once/sweep-once.ts'
 import { treeMismatchMarkerPrefix } from '../../src/report/base-branch-issues.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'

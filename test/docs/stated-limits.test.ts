@@ -104,7 +104,7 @@ test.each([
   [
     'explanation/installs',
     'limit of # MiB',
-    'src/checks/install/install-facts.ts',
+    'src/checks/install/install-analysis.ts',
     'maxConfigMapBytes',
     1024 * 1024,
   ],

@@ -12,7 +12,7 @@ import {
   catalogLoader,
   type OwnershipScenario,
 } from '../checks/ownership/ownership-scenario.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 

@@ -11,7 +11,7 @@ import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { defaultBundlePullLimits, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
 import { buildBundleImage, type OlmBundleBlob } from '../../sandbox/registry/bundle-image.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 

@@ -9,7 +9,7 @@ import { defaultEvaluationLimits, type EvaluationLimits } from '../../src/catalo
 import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
-import { createVerdictInput, createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createVerdictInput, createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 
 let store: Store

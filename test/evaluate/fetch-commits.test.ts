@@ -7,7 +7,7 @@ import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../src/
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { Cache } from '../../src/ports/cache.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import {
   createOriginRepository,
   createTemporaryDirectory,

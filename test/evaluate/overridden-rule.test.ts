@@ -10,7 +10,7 @@ import {
   catalogLoader,
   type OwnershipScenario,
 } from '../checks/ownership/ownership-scenario.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { recordPullOnUnmanagedBranch } from '../../src/evaluate/record-evaluation.ts'
 import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 
 test('a pull request that went to another branch and came back is in another epoch', async () => {
   const store = createInMemoryStore({

@@ -4,7 +4,7 @@ import { resolveCommentDelaySeconds } from '../../src/jobs/publish-report.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { Cache } from '../../src/ports/cache.ts'
-import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 
 function createCommentDebounceContext() {
   const storedValues = new Map<string, unknown>()

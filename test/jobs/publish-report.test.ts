@@ -6,7 +6,7 @@ import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import type { PullReportOptions } from '../../src/report/report-options.ts'
 import type { ForgeAction, Forge, BotCommentAndCheckRuns } from '../../src/ports/forge.ts'
-import { createVerdictInput, createPassedCheckOutcome, createHexSha } from '../policy/gate-builders.ts'
+import { createVerdictInput, createPassedCheckOutcome, createHexSha } from '../policy/verdict-inputs.ts'
 
 const outcomesAwaitingApproval = [
   createPassedCheckOutcome('ownership', {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { MergedCommitVerdict } from '../../src/policy/verdict.ts'
-import type { MergeOptions } from '../../src/merge/merge-options.ts'
+import type { MergeOptions } from '../../src/merge/merge-types.ts'
 import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
   createStatusChecksRule,

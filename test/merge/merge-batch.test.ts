@@ -6,11 +6,11 @@ import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullBatch, type MergeBatchMember } from '../../src/merge/merge-batch.ts'
-import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
+import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
 import { recoverMergesOnBranch } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './power-cut.ts'
+import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './simulated-crash.ts'
 import {
   passingCheckRuns,
   MergeFixture,

@@ -5,9 +5,9 @@ import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-r
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
-import type { EvaluatedPullSnapshot, MergeOptions } from '../../src/merge/merge-options.ts'
+import type { EvaluatedPullSnapshot, MergeOptions } from '../../src/merge/merge-types.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 
 const pullSnapshot = createTestPullSnapshot()
 const { repository, pull, baseRef, base, head } = pullSnapshot

@@ -17,7 +17,7 @@ import {
   createVerdictInput,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 import {
   createStatusChecksRule,
   createMergeQueueRule,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
-import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
+import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
 import { recoverMergesOfPull } from '../../src/merge/recover-merges.ts'
 import { MergeFixture, directPushStrategy } from './merge-fixture.ts'
 

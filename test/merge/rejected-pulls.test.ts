@@ -6,7 +6,7 @@ import { handleMergeRejection, clearMergeRejections } from '../../src/merge/reje
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { toMergeOutcome } from '../../src/merge/merge-pull.ts'
 import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import { readMergeBackoff } from '../../src/evaluate/merge-plan-input.ts'
 
 type MergeRejectionContext = Parameters<typeof handleMergeRejection>[2]

@@ -2,12 +2,12 @@
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
-import { resolveOpenPullWithMergedHead } from '../../src/merge/pulls-merged-elsewhere.ts'
+import { resolveOpenPullWithMergedHead } from '../../src/merge/externally-merged-pulls.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
-import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
+import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 
 function setUpWaitForMergedState() {
   let now = 1_000_000

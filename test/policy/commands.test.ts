@@ -4,8 +4,8 @@ import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { commandNames } from '../../src/pull-request/command.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
-import { createLookupResults, toLookupKey } from '../../src/checks/questions.ts'
-import type { LookupResultByKind, LookupRequest } from '../../src/checks/questions.ts'
+import { createLookupResults, toLookupKey } from '../../src/checks/lookups.ts'
+import type { LookupResultByKind, LookupRequest } from '../../src/checks/lookups.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import {
   collectCommandLookups,
@@ -19,7 +19,7 @@ import {
   type CommandRecord,
 } from '../../src/policy/command-records.ts'
 import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
-import { createTestPullSnapshot, createHexSha } from './gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from './verdict-inputs.ts'
 
 const githubAccountByName: Readonly<Record<string, GitHubAccount>> = {
   alice: { id: toUserId(1001), login: 'alice', kind: 'user' },

@@ -5,7 +5,7 @@ import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
-import type { CheckRunLookupResult } from '../../src/checks/questions.ts'
+import type { CheckRunLookupResult } from '../../src/checks/lookups.ts'
 import {
   createVerdictInput,
   createTestPullSnapshot,
@@ -13,7 +13,7 @@ import {
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
   createHexSha,
-} from './gate-builders.ts'
+} from './verdict-inputs.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 
 const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }

@@ -5,7 +5,7 @@ import {
   formatFreeze,
   findActiveFreezes,
 } from '../../src/policy/merge-freeze.ts'
-import { createMergeFreeze } from './gate-builders.ts'
+import { createMergeFreeze } from './verdict-inputs.ts'
 
 describe('a freeze', () => {
   const now = 1_000_000

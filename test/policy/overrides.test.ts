@@ -9,7 +9,7 @@ import {
   toLookupKey,
   type LookupResultByKind,
   type LookupRequest,
-} from '../../src/checks/questions.ts'
+} from '../../src/checks/lookups.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import {
@@ -32,7 +32,7 @@ import {
   createTestPullSnapshot,
   createOutcomesForAllChecks,
   createHexSha,
-} from './gate-builders.ts'
+} from './verdict-inputs.ts'
 
 const maintainerAccount: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
 const packageOwnerAccount: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }

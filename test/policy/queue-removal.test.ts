@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { formatMergeQueueRemoval, isMergeQueueRemovalByUser } from '../../src/policy/merge-strategy.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderPullReport } from '../../src/report/report.ts'
-import { createVerdictInput } from './gate-builders.ts'
+import { createVerdictInput } from './verdict-inputs.ts'
 
 /** The `reason` of `pull_request.dequeued` in GitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */
 const mergeQueueRemovalReasons = [

@@ -9,7 +9,7 @@ import {
   hasPathInDirectory,
   hasPath,
   findPathsInDirectory,
-} from '../../src/pull-request/incremental-list.ts'
+} from '../../src/pull-request/incremental-path-list.ts'
 import type { BlobSha } from '../../src/pull-request/ids.ts'
 
 type TreeFileEntry = { readonly path: string; readonly mode: string; readonly oid: BlobSha }

@@ -7,7 +7,7 @@ import { releaseBundles, isReleaseJobNeeded } from '../../src/release/release-bu
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { releaseStateNamespace } from '../../src/release/open-release.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
-import type { BundleImageLookupResult, ImageLookupResult, LookupRequest } from '../../src/checks/questions.ts'
+import type { BundleImageLookupResult, ImageLookupResult, LookupRequest } from '../../src/checks/lookups.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { computeRelease, UnsafeOverwriteError } from '../../src/release/worker/compute-release.ts'

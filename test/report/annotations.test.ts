@@ -6,7 +6,7 @@ import {
   createVerdictInput,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 
 test('an annotation is on the first line of its finding, even if the finding spans several lines', () => {
   const found: Finding = {

@@ -8,7 +8,7 @@ import {
   createVerdictInput,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 
 const createFinding = (
   name: string,

@@ -9,7 +9,7 @@ import {
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
 } from '../../src/report/escape.ts'
-import { createTestPullSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 
 const hostileStrings = [
   '[click](https://evil.example)',

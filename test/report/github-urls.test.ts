@@ -10,7 +10,7 @@ import {
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
   createHexSha,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 
 const pullContext = {
   web: 'https://github.com',

@@ -6,7 +6,7 @@ import type { Finding } from '../../packages/findings/src/finding.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderPullReport } from '../../src/report/report.ts'
-import { createVerdictInput, createPassedCheckOutcome } from '../policy/gate-builders.ts'
+import { createVerdictInput, createPassedCheckOutcome } from '../policy/verdict-inputs.ts'
 
 const installFinding: Finding = {
   rule: 'does-not-install',
@@ -15,9 +15,7 @@ const installFinding: Finding = {
   why: 'y',
   fix: 'f',
 }
-const pendingLookups = [
-  { question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 },
-]
+const pendingLookups = [{ question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 }]
 
 function renderInstallReport(install: Partial<CheckOutcome>) {
   const outcomes = checkIds.map((id) => createPassedCheckOutcome(id, id === 'install' ? install : {}))

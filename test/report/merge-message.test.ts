@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConfig } from '../../src/config/config.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
-import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 
 const headCommitTrailerLine = `Head: ${createHexSha('a')}\n`
 

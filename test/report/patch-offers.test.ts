@@ -7,7 +7,7 @@ import {
   createVerdictInput,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 
 const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',

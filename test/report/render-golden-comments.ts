@@ -37,7 +37,7 @@ import {
   createTestPullSnapshot,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const catalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }] as const }

@@ -6,7 +6,7 @@ import {
 } from '../../src/policy/decide.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import { botCheckNames } from '../../src/report/report-options.ts'
-import { createVerdictInput } from '../policy/gate-builders.ts'
+import { createVerdictInput } from '../policy/verdict-inputs.ts'
 
 describe.each([
   {

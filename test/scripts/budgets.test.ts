@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { checkCodeSizeBudgets } from '../../scripts/budgets.ts'
+import { checkCodeSizeBudgets } from '../../scripts/code-size-budgets.ts'
 
 const createSourceFiles = (count: number, text: string) =>
   new Map(Array.from({ length: count }, (_, index) => [`src/merge/file-${index}.ts`, text]))

@@ -1,6 +1,10 @@
 // The reader of documented commands: what counts as a command, where it is run, and what a page must not mention.
 import { describe, expect, test } from '@jest/globals'
-import { findDocumentedCommands, findMissingOutputLine, splitCompositeCommand } from '../../scripts/documented-commands.mjs'
+import {
+  findDocumentedCommands,
+  findMissingOutputLine,
+  splitCompositeCommand,
+} from '../../scripts/documented-commands.mjs'
 
 const packageScripts = {
   test: 'jest',
@@ -84,8 +88,16 @@ describe('a page', () => {
 })
 
 test('a script that only runs other scripts is run when they are', () => {
-  expect(splitCompositeCommand('npm run check', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
-  expect(splitCompositeCommand('npm run timed', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
+  expect(splitCompositeCommand('npm run check', packageScripts)).toEqual([
+    'npm run lint',
+    'npm run types',
+    'npm test',
+  ])
+  expect(splitCompositeCommand('npm run timed', packageScripts)).toEqual([
+    'npm run lint',
+    'npm run types',
+    'npm test',
+  ])
   expect(splitCompositeCommand('npm run lint', packageScripts)).toEqual(['npm run lint'])
   expect(splitCompositeCommand('npm ci && npm test', packageScripts)).toEqual(['npm ci && npm test'])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { checkWording } from '../../scripts/language.ts'
+import { checkWording } from '../../scripts/lint-wording.ts'
 
 const findWordingProblems = (file: string, text: string) =>
   checkWording(file, text).map((it) => [it.line, it.what, it.text])

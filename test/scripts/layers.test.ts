@@ -121,7 +121,7 @@ describe('the guard of the layers', () => {
     rmSync(join(root, 'src'), { recursive: true })
     for (const call of calls.slice(0, 6)) write('adapters/github/merge-api.ts', `${call}\n`)
     write('adapters/git/push-merge.ts', `${calls[6]}\n`)
-    write('adapters/github/own-pulls.ts', `${calls[7]}\n`)
+    write('adapters/github/bot-pulls.ts', `${calls[7]}\n`)
     write('server/b.ts', "// pulls.merge is not called here\nconst kind = 'push'\n")
     expect(listViolations()).toEqual([])
   })

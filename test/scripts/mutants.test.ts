@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { findCodeFragments, applyRenames, tokenizeCode } from '../../scripts/code-shape.ts'
+import { findCodeFragments, applyRenames, tokenizeCode } from '../../scripts/code-fragments.ts'
 import {
   listSimulatorFiles,
   locateEdit,

@@ -103,7 +103,7 @@ describe('pages of rules', () => {
     )
     expect(index).toContain('| [no-head](no-head.md) | opm | A channel has one head | |\n')
     expect(() => updateRuleIndex('# Rules\n\n## Old\n', rules, {})).toThrow(
-      /rule-harm\.ts does not contain two-heads/,
+      /rule-impact\.ts does not contain two-heads/,
     )
     expect(() => updateRuleIndex('', [{ ...sampleRule, severity: 'warning' }], { 'two-heads': 'x' })).toThrow(
       /is not an error/,

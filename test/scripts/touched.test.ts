@@ -1,7 +1,7 @@
 // What runs for a change, and the final table of longer runs.
 import { expect, test } from '@jest/globals'
 import { formatStepTimes } from '../../scripts/step-times.mjs'
-import { planTouchedFilesChecks } from '../../scripts/touched.ts'
+import { planTouchedFilesChecks } from '../../scripts/check-changed-files.ts'
 
 test('lints code and runs the tests of its importers', () => {
   const files = ['src/policy/decide.ts', 'bin/catalog-bot.cjs', 'app.yml']

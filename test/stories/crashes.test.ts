@@ -1,6 +1,6 @@
 // The bot's process is killed at named points of a merge and restarted: each pull request is merged exactly once (I11,
 // T43). The process, its death, Postgres, and git are real, so there is one point for each kind of leftover state.
-// test/simulate/every-death.test.ts covers a death at any single step, in memory. test/merge/power-cuts.test.ts covers
+// test/simulate/every-crash.test.ts covers a death at any single step, in memory. test/merge/simulated-crashes.test.ts covers
 // every action on a real git and GitHub's API, for every merge method.
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'

@@ -6,8 +6,8 @@ import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { botCheckNames } from './landing-table/table-row.ts'
-import { runGitInDirectory } from './landing-table/table-fixture.ts'
+import { botCheckNames } from './merge-table/table-row.ts'
+import { runGitInDirectory } from './merge-table/table-fixture.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const notFoundResponse = {

@@ -68,7 +68,9 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
               return [createFinding(unknownManifestFieldRule, locate(object, path), data)]
             case 'type':
               if (rejected.has(formatFieldLocationKey(object.file, path))) return []
-              return [createFinding(mistypedManifestFieldRule, locate(object, path), { ...data, wanted, found })]
+              return [
+                createFinding(mistypedManifestFieldRule, locate(object, path), { ...data, wanted, found }),
+              ]
             case 'missing':
               return isFieldReportedByOtherRule(object, path)
                 ? []

@@ -1,6 +1,10 @@
 // All rules about bundle contents. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
-import { missingFeatureAnnotationRule, misspeltAnnotationRule, propertiesInAnnotationRule } from './rules/annotations.ts'
+import {
+  missingFeatureAnnotationRule,
+  misspeltAnnotationRule,
+  propertiesInAnnotationRule,
+} from './rules/annotations.ts'
 import {
   brokenIconRule,
   incompleteLinkRule,

@@ -110,12 +110,18 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const document = readManifest(bytes)
     if (document.kind === 'unreadable') {
-      yield createFinding(undecodableManifestRule, toFileStartLocation(file), { file, reason: document.reason })
+      yield createFinding(undecodableManifestRule, toFileStartLocation(file), {
+        file,
+        reason: document.reason,
+      })
       continue
     }
     const kind = getMapValue(document.value, 'kind')
     if (kind?.kind !== 'string' || kind.value === '') {
-      yield createFinding(undecodableManifestRule, toFileStartLocation(file), { file, reason: 'it has no kind' })
+      yield createFinding(undecodableManifestRule, toFileStartLocation(file), {
+        file,
+        reason: 'it has no kind',
+      })
       continue
     }
     if (kind.value === 'ClusterServiceVersion') csvs.push(file)
@@ -131,7 +137,8 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
     if (format === 'plain+v0' && decodeUtf8LikeGo(bytes).includes('{{'))
       yield createFinding(bracesInPlainBundleRule, toFileStartLocation(file), { file })
   }
-  if (csvs.length > 1) yield createFinding(severalCsvsRule, toFileStartLocation(csvs[1] ?? ''), { names: csvs })
+  if (csvs.length > 1)
+    yield createFinding(severalCsvsRule, toFileStartLocation(csvs[1] ?? ''), { names: csvs })
 }
 
 /** Hidden names, and names that map to the same key of the ConfigMap that OLM unpacks into. */

@@ -51,7 +51,9 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
 
   const modes = findInstallModesProblem(csv.data)
   if (modes !== undefined)
-    yield createFinding(unusableInstallModesRule, locate(csv.file, ['spec', 'installModes']), { problem: modes })
+    yield createFinding(unusableInstallModesRule, locate(csv.file, ['spec', 'installModes']), {
+      problem: modes,
+    })
   for (const annotation of exampleAnnotationKeys) {
     const text = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', annotation)
     if (typeof text === 'string' && text !== '' && !isValidExamplesJson(text))

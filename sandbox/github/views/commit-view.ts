@@ -1,5 +1,5 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from Git.
-import { isCommitSmallEnoughToDiff } from '../git/diff-countable.ts'
+import { isCommitSmallEnoughToDiff } from '../git/diffable-commits.ts'
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import {
   readLooseCommitObject,

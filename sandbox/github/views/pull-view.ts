@@ -1,6 +1,6 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
 import { computeMergeState } from '../branch-rules/merge-state.ts'
-import { isCommitSmallEnoughToDiff } from '../git/diff-countable.ts'
+import { isCommitSmallEnoughToDiff } from '../git/diffable-commits.ts'
 import { countChangedLines } from '../git/count-lines.ts'
 import { listCommitsNotReachableFrom, findMergeBase } from '../git/git-store.ts'
 import type {

@@ -1,7 +1,7 @@
 // Lists and compares whole trees. Recent listings are kept by tree id, and a similar tree's listing is derived from
 // one, so a moved base costs only its changes.
 import type { TreeSha } from '../../pull-request/ids.ts'
-import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-list.ts'
+import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-path-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
 import { LruMap } from '../lru-map.ts'
 import { GitError } from './git-error.ts'

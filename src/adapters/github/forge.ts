@@ -8,7 +8,7 @@ import {
   type PullNumber,
 } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { LookupResultByKind } from '../../checks/questions.ts'
+import type { LookupResultByKind } from '../../checks/lookups.ts'
 import type {
   ForgeAction,
   CheckRunContent,
@@ -18,10 +18,10 @@ import type {
   BotCommentAndCheckRuns,
   WorkflowRun,
 } from '../../ports/forge.ts'
-import { resolveForgeLookup } from './answer-question.ts'
+import { resolveForgeLookup } from './forge-lookup.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { findBotIssue, performIssueAction, type BotGitHubAppContext } from './own-issues.ts'
+import { findBotIssue, performIssueAction, type BotGitHubAppContext } from './bot-issues.ts'
 import { upsertBotComment, upsertReviewSuggestions } from './put-comment.ts'
 import {
   maxAnnotationsPerRequest,
@@ -30,13 +30,13 @@ import {
   writeCheckRuns,
   toBotCheckRun,
   upsertGitHubDeployment,
-} from './own-checks.ts'
+} from './bot-check-runs.ts'
 import {
   findMergedPullForCommit,
   findBotPullRequest,
   performBotPullRequestAction,
   createPullRequestFromTree,
-} from './own-pulls.ts'
+} from './bot-pulls.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
 import { readPullRequestSnapshot } from './read-snapshot.ts'

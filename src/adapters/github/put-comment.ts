@@ -5,7 +5,7 @@ import { findBotComment, findBotComments, dropCachedComments, type CommentReader
 import { type ReviewSuggestion, reviewSuggestionMarker } from '../../report/report.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { BotGitHubAppContext, RepositoryParams } from './own-issues.ts'
+import type { BotGitHubAppContext, RepositoryParams } from './bot-issues.ts'
 
 interface RestReviewComment {
   readonly id: number

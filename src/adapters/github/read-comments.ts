@@ -11,7 +11,7 @@ import {
 import { commentMarker } from '../../report/comment.ts'
 import type { BotComment } from '../../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
-import { splitIntoChunks } from './own-checks.ts'
+import { splitIntoChunks } from './bot-check-runs.ts'
 import type { CommentCache, CachedComments } from './github-cache.ts'
 
 export interface GitHubApiAccount {

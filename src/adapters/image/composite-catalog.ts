@@ -1,5 +1,5 @@
 // Composite catalogs. Renders a list of catalog or bundle images into one catalog with a folder per image.
-import { parseCompositeListFile } from '../../pull-request/references/reference-list.ts'
+import { parseCompositeListFile } from '../../pull-request/references/composite-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'

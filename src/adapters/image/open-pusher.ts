@@ -2,20 +2,20 @@
 // never does.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
-import { createAuthorizedRequestSender } from '../registry/auth/authorized-exchange.ts'
+import { createAuthorizedRequestSender } from '../registry/auth/authorized-request.ts'
 import {
   defaultRetryPolicy,
   createRetryingRequestSender,
   type RetryPolicy,
   createCancelableClock,
-} from '../registry/retrying-exchange.ts'
+} from '../registry/retrying-request.ts'
 import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
 import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registries-conf.ts'
 import type { HostnameResolver } from '../registry/transport/guarded-connector.ts'
 import { manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { toRegistryResponseError } from '../registry/transport/reply-error.ts'
+import { toRegistryResponseError } from '../registry/transport/response-error.ts'
 import { RegistryTokenService } from '../registry/auth/token-service.ts'
 import {
   createRegistryTransport,

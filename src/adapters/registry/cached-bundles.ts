@@ -1,7 +1,7 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
 // pull budget, and the next evaluation continues from there.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleImageLookupResult, InconclusiveLookupResult } from '../../checks/questions.ts'
+import type { BundleImageLookupResult, InconclusiveLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
 import { defaultImageLookupTtls } from './cached-registry.ts'

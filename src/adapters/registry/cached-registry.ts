@@ -2,7 +2,7 @@
 // minute, unknown never.
 import { z } from 'zod'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageLookupResult } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/lookups.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 

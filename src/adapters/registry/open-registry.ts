@@ -2,18 +2,18 @@
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
-import type { ImageLookupResult } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { RegistryError, toImageLookupResult } from './registry-error.ts'
-import { createAuthorizedRequestSender, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
+import { createAuthorizedRequestSender, type RegistryHttpRequest } from './auth/authorized-request.ts'
 import {
   defaultRetryPolicy,
   createRetryingRequestSender,
   type RetryPolicy,
   type RegistryRequestKind,
   createCancelableClock,
-} from './retrying-exchange.ts'
+} from './retrying-request.ts'
 import { findCredential, type CredentialSource, computeCredentialFingerprint } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
 import { getRegistryEndpoints, type RegistryEndpoint, type RegistriesConfRule } from './registries-conf.ts'
@@ -33,7 +33,11 @@ import {
 import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
 import { RegistryTokenService } from './auth/token-service.ts'
-import { createRegistryTransport, type TransportResponse, type TransportLimits } from './transport/transport.ts'
+import {
+  createRegistryTransport,
+  type TransportResponse,
+  type TransportLimits,
+} from './transport/transport.ts'
 
 export interface RegistryClientOptions {
   readonly clock: Clock

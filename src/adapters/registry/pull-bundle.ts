@@ -9,7 +9,7 @@ import type { BundleReadResultWithInstallAnalysis } from './unpack/read-bundle-f
 import { RegistryError, toImageLookupResult } from './registry-error.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
-import type { BundleImageLookupResult } from '../../checks/questions.ts'
+import type { BundleImageLookupResult } from '../../checks/lookups.ts'
 
 export interface PulledBundle {
   /** The digest of the referenced manifest, which may be an index. */

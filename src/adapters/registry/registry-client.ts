@@ -1,6 +1,6 @@
 // Extends the registry port with the methods that pulling requires.
 import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleImageLookupResult } from '../../checks/questions.ts'
+import type { BundleImageLookupResult } from '../../checks/lookups.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import type { Descriptor, Manifest } from './manifest.ts'
 

@@ -1,4 +1,4 @@
-import type { ImageLookupResult } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/lookups.ts'
 
 // Seconds until a retry makes sense if the registry sends no `Retry-After`. Outages pass in minutes. Certificates and
 // credentials take longer to fix.

@@ -1,6 +1,6 @@
 // Resolves every reference of a catalog, with progress, a summary by registry, and resumption of an earlier run.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageLookupResult } from '../../checks/questions.ts'
+import type { ImageLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 

@@ -5,7 +5,7 @@ import {
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
-import type { StatusPageStore } from '../../ports/page-records.ts'
+import type { StatusPageStore } from '../../ports/status-page-store.ts'
 import { type Database, type SqlQueryExecutor, encodeDatabaseKey, toStorableText } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'

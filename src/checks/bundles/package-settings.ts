@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'
-import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
-import type { PackageSettingsFile, PackageDirectoryState } from './projected-catalog.ts'
+import type { PackageSettingsFile, PackageDirectoryState } from './post-release-catalog.ts'
 
 export const indexDirectoriesByBundleName = memoizePerObject(
   ({

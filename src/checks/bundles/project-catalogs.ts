@@ -1,6 +1,6 @@
 // Computes the future catalogs of packages: without templates, from the bundle directories and `updateGraph`, and with
 // templates, from the release configurations.
-import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import {
   deriveChannels,
   type UpdateGraphBundle,
@@ -19,7 +19,7 @@ import {
   type PostReleaseCatalog,
   type BundleImageNameFormatter,
   type PackageDirectoryState,
-} from './projected-catalog.ts'
+} from './post-release-catalog.ts'
 import {
   ciYamlSchema,
   parsePackageSettings,

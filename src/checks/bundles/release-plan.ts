@@ -13,14 +13,14 @@ import {
 import { renderReleasedCatalog, type ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { type PackageSettingsFile, computePostReleaseCatalogChanges } from './projected-catalog.ts'
+import { type PackageSettingsFile, computePostReleaseCatalogChanges } from './post-release-catalog.ts'
 import { ciYamlSchema, releaseConfigSchema, parsePackageSettings } from './package-settings.ts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
 import { applyRuleSettings, unknownOpmReleaseRule } from '../validation/rule-settings.ts'
 import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'
 import { findConfiguredOpmRuleSet } from '../validation/validation.ts'
-import { validatePostReleaseCatalogs } from './validate-projected-catalogs.ts'
+import { validatePostReleaseCatalogs } from './validate-post-release-catalogs.ts'
 
 export interface BaseCatalogFile {
   readonly path: string

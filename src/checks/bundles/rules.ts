@@ -192,16 +192,18 @@ export const unconventionalBundleNameRule = defineBundleDirectoryRule<{ name: st
   }),
 })
 
-export const unknownPackageSettingRule = defineBundleDirectoryRule<{ file: string; key: string; known?: string }>(
-  {
-    id: 'unknown-package-setting',
-    overridable: true,
-    severity: 'warning',
-    title: 'All package settings have known names',
-    format: ({ file, key, known }) => ({
-      what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
-      why: 'Unknown settings have no effect.',
-      fix: 'Correct the name of the setting, or remove the setting.',
-    }),
-  },
-)
+export const unknownPackageSettingRule = defineBundleDirectoryRule<{
+  file: string
+  key: string
+  known?: string
+}>({
+  id: 'unknown-package-setting',
+  overridable: true,
+  severity: 'warning',
+  title: 'All package settings have known names',
+  format: ({ file, key, known }) => ({
+    what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
+    why: 'Unknown settings have no effect.',
+    fix: 'Correct the name of the setting, or remove the setting.',
+  }),
+})

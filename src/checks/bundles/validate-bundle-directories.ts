@@ -1,11 +1,11 @@
 // The part of the validation check that covers bundle directories and package settings.
 import { z } from 'zod'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
-import type { BundleUpgradeMetadata, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeMetadata, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type CheckInput, applyConfiguredSeverities } from '../check.ts'
 import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
-import type { PackageDirectoryState, TouchedBundle } from './projected-catalog.ts'
+import type { PackageDirectoryState, TouchedBundle } from './post-release-catalog.ts'
 import {
   parsePackageSettings,
   type PackageCiYaml,

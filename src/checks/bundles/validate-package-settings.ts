@@ -11,7 +11,7 @@ import {
   type PackageSettingsParseResult,
   isBundleInDirectoryOrCatalog,
 } from './package-settings.ts'
-import type { PackageDirectoryState, PackageSettingsFile } from './projected-catalog.ts'
+import type { PackageDirectoryState, PackageSettingsFile } from './post-release-catalog.ts'
 import {
   malformedPackageSettingsRule,
   noUpdateGraphRule,
@@ -146,7 +146,8 @@ function* createPackageSettingsFindings(
   { problems, unknown }: PackageSettingsParseResult<unknown>,
   known: readonly string[],
 ): Generator<Finding> {
-  for (const { at, problem } of problems) yield createFinding(malformedPackageSettingsRule, at, { file, problem })
+  for (const { at, problem } of problems)
+    yield createFinding(malformedPackageSettingsRule, at, { file, problem })
   for (const { at, key, path } of unknown) {
     const meant = findSimilarName(key, known)
     yield createFinding(unknownPackageSettingRule, at, {

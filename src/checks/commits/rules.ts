@@ -99,7 +99,11 @@ export const unsignedCommitRule = defineCommitRule<{ commit: string; more: numbe
   }),
 })
 
-export const workflowEditInHistoryRule = defineCommitRule<{ commit: string; more: number; isVisible: boolean }>({
+export const workflowEditInHistoryRule = defineCommitRule<{
+  commit: string
+  more: number
+  isVisible: boolean
+}>({
   id: 'workflow-edit-in-history',
   severity: 'error',
   title: 'No commit changes .github/workflows, even temporarily',

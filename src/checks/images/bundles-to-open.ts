@@ -7,7 +7,7 @@ import type { CatalogChange, PullRequestChange, AddedImageReference } from '../.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { BundleImageLookupResult } from '../questions.ts'
+import type { BundleImageLookupResult } from '../lookups.ts'
 import type { ReferencedImage } from './named-image.ts'
 import { bundleDiffersFromImageRule, bundleIdentityMismatch, bundleFormatMismatch } from './rules.ts'
 import {
@@ -151,7 +151,11 @@ function* createBundleDifferenceFindings(
   if (identity.length > 0)
     yield createFinding(bundleIdentityMismatch, { file, line, column }, { reference, differences: identity })
   if (others.length > 0)
-    yield createFinding(bundleDiffersFromImageRule, { file, line, column }, { reference, differences: others })
+    yield createFinding(
+      bundleDiffersFromImageRule,
+      { file, line, column },
+      { reference, differences: others },
+    )
 }
 
 function describeBundleDifferences(

@@ -5,7 +5,7 @@ import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
-import type { LookupResults, ImageLookupResult, LookupRequest } from '../questions.ts'
+import type { LookupResults, ImageLookupResult, LookupRequest } from '../lookups.ts'
 import {
   isAllowedRegistry,
   collectReferencedImages,
@@ -199,7 +199,10 @@ function isPermanentImageFailure({ kind }: FailedImageLookupResult): boolean {
 function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageLookupResult) {
   if (answer.kind !== 'unsupported') return createImageLookupFindings(image, answer)
   return [
-    moveFindingToImageReference(createFinding(unreadableBundleRule, undefined, { reason: answer.reason }), image),
+    moveFindingToImageReference(
+      createFinding(unreadableBundleRule, undefined, { reason: answer.reason }),
+      image,
+    ),
   ]
 }
 
@@ -252,7 +255,12 @@ function findMissingPlatforms(
   const missing = wanted.filter((platform) => !offered.includes(platform))
   if (missing.length === 0) return []
   return [
-    createFinding(platformMissingRule, image.at, { reference: image.text, missing, offered }, image.elsewhere),
+    createFinding(
+      platformMissingRule,
+      image.at,
+      { reference: image.text, missing, offered },
+      image.elsewhere,
+    ),
   ]
 }
 

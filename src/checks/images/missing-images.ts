@@ -1,7 +1,7 @@
 // Detects missing or changed images in published catalogs. Requires two checks at different times, because one bad
 // answer proves nothing.
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageLookupResult } from '../questions.ts'
+import type { ImageLookupResult } from '../lookups.ts'
 
 export const imageScanFailureKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
 export type ImageScanFailureKind = (typeof imageScanFailureKinds)[number]

@@ -104,7 +104,9 @@ export function createUnpinnedImageFindings(
   digest: string | undefined,
 ): readonly Finding[] {
   if (parsed.reference?.digest !== undefined) return []
-  return [createFinding(imageByTagRule, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
+  return [
+    createFinding(imageByTagRule, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere),
+  ]
 }
 
 /**

@@ -4,7 +4,7 @@
 import type { BundleDifference } from '@catalog-bot/bundle/render/render-bundle'
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { BundleInstallAnalysis } from '../install/install-facts.ts'
+import type { BundleInstallAnalysis } from '../install/install-analysis.ts'
 
 const hiddenDetailsNotice =
   'details are hidden, because readers of this page might not have access to the image'
@@ -58,7 +58,10 @@ export function redactBundleDifferences(
 /**
  * Limits facts about a private bundle to public information: the kind and number of problems, without names or values.
  */
-export function redactBundleInstallAnalysis(facts: BundleInstallAnalysis, reference: string): BundleInstallAnalysis {
+export function redactBundleInstallAnalysis(
+  facts: BundleInstallAnalysis,
+  reference: string,
+): BundleInstallAnalysis {
   const { unpacked, rendering } = facts
   const redact = (findings: BundleInstallAnalysis['invalid']) => redactBundleFindings(findings, reference)
   const counted = (items: readonly string[], what: string) =>

@@ -6,7 +6,7 @@ import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { LookupResults, LookupRequest } from '../questions.ts'
+import type { LookupResults, LookupRequest } from '../lookups.ts'
 import { bundleRepublishedRule } from './rules.ts'
 
 interface PublishedImageInCatalog {
@@ -123,20 +123,14 @@ function compareResolvedImageDigests(
 ): 'same' | 'other' | PendingDigestLookup {
   const byText = compareImageReferencesByDigest(one, other)
   if (byText !== 'unknown') return byText
-  const [left, right] = [
-    getImageDigestFromLookups(one, answers),
-    getImageDigestFromLookups(other, answers),
-  ]
+  const [left, right] = [getImageDigestFromLookups(one, answers), getImageDigestFromLookups(other, answers)]
   if (typeof left === 'object') return left
   if (typeof right === 'object') return right
   return left === right && left !== '' ? 'same' : 'other'
 }
 
 /** '' for a missing image, which equals no other. */
-function getImageDigestFromLookups(
-  image: string,
-  answers: LookupResults,
-): string | PendingDigestLookup {
+function getImageDigestFromLookups(image: string, answers: LookupResults): string | PendingDigestLookup {
   const written = parseImageReferenceDigest(image)
   if (written !== undefined) return written
   if (!parseImageReference(image).reference) return ''

@@ -6,7 +6,10 @@ const defineImageRule = createRuleDefiner({ check: 'images', judges: 'pull reque
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 type TaggedImageFindingData = { reference: string; digest?: string; package?: string; more?: number }
 
-export const bundleDiffersFromImageRule = defineImageRule<{ reference: string; differences: readonly string[] }>({
+export const bundleDiffersFromImageRule = defineImageRule<{
+  reference: string
+  differences: readonly string[]
+}>({
   id: 'bundle-differs-from-image',
   severity: 'warning',
   network: true,

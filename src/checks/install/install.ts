@@ -14,8 +14,8 @@ import {
   applyConfiguredSeverities,
 } from '../check.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
-import type { LookupResults, ImageLookupResult, LookupRequest } from '../questions.ts'
-import { analyzeBundleInstall, type BundleContentForInstall } from './install-facts.ts'
+import type { LookupResults, ImageLookupResult, LookupRequest } from '../lookups.ts'
+import { analyzeBundleInstall, type BundleContentForInstall } from './install-analysis.ts'
 import {
   evaluateInstall,
   getOpmValidationResult,
@@ -369,9 +369,7 @@ function areFindingsOnSameLine({ at, related = [] }: Finding, other: Finding): b
   )
 }
 
-function* mergePendingLookups(
-  unanswered: readonly PendingLookup[],
-): Generator<PendingLookup> {
+function* mergePendingLookups(unanswered: readonly PendingLookup[]): Generator<PendingLookup> {
   for (const [, same] of Map.groupBy(unanswered, ({ question, reason }) => `${question}\n${reason}`)) {
     const [first] = same
     if (first) yield { ...first, retryAfter: Math.min(...same.map(({ retryAfter }) => retryAfter)) }

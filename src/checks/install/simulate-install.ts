@@ -19,7 +19,7 @@ import {
   type BundleContentForInstall,
   type InstallSimulationDependencies,
   getRenderedBundleManifests,
-} from './install-facts.ts'
+} from './install-analysis.ts'
 import { CatalogUnderTest, type ChannelInstallResolution } from './resolutions.ts'
 import {
   createBundleContentSteps,

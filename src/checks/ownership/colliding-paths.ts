@@ -1,7 +1,7 @@
 // Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
 // other.
 import { createFinding } from '@catalog-bot/findings/rule'
-import { createPathListFilter, findLowerBound } from '../../pull-request/incremental-list.ts'
+import { createPathListFilter, findLowerBound } from '../../pull-request/incremental-path-list.ts'
 import type { CheckInput } from '../check.ts'
 import { confusableNameRule } from './rules.ts'
 

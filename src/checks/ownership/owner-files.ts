@@ -2,7 +2,7 @@
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
 import { iterateAncestorDirectories } from '../../pull-request/layout/layout.ts'
-import { createPathListFilter, hasPath } from '../../pull-request/incremental-list.ts'
+import { createPathListFilter, hasPath } from '../../pull-request/incremental-path-list.ts'
 import { configYamlPath } from './sources/owner-source.ts'
 import { ownersAliasesPath, ownersFileName } from './sources/owners-file.ts'
 import { findDeclaredPackages } from './declared-packages.ts'

@@ -3,7 +3,7 @@ import { memoizeOnce, memoizePerObject, memoizeLastResult } from '@catalog-bot/f
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PullRequestChange } from '../../pull-request/change.ts'
-import { hasPath } from '../../pull-request/incremental-list.ts'
+import { hasPath } from '../../pull-request/incremental-path-list.ts'
 import { OwnershipResolver } from './authority.ts'
 import { computeApprovalCoverage, type ApprovalCoverage } from './approvals.ts'
 import {

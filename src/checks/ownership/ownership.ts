@@ -5,10 +5,10 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome, MergeUnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
-import { toLookupKey, type LookupResults, type LookupRequest } from '../questions.ts'
+import { toLookupKey, type LookupResults, type LookupRequest } from '../lookups.ts'
 import { findChangesRequestedReviews } from './approvals.ts'
 import type { OwnershipResolver } from './authority.ts'
-import { ApprovalEvaluator, type ApprovalStatus } from './consent.ts'
+import { ApprovalEvaluator, type ApprovalStatus } from './approval-status.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import {
   PrincipalMatcher,

@@ -4,7 +4,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type UserId, toUserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
-import type { LookupResults, InconclusiveLookupResult } from '../questions.ts'
+import type { LookupResults, InconclusiveLookupResult } from '../lookups.ts'
 import type { GitHubAccount } from '../../pull-request/snapshot.ts'
 
 export type Principal =
@@ -151,7 +151,10 @@ export class PrincipalMatcher {
   }
 }
 
-function createUnknownPermissionResult(question: string, answer: InconclusiveLookupResult): PermissionCheckResult {
+function createUnknownPermissionResult(
+  question: string,
+  answer: InconclusiveLookupResult,
+): PermissionCheckResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }
 

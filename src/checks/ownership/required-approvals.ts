@@ -6,7 +6,7 @@ import {
   hasBundleManifests,
 } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import { createDistinctKeyCollector, hasPathInDirectory } from '../../pull-request/incremental-list.ts'
+import { createDistinctKeyCollector, hasPathInDirectory } from '../../pull-request/incremental-path-list.ts'
 import type { PackageChange, CompositeListFileChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'

@@ -123,7 +123,11 @@ export const unconfirmedPush = defineOwnershipRule<{
   }),
 })
 
-export const newPackageRule = defineOwnershipRule<{ path: string; package: string; unblock: readonly string[] }>({
+export const newPackageRule = defineOwnershipRule<{
+  path: string
+  package: string
+  unblock: readonly string[]
+}>({
   id: 'new-package',
   severity: 'warning',
   title: 'A maintainer approves a new package and its first owners',

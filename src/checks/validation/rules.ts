@@ -1,6 +1,10 @@
 // Every rule of our own that searches a catalog. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { CatalogRule } from './catalog-rule.ts'
-import { bundleImageNotRelatedRule, duplicateRelatedImageRule, relatedImageEmptyRule } from './rules/bundle-images.ts'
+import {
+  bundleImageNotRelatedRule,
+  duplicateRelatedImageRule,
+  relatedImageEmptyRule,
+} from './rules/bundle-images.ts'
 import {
   iconMismatchRule,
   mixedMetadataFormatsRule,

@@ -15,9 +15,9 @@ import {
   validateBundleDirectories,
   listAutoMergeBlockReasons,
 } from '../bundles/validate-bundle-directories.ts'
-import { validatePostReleaseCatalogs } from '../bundles/validate-projected-catalogs.ts'
+import { validatePostReleaseCatalogs } from '../bundles/validate-post-release-catalogs.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
-import type { LookupResults } from '../questions.ts'
+import type { LookupResults } from '../lookups.ts'
 import { alwaysEnabledRuleIds, runCatalogRules, dropFindingsOnPublishedBundles } from './validate-fully.ts'
 import { applyRuleSettings, unknownOpmReleaseRule } from './rule-settings.ts'
 import { listTemplateImageLookups, evaluateTemplates } from './templates/templates.ts'

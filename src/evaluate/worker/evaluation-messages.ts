@@ -1,10 +1,10 @@
 // Messages between the App and an evaluation process: plain values that can be copied.
-import type { LookupRequest } from '../../checks/questions.ts'
+import type { LookupRequest } from '../../checks/lookups.ts'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { CommandDecision } from '../../policy/commands.ts'
 import type { VerdictInput } from '../../policy/decide.ts'
 import type { GitErrorResponse } from '../../adapters/git/git-error.ts'
-import type { PullChangeFingerprint, PullHistoryStore } from '../../ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../../ports/pull-history.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { EvaluationReport } from '../../report/evaluation-report.ts'

@@ -1,10 +1,10 @@
 // The process that evaluates pull requests. It isolates untrusted bytes from the process that answers deliveries, holds
 // no secret, and asks the App for everything but git.
 import type { OpenPullSummary } from '../../ports/forge.ts'
-import type { PullHistoryStore } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
-import { createContentAddressedCache } from '../../catalogs/facts-cache.ts'
+import { createContentAddressedCache } from '../../catalogs/parsed-file-cache.ts'
 import {
   serveWorkerRequests,
   type ParentProcessRequestSender,
@@ -12,7 +12,7 @@ import {
 } from '../../adapters/workers/answer-orders.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../evaluate.ts'
-import type { LookupResult } from '../../catalogs/gather-answers.ts'
+import type { LookupResult } from '../../catalogs/gather-lookup-results.ts'
 import { createCatalogFileReaderPool, ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
 import {
   workerPullHistoryMethods,

@@ -3,7 +3,7 @@
 // overrides detection and is not verified.
 import type { Config } from '../../config/config.ts'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { createPathListFilter } from '../incremental-list.ts'
+import { createPathListFilter } from '../incremental-path-list.ts'
 import {
   isPathUnderDirectory,
   type CatalogRoot,

@@ -1,5 +1,5 @@
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { findLowerBound } from '../incremental-list.ts'
+import { findLowerBound } from '../incremental-path-list.ts'
 
 const versionNamePattern = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
 

@@ -3,7 +3,7 @@
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { pathPlaceholderPattern, type TemplateConfig } from '../../config/catalog-sources.ts'
-import { createPathListFilter, hasPathInDirectory, findPathsInDirectory } from '../incremental-list.ts'
+import { createPathListFilter, hasPathInDirectory, findPathsInDirectory } from '../incremental-path-list.ts'
 import { isPathUnderDirectory, type RepositoryLayout } from './layout.ts'
 
 const templateFolderNames = new Set(['catalog-templates', 'catalog-template', 'veneer', 'templates'])

@@ -9,7 +9,7 @@ import {
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
-import type { PackageSettingsFile } from '../../checks/bundles/projected-catalog.ts'
+import type { PackageSettingsFile } from '../../checks/bundles/post-release-catalog.ts'
 import {
   isSafePathSegment,
   isPrintableAsciiName,

@@ -10,7 +10,7 @@ import {
   getEventMetricLabel,
   createPullJob,
   parsePushFromDelivery,
-} from './jobs-of-delivery.ts'
+} from './webhook-jobs.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 
 /** GitHub caps payloads at 25 MB. */

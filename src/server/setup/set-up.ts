@@ -23,7 +23,7 @@ import { chooseMergeStrategy } from '../../policy/choose-merge-strategy.ts'
 import { buildRecommendedRulesets } from '../../policy/merge-advice.ts'
 import { createGitHubForge } from '../../adapters/github/forge.ts'
 import type { GitHubApp, InstalledRepository } from '../../adapters/github/github-app.ts'
-import { readRepositoryFile } from '../../adapters/github/answer-question.ts'
+import { readRepositoryFile } from '../../adapters/github/forge-lookup.ts'
 
 /** Each costs several requests. */
 const maxDescribedRepositories = 12

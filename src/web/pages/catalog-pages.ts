@@ -1,7 +1,7 @@
 // `/r/O/R/catalog` and `/r/O/R/catalog/C`: a repository's catalogs, their packages, and a search.
 import type { PackageSummary, RecordedCatalog } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { CatalogTotals } from '../../ports/page-records.ts'
+import type { CatalogTotals } from '../../ports/status-page-store.ts'
 import { emptyHtml, htmlTemplate, type Html } from '../html.ts'
 import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import { renderCompareForm } from './compare-page.ts'

@@ -1,5 +1,5 @@
 // `/r/O/R/operations`: what is broken, how fast pull requests are merged, GitHub's limits, and published images.
-import type { DailyPullTimes } from '../../ports/page-records.ts'
+import type { DailyPullTimes } from '../../ports/status-page-store.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { formatOperationsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import { htmlTemplate, type Html } from '../html.ts'

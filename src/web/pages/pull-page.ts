@@ -1,7 +1,7 @@
 // `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
-import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/page-records.ts'
+import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/status-page-store.ts'
 import { htmlTemplate, emptyHtml, renderSourceLine, wrapSvgAsHtml, type Html } from '../html.ts'
 import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/urls.ts'
 import {

@@ -4,7 +4,7 @@ import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
-import type { VerdictReasonView } from '../../ports/page-records.ts'
+import type { VerdictReasonView } from '../../ports/status-page-store.ts'
 import { htmlTemplate, emptyHtml, type Html, convertHtmlToString } from '../html.ts'
 import { formatMergedPullsPageUrl, formatPullPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
-import type { StatusPageStore } from '../../ports/page-records.ts'
+import type { StatusPageStore } from '../../ports/status-page-store.ts'
 
 /** Beyond these, pages do not update until they are reloaded. */
 const maxStreams = { total: 500, perClient: 12 } as const

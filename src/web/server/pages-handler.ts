@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { LruMap } from '../../adapters/lru-map.ts'
 import { createOAuthClient } from '../../adapters/github/oauth-client.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { RecordedRepository } from '../../ports/page-records.ts'
+import type { RecordedRepository } from '../../ports/status-page-store.ts'
 import type { Store } from '../../ports/store.ts'
 import {
   isCanonicalUrlPath,

@@ -2,7 +2,7 @@
 import { compareRecordedPackages } from '../../pull-request/compare-recorded-packages.ts'
 import type { RecordedPackage } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { StatusPageStore } from '../../ports/page-records.ts'
+import type { StatusPageStore } from '../../ports/status-page-store.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { readScanState } from '../../image-scan/scan-state.ts'
 import type {

@@ -5,7 +5,7 @@ import { readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 import { findActiveFreezes, formatFreeze } from '../../policy/merge-freeze.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
-import type { RecordedRepository, StatusPageStore } from '../../ports/page-records.ts'
+import type { RecordedRepository, StatusPageStore } from '../../ports/status-page-store.ts'
 import type { StateStore } from '../../ports/state.ts'
 import {
   parsePublicationId,

@@ -21,8 +21,8 @@ import type {
   StatusPageStore,
   PullRecord,
   VerdictRecord,
-} from '../../ports/page-records.ts'
-import type { PullHistoryStore } from '../../ports/pull-memory.ts'
+} from '../../ports/status-page-store.ts'
+import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { formatPullUrl, type PullUrlParts } from '../../report/urls.ts'
 import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'

@@ -2,7 +2,7 @@ import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapsho
 import { formatFreezeAuthor, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeIntent, MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
-import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
+import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/status-page-store.ts'
 import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
 import type { PullDisplayState } from '../pages/page-elements.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'

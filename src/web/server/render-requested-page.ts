@@ -2,7 +2,11 @@
 // access.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { allRules } from '../../checks/all-rules.ts'
-import type { RecordedRepository, StatusPageStore, DailyPullCountByRule } from '../../ports/page-records.ts'
+import type {
+  RecordedRepository,
+  StatusPageStore,
+  DailyPullCountByRule,
+} from '../../ports/status-page-store.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
 import { renderCatalogPage, renderCatalogsPage } from '../pages/catalog-pages.ts'

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
-import type { RecordedRepository } from '../../ports/page-records.ts'
+import type { RecordedRepository } from '../../ports/status-page-store.ts'
 import type { StatusPageAccess } from '../../jobs/settings.ts'
 import type { WebSession } from './sign-in.ts'
 

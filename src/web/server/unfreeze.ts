@@ -7,7 +7,7 @@ import {
   toLookupKey,
   type LookupResultByKind,
   type LookupRequest,
-} from '../../checks/questions.ts'
+} from '../../checks/lookups.ts'
 import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
 import { OwnershipResolver } from '../../checks/ownership/authority.ts'
 import {
@@ -22,8 +22,8 @@ import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { Forge, ForgeLookupRequest } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
-import type { RecordedRepository } from '../../ports/page-records.ts'
-import type { PullHistoryStore } from '../../ports/pull-memory.ts'
+import type { RecordedRepository } from '../../ports/status-page-store.ts'
+import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 
 export interface UnfreezeRequest {

@@ -260,7 +260,11 @@ describe('a mirror on disk', () => {
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
     writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
-    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: provideNoCredentials })
+    gitMirror = await openGitMirror({
+      directory,
+      url: originRepository.url,
+      credential: provideNoCredentials,
+    })
     expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
     originRepository.branch('main', originRepository.commit({ x: '9' }))
     await gitMirror.fetch('main')
@@ -282,7 +286,11 @@ describe('a mirror on disk', () => {
       const bytes = readFileSync(join(packs, name))
       writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
     }
-    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: provideNoCredentials })
+    gitMirror = await openGitMirror({
+      directory,
+      url: originRepository.url,
+      credential: provideNoCredentials,
+    })
     await expect(gitMirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
     await gitMirror.fetch('main')
     expect(await gitMirror.treeOf(tip)).toBe(originRepository.tree(tip))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import type { ImageLookupResult } from '../../../src/checks/questions.ts'
+import type { ImageLookupResult } from '../../../src/checks/lookups.ts'
 import { createCachedRegistry, limitRegistryQueries } from '../../../src/adapters/registry/cached-registry.ts'
 import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
 import { createManualClock } from './manual-clock.ts'

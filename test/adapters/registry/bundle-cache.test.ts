@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import type { BundleInstallAnalysis } from '../../../src/checks/install/install-facts.ts'
-import type { BundleImageLookupResult } from '../../../src/checks/questions.ts'
+import type { BundleInstallAnalysis } from '../../../src/checks/install/install-analysis.ts'
+import type { BundleImageLookupResult } from '../../../src/checks/lookups.ts'
 import {
   CachedBundleReaders,
   defaultBundlePullLimits,
@@ -71,7 +71,10 @@ test('one pull provides the bundle and its install facts, and both are cached se
     bundleOf(createBundleImageReference(1)),
     installOf(createBundleImageReference(1)),
   ])
-  expect(both).toEqual([createBundleImageLookupResult(), { kind: 'bundle', digest: 'x', findings: [], install }])
+  expect(both).toEqual([
+    createBundleImageLookupResult(),
+    { kind: 'bundle', digest: 'x', findings: [], install },
+  ])
   expect(await bundles().forEvaluation().readInstall(createBundleImageReference(1))).toEqual(both[1])
   expect(await bundles().forEvaluation().readBundle(createBundleImageReference(1))).toEqual(both[0])
   expect(pulled).toEqual([createBundleImageReference(1)])

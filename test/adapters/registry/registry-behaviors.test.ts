@@ -17,7 +17,7 @@ import {
   type RegistryClientOptions,
 } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
-import { defaultRetryPolicy } from '../../../src/adapters/registry/retrying-exchange.ts'
+import { defaultRetryPolicy } from '../../../src/adapters/registry/retrying-request.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
   sendRegistryError,

@@ -8,7 +8,7 @@ import { type Database, StoreError } from '../../../src/adapters/store/database.
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
-import { testStoreContract } from './contract.ts'
+import { testStoreContract } from './store-contract.ts'
 import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
 import { copyPreparedStore } from './prepared-store.ts'
 import { realTimeClock, createPushDelivery, createPullJob, waitUntil } from './sample-records.ts'

@@ -1,4 +1,4 @@
-// What every store must do with freezes and parked pull requests. Run by contract.ts.
+// What every store must do with freezes and parked pull requests. Run by store-contract.ts.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import type { FreezeAuthor, FreezeRequest } from '../../../src/policy/merge-freeze.ts'

@@ -1,10 +1,10 @@
-// What every store must keep for the web pages. Run by contract.ts.
+// What every store must keep for the web pages. Run by store-contract.ts.
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import { emptyPublicationState, publicationStateNamespace } from '../../../src/publish/publication-state.ts'
 import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../../src/pull-request/snapshot.ts'
-import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
+import type { EvaluationRecord } from '../../../src/ports/status-page-store.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { createPullJob, createRepositoryName } from './sample-records.ts'
 

@@ -5,7 +5,7 @@ import { openServerDatabase } from '../../../src/adapters/store/server-database.
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
-import { testStoreContract } from './contract.ts'
+import { testStoreContract } from './store-contract.ts'
 import { runSqlQuery, startPostgres } from './postgres-server.ts'
 import {
   createCacheNamespace,

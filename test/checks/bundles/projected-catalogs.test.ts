@@ -3,11 +3,11 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { defaultOpmRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
-import { validatePostReleaseCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
+import { validatePostReleaseCatalogs } from '../../../src/checks/bundles/validate-post-release-catalogs.ts'
 import {
   createBundleImageNameFormatter,
   formatPlaceholderImage,
-} from '../../../src/checks/bundles/projected-catalog.ts'
+} from '../../../src/checks/bundles/post-release-catalog.ts'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { readPostReleaseCatalogs } from '../../../src/evaluate/read-check-input.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'

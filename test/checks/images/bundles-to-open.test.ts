@@ -10,7 +10,7 @@ import {
   type LookupResults,
   type BundleImageLookupResult,
   type ImageLookupResult,
-} from '../../../src/checks/questions.ts'
+} from '../../../src/checks/lookups.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 
@@ -106,7 +106,9 @@ const listRequestedBundleImages = (given: CheckInput) =>
   imagesCheck
     .ask(given, { get: () => successfulImageLookup as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const createBundleImageLookupResult = (content: Partial<BundleContentFields> = {}): BundleImageLookupResult => ({
+const createBundleImageLookupResult = (
+  content: Partial<BundleContentFields> = {},
+): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: 'x',
   content: { ...bundleContent, ...content },
@@ -314,7 +316,11 @@ describe('which bundles are opened', () => {
     ])
     const outcome = imagesCheck.judge(
       given,
-      createSampleLookupResults(createBundleImageLookupResult({ name: 'bar.v1' }), successfulImageLookup, tag),
+      createSampleLookupResults(
+        createBundleImageLookupResult({ name: 'bar.v1' }),
+        successfulImageLookup,
+        tag,
+      ),
     )
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
@@ -334,7 +340,10 @@ describe('which bundles are opened', () => {
       { kind: 'bundle', reference: bundleImageReference },
     ])
     expect(
-      imagesCheck.judge(given, createSampleLookupResults(createBundleImageLookupResult({ relatedImages: [] }))),
+      imagesCheck.judge(
+        given,
+        createSampleLookupResults(createBundleImageLookupResult({ relatedImages: [] })),
+      ),
     ).toMatchObject({
       findings: [],
       unanswered: [],
@@ -438,7 +447,9 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
     ],
     ['never asked', undefined],
-    ...images.slice(1).map((one) => [one.kind, one as BundleImageLookupResult] as [string, BundleImageLookupResult]),
+    ...images
+      .slice(1)
+      .map((one) => [one.kind, one as BundleImageLookupResult] as [string, BundleImageLookupResult]),
   ]
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
@@ -448,10 +459,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
         new Map<string, ImageLookupResult | BundleImageLookupResult>([
           ...given.change.references.map(
             (one) =>
-              [
-                toLookupKey({ kind: 'image', reference: one.reference }),
-                successfulImageLookup,
-              ] as const,
+              [toLookupKey({ kind: 'image', reference: one.reference }), successfulImageLookup] as const,
           ),
           [toLookupKey({ kind: 'image', reference: bundleImageReference }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),

@@ -5,11 +5,7 @@ import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { findDefinedRules } from '../../../scripts/rule-lists.ts'
 import * as imageRules from '../../../src/checks/images/rules.ts'
-import {
-  createLookupResults,
-  toLookupKey,
-  type ImageLookupResult,
-} from '../../../src/checks/questions.ts'
+import { createLookupResults, toLookupKey, type ImageLookupResult } from '../../../src/checks/lookups.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
@@ -283,7 +279,10 @@ describe('the rules', () => {
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
-    imagesCheck.ask(createImagesCheckInput([pinnedImageReference], { platforms }), createImageCheckLookupResults())
+    imagesCheck.ask(
+      createImagesCheckInput([pinnedImageReference], { platforms }),
+      createImageCheckLookupResults(),
+    )
   expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImageReference }])
   expect(listPlatformQueries(['linux/arm64'])).toEqual([
     { kind: 'image', reference: pinnedImageReference, platforms: true },

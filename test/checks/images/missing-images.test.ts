@@ -8,7 +8,7 @@ import {
   type ImageScanFailureState,
   type ImageScanResult,
 } from '../../../src/checks/images/missing-images.ts'
-import type { ImageLookupResult } from '../../../src/checks/questions.ts'
+import type { ImageLookupResult } from '../../../src/checks/lookups.ts'
 
 const msPerHour = 3600_000
 const missingImageScanResult: ImageScanResult = {

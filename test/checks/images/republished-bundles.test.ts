@@ -10,7 +10,7 @@ import {
   toLookupKey,
   type LookupResults,
   type ImageLookupResult,
-} from '../../../src/checks/questions.ts'
+} from '../../../src/checks/lookups.ts'
 
 const firstDigestSuffix = `@sha256:${'1'.repeat(64)}`
 const secondDigestSuffix = `@sha256:${'2'.repeat(64)}`
@@ -39,10 +39,7 @@ function createCatalogChange(
 function createImageTagLookupResults(tags: Readonly<Record<string, ImageLookupResult>> = {}): LookupResults {
   return createLookupResults(
     new Map(
-      Object.entries(tags).map(([reference, answer]) => [
-        toLookupKey({ kind: 'image', reference }),
-        answer,
-      ]),
+      Object.entries(tags).map(([reference, answer]) => [toLookupKey({ kind: 'image', reference }), answer]),
     ),
   )
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
-import { analyzeBundleInstall } from '../../../src/checks/install/install-facts.ts'
+import { analyzeBundleInstall } from '../../../src/checks/install/install-analysis.ts'
 import { type ChannelInstallResult, summarizeInstall } from '../../../src/checks/install/install-report.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
@@ -12,7 +12,7 @@ import {
   toLookupKey,
   type LookupResultByKind,
   type LookupRequest,
-} from '../../../src/checks/questions.ts'
+} from '../../../src/checks/lookups.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 import { describeSimulatedInstalls } from '../../../src/report/check-runs.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'

@@ -2,7 +2,7 @@
 import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
-import { createInstalledOperatorFromCsv } from '../../../src/checks/install/resolve/operator-facts.ts'
+import { createInstalledOperatorFromCsv } from '../../../src/checks/install/resolve/operator-properties.ts'
 import {
   resolveNamespace,
   type ResolverNamespace,

@@ -6,7 +6,7 @@ import {
   type BundleContentForInstall,
   unpackBundle,
   computeUnpackConfigMapName,
-} from '../../../src/checks/install/install-facts.ts'
+} from '../../../src/checks/install/install-analysis.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import type { CatalogServerObservation } from '../../../src/checks/install/running-catalog.ts'
 import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'

@@ -1,7 +1,7 @@
 // An approval is for the effect that the change had when it was given. From snapshots to verdicts, with real Git and a
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toPullChangeFingerprint } from '../../../src/evaluate/answer-check-questions.ts'
+import { toPullChangeFingerprint } from '../../../src/evaluate/resolve-check-lookups.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
@@ -13,7 +13,7 @@ import {
 } from '../../../src/checks/ownership/approvals.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
-import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'

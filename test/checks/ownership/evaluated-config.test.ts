@@ -5,9 +5,9 @@ import { toPullNumber, toUserId, type UserId } from '../../../src/pull-request/i
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { formatMergeMessage } from '../../../src/report/merge-message.ts'
-import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../../src/ports/pull-history.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
-import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 

@@ -6,10 +6,10 @@ import { createCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.t
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
-import { createLookupResults } from '../../../src/checks/questions.ts'
+import { createLookupResults } from '../../../src/checks/lookups.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
 import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
-import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
@@ -118,7 +118,9 @@ describe('the same change', () => {
     const first = looks.count
     expect(first).toBeGreaterThan(0)
     const role = (name: 'read' | 'admin') =>
-      createLookupResults(new Map([[`role ${input.snapshot.author?.id ?? ''}`, { kind: 'role', role: name }]]))
+      createLookupResults(
+        new Map([[`role ${input.snapshot.author?.id ?? ''}`, { kind: 'role', role: name }]]),
+      )
     ownershipCheck.ask(input, role('read'))
     ownershipCheck.judge(input, role('admin'))
     const approval = {

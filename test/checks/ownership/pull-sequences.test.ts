@@ -23,7 +23,7 @@ import {
   createVerdictInput,
   createTestPullSnapshot,
   createOutcomesForAllChecks,
-} from '../../policy/gate-builders.ts'
+} from '../../policy/verdict-inputs.ts'
 import { evaluateOwnershipInput, FakeGitHubAccounts } from './ownership-scenario.ts'
 
 const userNames = ['ann', 'amy', 'bob', 'max', 'eve', 'mal'] as const

@@ -13,7 +13,7 @@ import { computePackageNameSkeleton, isPackageName } from '../../../src/checks/o
 import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../../../src/checks/ownership/principals.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import { findSharedPath } from '../../shared-data.ts'
 import { readCatalog } from './read-catalog-text.ts'
 import { evaluateOwnershipInput, FakeGitHubAccounts } from './ownership-scenario.ts'

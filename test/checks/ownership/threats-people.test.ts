@@ -8,10 +8,10 @@ import {
   createApprovalsFromReviews,
   findLatestReviewOfEachUser,
 } from '../../../src/checks/ownership/approvals.ts'
-import { createLookupResults, toLookupKey } from '../../../src/checks/questions.ts'
+import { createLookupResults, toLookupKey } from '../../../src/checks/lookups.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { renderPullReport } from '../../../src/report/report.ts'
-import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {

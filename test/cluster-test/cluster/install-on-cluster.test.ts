@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   analyzeBundleInstall,
   type BundleContentForInstall,
-} from '../../../src/checks/install/install-facts.ts'
+} from '../../../src/checks/install/install-analysis.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import { planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'

@@ -7,12 +7,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selectClusterStories } from './real/choose-stories.ts'
-import { createAssertionRecorder } from './real/claims.ts'
+import { createAssertionRecorder } from './real/assertions.ts'
 import { runOlmV0Stories } from './real/olm-v0.ts'
 import { runOlmV1Stories } from './real/olm-v1.ts'
 import { runNewerOlmV1Stories } from './real/newer-olm-v1.ts'
 import { runRukPakStories } from './real/rukpak.ts'
-import { runRbacStories } from './real/rights.ts'
+import { runRbacStories } from './real/rbac.ts'
 import {
   runStoriesOnControlPlane,
   publishClusterTestImages,

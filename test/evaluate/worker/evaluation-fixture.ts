@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import { createOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {

@@ -9,11 +9,8 @@ import {
   webhookDeliveryPath,
   hasValidSignature,
 } from '../../../src/server/edge/deliveries.ts'
-import {
-  parsePassingCommitStatus,
-  mapWebhookDeliveryToJobs,
-} from '../../../src/server/edge/jobs-of-delivery.ts'
-import type { RecordedHeadPush } from '../../../src/ports/pull-memory.ts'
+import { parsePassingCommitStatus, mapWebhookDeliveryToJobs } from '../../../src/server/edge/webhook-jobs.ts'
+import type { RecordedHeadPush } from '../../../src/ports/pull-history.ts'
 import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
 
 const webhookSecret = 'the current secret of the tests'

@@ -1,6 +1,6 @@
 // A queue that ends with its process: what runs, in which order, and what is left for the next run. Uses a test clock.
 import { describe, expect, test } from '@jest/globals'
-import { createSweepOnceJobQueue } from '../../../src/server/once/sweep-once.ts'
+import { createSweepOnceJobQueue } from '../../../src/server/sweep-once/sweep-once.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Job } from '../../../src/ports/jobs.ts'

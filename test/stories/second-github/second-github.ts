@@ -1,4 +1,4 @@
-// emulate as the GitHub for the bot: one address for the REST routes, git, and webhooks. gaps.ts fills each named gap
+// emulate as the GitHub for the bot: one address for the REST routes, git, and webhooks. emulator-workarounds.ts fills each named gap
 // of emulate on the way; everything else is emulate's own response.
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -7,7 +7,11 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
 import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
-import { createEmulatorWorkarounds, type EmulatorWorkaround, type EmulatorWorkaroundContext } from './gaps.ts'
+import {
+  createEmulatorWorkarounds,
+  type EmulatorWorkaround,
+  type EmulatorWorkaroundContext,
+} from './emulator-workarounds.ts'
 import { createGitBackend, type AuthenticatedRequestSender, type GitBackend } from './served-git.ts'
 
 export interface RecordedGitHubRequest {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pull-request/ids.ts'
 import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
-import { createParsedCatalogFileCache } from '../../../src/catalogs/facts-cache.ts'
+import { createParsedCatalogFileCache } from '../../../src/catalogs/parsed-file-cache.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
 import { drawPackageDiff } from '../../../packages/fbc/src/graph/drawing.ts'
 import { buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
@@ -11,7 +11,7 @@ import { toFindingIdentityKey } from '../../../src/report/report-options.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 import { formatIsoTime } from '../../../packages/findings/src/printable.ts'
 import type { PullVerdict, VerdictKind } from '../../../src/policy/verdict.ts'
-import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
+import type { EvaluationRecord } from '../../../src/ports/status-page-store.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import {
   publicationStateNamespace,

@@ -125,6 +125,8 @@ function createRenderRejectionFindings(
   return rejections
     .filter(({ reportedByRule, isAboutOptions }) => reportedByRule === undefined && isAboutOptions !== true)
     .map(({ message, at: location }) =>
-      createFinding(refusedByOlmV1Rule, location && locate(location.file, location.path), { reason: message }),
+      createFinding(refusedByOlmV1Rule, location && locate(location.file, location.path), {
+        reason: message,
+      }),
     )
 }

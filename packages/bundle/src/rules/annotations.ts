@@ -57,7 +57,10 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: string }, BundleRuleInputAndHit>({
+export const misspeltAnnotationRule = defineBundleRule<
+  { found: string; wanted: string },
+  BundleRuleInputAndHit
+>({
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',

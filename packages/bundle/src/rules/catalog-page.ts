@@ -88,7 +88,10 @@ export const missingCsvFieldRule = defineBundleRule<{ field: string }, BundleRul
   },
 })
 
-export const incompleteMaintainerRule = defineBundleRule<{ name: string; email: string }, BundleRuleInputAndHit>({
+export const incompleteMaintainerRule = defineBundleRule<
+  { name: string; email: string },
+  BundleRuleInputAndHit
+>({
   id: 'incomplete-maintainer',
   severity: 'error',
   suite: 'operatorhub',

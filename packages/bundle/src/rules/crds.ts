@@ -29,35 +29,37 @@ export const managesCrdsRule = defineBundleRule<{ account: string }, BundleRuleI
   },
 })
 
-export const unservedOwnedCrdRule = defineBundleRule<{ crd: string; version: string }, BundleRuleInputAndHit>({
-  id: 'unserved-owned-crd',
-  severity: 'error',
-  title: 'CRDs serve the versions that the bundle owns',
-  format: ({ crd, version }) => ({
-    what: `the owned CRD ${crd} does not serve version ${version}`,
-    why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
-    fix: 'Serve the owned version in the CRD, or list a different version as owned.',
-  }),
-  *find({ csv, crds }) {
-    for (const [index, owned] of getListAtPath(
-      csv.data,
-      'spec',
-      'customresourcedefinitions',
-      'owned',
-    ).entries()) {
-      const [crd, version] = [getStringAtPath(owned, 'name'), getStringAtPath(owned, 'version')]
-      const found = crds
-        .filter(({ name }) => name === crd)
-        .flatMap(({ tree }) => {
-          const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
-          return versions?.kind === 'list' ? versions.items : []
-        })
-        .find((entry) => convertParsedValueToJson(getMapValue(entry, 'name')) === version)
-      if (found !== undefined && convertParsedValueToJson(getMapValue(found, 'served')) !== true)
-        yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
-    }
+export const unservedOwnedCrdRule = defineBundleRule<{ crd: string; version: string }, BundleRuleInputAndHit>(
+  {
+    id: 'unserved-owned-crd',
+    severity: 'error',
+    title: 'CRDs serve the versions that the bundle owns',
+    format: ({ crd, version }) => ({
+      what: `the owned CRD ${crd} does not serve version ${version}`,
+      why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
+      fix: 'Serve the owned version in the CRD, or list a different version as owned.',
+    }),
+    *find({ csv, crds }) {
+      for (const [index, owned] of getListAtPath(
+        csv.data,
+        'spec',
+        'customresourcedefinitions',
+        'owned',
+      ).entries()) {
+        const [crd, version] = [getStringAtPath(owned, 'name'), getStringAtPath(owned, 'version')]
+        const found = crds
+          .filter(({ name }) => name === crd)
+          .flatMap(({ tree }) => {
+            const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
+            return versions?.kind === 'list' ? versions.items : []
+          })
+          .find((entry) => convertParsedValueToJson(getMapValue(entry, 'name')) === version)
+        if (found !== undefined && convertParsedValueToJson(getMapValue(found, 'served')) !== true)
+          yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
+      }
+    },
   },
-})
+)
 
 export const undescribedCrdRule = defineBundleRule<{ crd: string }, BundleRuleInputAndHit>({
   id: 'undescribed-crd',

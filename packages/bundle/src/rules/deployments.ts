@@ -32,7 +32,10 @@ export const duplicateWebhookRule = defineBundleRule<{ webhook: string }, Bundle
   },
 })
 
-export const brokenWebhookRule = defineBundleRule<{ webhook: string; problem: string }, BundleRuleInputAndHit>({
+export const brokenWebhookRule = defineBundleRule<
+  { webhook: string; problem: string },
+  BundleRuleInputAndHit
+>({
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',

@@ -45,7 +45,10 @@ export const unknownCsvVersionRule = defineBundleRule<{ apiVersion: string }, Bu
   },
 })
 
-export const unparsableCsvVersionRule = defineBundleRule<{ field: string; text: string }, BundleRuleInputAndHit>({
+export const unparsableCsvVersionRule = defineBundleRule<
+  { field: string; text: string },
+  BundleRuleInputAndHit
+>({
   id: 'unparsable-csv-version',
   severity: 'error',
   title: "A bundle's version can be parsed",
@@ -80,7 +83,10 @@ export const noCsvVersionRule = defineBundleRule<Record<never, never>, BundleRul
   },
 })
 
-export const nameWithoutReleaseRule = defineBundleRule<{ name: string; wanted: string }, BundleRuleInputAndHit>({
+export const nameWithoutReleaseRule = defineBundleRule<
+  { name: string; wanted: string },
+  BundleRuleInputAndHit
+>({
   id: 'name-without-release',
   severity: 'error',
   title: 'If a bundle has a release, the bundle name includes the release',

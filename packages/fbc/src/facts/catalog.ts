@@ -24,7 +24,7 @@ export interface PackageBlob {
   readonly name: string
   readonly defaultChannel: string
   readonly description: string
-  /** Absent or empty icons are omitted. `bytes` is the decoded length; `looksLike` is from blob-facts.ts. */
+  /** Absent or empty icons are omitted. `bytes` is the decoded length; `looksLike` is from parse-blobs.ts. */
   readonly icon?: {
     readonly mediatype: string
     readonly bytes: number
@@ -116,7 +116,7 @@ export interface CustomSchemaBlob {
   readonly name: string
 }
 
-/** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxStrictDecodingProblemsPerFile` per file. */
+/** Something that opm ignores without an error. find-strict-decoding-problems.ts keeps at most `maxStrictDecodingProblemsPerFile` per file. */
 export type StrictDecodingProblem = {
   readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */

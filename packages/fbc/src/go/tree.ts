@@ -111,7 +111,7 @@ export interface StringValue extends TextSpan {
 export interface TextBlockCache {
   /** A Go type that the value fits without decoding (lazy-decoded.ts). */
   matchedType?: object | undefined
-  /** A shape for which the value has no oddities (find-leniencies.ts). */
+  /** A shape for which the value has no oddities (find-strict-decoding-problems.ts). */
   plain?: unknown
   property?: object | undefined
   /** The value as JSON of a Go type, and the function that wrote it (api-bundle.ts). */

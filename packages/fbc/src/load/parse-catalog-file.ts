@@ -6,7 +6,7 @@ import {
   type StrictDecodingProblem,
   type CustomSchemaBlob,
 } from '../facts/catalog.ts'
-import { findStrictDecodingProblems } from './find-leniencies.ts'
+import { findStrictDecodingProblems } from './find-strict-decoding-problems.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { type FindingRule, createFinding } from '@catalog-bot/findings/rule'
 import {
@@ -15,7 +15,7 @@ import {
   parseChannelBlob,
   parseDeprecationBlob,
   parsePackageBlob,
-} from './blob-facts.ts'
+} from './parse-blobs.ts'
 import type { DecodeProblem } from '../go/decode/decode.ts'
 import {
   type CatalogDocument,
@@ -50,7 +50,10 @@ export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
 }
 
 /** The file in all locations of the result is ''. */
-export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOptions = {}): ParsedCatalogFile {
+export function parseCatalogFile(
+  bytes: Uint8Array,
+  options: ParseCatalogFileOptions = {},
+): ParsedCatalogFile {
   return new CatalogFileParser(bytes, options).read()
 }
 
@@ -223,7 +226,11 @@ class CatalogFileParser {
   private addLeniencies({ meta, positions }: CatalogDocument): void {
     if (meta && this.options.forVerdict !== true)
       this.leniencies.push(
-        ...findStrictDecodingProblems(meta.value, positions, maxStrictDecodingProblemsPerFile - this.leniencies.length),
+        ...findStrictDecodingProblems(
+          meta.value,
+          positions,
+          maxStrictDecodingProblemsPerFile - this.leniencies.length,
+        ),
       )
   }
 

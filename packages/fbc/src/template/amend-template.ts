@@ -2,7 +2,7 @@
 // and returns an error unless the edited text parses to the expected values.
 import { type Json, isJsonObject, toPlainJson } from '../go/json/json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
-import { insertYamlAdditions } from './extend-text.ts'
+import { insertYamlAdditions } from './insert-yaml.ts'
 import { parseTemplateDocument, templateTextFormatters, areJsonValuesEqual } from './template-document.ts'
 
 export interface BundleReleaseInput {

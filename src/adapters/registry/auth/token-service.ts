@@ -3,7 +3,7 @@
 import type { Clock } from '../../../ports/clock.ts'
 import { type RegistryCredential, computeCredentialFingerprint } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import { parseRegistryErrorBody, toRegistryResponseError } from '../transport/reply-error.ts'
+import { parseRegistryErrorBody, toRegistryResponseError } from '../transport/response-error.ts'
 import type { TransportResponse, RegistryTransport } from '../transport/transport.ts'
 
 export interface RegistryTokenRequest {

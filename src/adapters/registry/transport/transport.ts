@@ -223,7 +223,9 @@ function parseRedirectUrl(location: string, base: URL): URL {
 
 const emptyResponseHeaders: TransportResponseHeaders = { get: () => undefined }
 
-function toResponseHeaders(map: Readonly<Record<string, string | string[] | undefined>>): TransportResponseHeaders {
+function toResponseHeaders(
+  map: Readonly<Record<string, string | string[] | undefined>>,
+): TransportResponseHeaders {
   return {
     get(name) {
       const value = Object.hasOwn(map, name) ? map[name] : undefined

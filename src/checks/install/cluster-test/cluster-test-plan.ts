@@ -3,7 +3,7 @@
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallTarget } from '../install-targets.ts'
 import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
-import type { BundleContentForInstall } from '../install-facts.ts'
+import type { BundleContentForInstall } from '../install-analysis.ts'
 import type { CatalogUnderTest, ChannelInstallResolution } from '../resolutions.ts'
 
 /** The cluster adapter adds the remaining values, such as the expiry and a random id. */

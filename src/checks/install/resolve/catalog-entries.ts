@@ -11,7 +11,7 @@ import {
   type ParsedOperatorProperties,
   type OperatorProperty,
 } from './operator-entry.ts'
-import { parseOperatorProperties } from './operator-facts.ts'
+import { parseOperatorProperties } from './operator-properties.ts'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 /**

@@ -1,7 +1,7 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
 import { type CatalogOperatorEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
-import { toInstalledOperatorEntry } from './operator-facts.ts'
+import { toInstalledOperatorEntry } from './operator-properties.ts'
 import {
   resolveNamespace,
   type CatalogSource,

@@ -16,7 +16,7 @@ import {
   type BundleContentForInstall,
   type InstallSimulationDependencies,
   computeUnpackConfigMapName,
-} from '../install-facts.ts'
+} from '../install-analysis.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
 
 export interface BundleWithInstallTargets {

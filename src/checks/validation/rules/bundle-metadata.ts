@@ -58,7 +58,11 @@ export const unsupportedKindRule = defineRule<{ bundle: string; kind: string; na
  * Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
  * unfinished.
  */
-export const mixedMetadataFormatsRule = defineRule<{ objects: string; metadata: string; withObjects: number }>({
+export const mixedMetadataFormatsRule = defineRule<{
+  objects: string
+  metadata: string
+  withObjects: number
+}>({
   id: 'mixed-metadata-formats',
   severity: 'warning',
   title: 'All bundles of a package use the same metadata format',

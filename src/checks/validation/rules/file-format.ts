@@ -3,33 +3,39 @@ import {
   getFieldShape,
   valueShapesByPropertyType,
   type KnownFieldShape,
-} from '@catalog-bot/fbc/load/find-leniencies'
+} from '@catalog-bot/fbc/load/find-strict-decoding-problems'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
-import { toStrictDecodingRuleHit, listStrictDecodingProblems, findEnclosingPropertyType } from '../view/catalog-view.ts'
+import {
+  toStrictDecodingRuleHit,
+  listStrictDecodingProblems,
+  findEnclosingPropertyType,
+} from '../view/catalog-view.ts'
 
 /** A field that is a typo away from one that opm knows. opm ignores it. */
-export const misspelledFieldRule = defineRule<{ path: string; field: string; known: string; schema: string }>({
-  id: 'misspelt-field',
-  severity: 'error',
-  title: 'Field names are spelled correctly',
-  format: ({ field, known, schema }) => ({
-    what: `${schema} has no field "${field}" (did you mean "${known}"?)`,
-    why: 'opm silently ignores unknown fields, so the value of this field has no effect.',
-    fix: `Rename the field to "${known}", or remove it.`,
-  }),
-  *find(catalog) {
-    for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
-      if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
-      const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
-      const type = findEnclosingPropertyType(catalog, leniency)
-      const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
-      if (known === undefined) continue
-      const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
-      yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data }
-    }
+export const misspelledFieldRule = defineRule<{ path: string; field: string; known: string; schema: string }>(
+  {
+    id: 'misspelt-field',
+    severity: 'error',
+    title: 'Field names are spelled correctly',
+    format: ({ field, known, schema }) => ({
+      what: `${schema} has no field "${field}" (did you mean "${known}"?)`,
+      why: 'opm silently ignores unknown fields, so the value of this field has no effect.',
+      fix: `Rename the field to "${known}", or remove it.`,
+    }),
+    *find(catalog) {
+      for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
+        if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
+        const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
+        const type = findEnclosingPropertyType(catalog, leniency)
+        const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
+        if (known === undefined) continue
+        const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
+        yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data }
+      }
+    },
   },
-})
+)
 
 /** A field that the format does not have and that resembles none of its fields. opm ignores it. */
 export const unknownFieldRule = defineRule<{

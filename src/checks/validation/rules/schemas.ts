@@ -1,4 +1,4 @@
-import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/find-leniencies'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/find-strict-decoding-problems'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import { isTemplateSchemaName } from './file-format.ts'

@@ -4,7 +4,12 @@ import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/r
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { bundleMetadataPropertyTypes, hasSameBundleFields } from '@catalog-bot/fbc/template/find-drift'
-import type { LookupResults, BundleImageLookupResult, ImageLookupResult, LookupRequest } from '../../questions.ts'
+import type {
+  LookupResults,
+  BundleImageLookupResult,
+  ImageLookupResult,
+  LookupRequest,
+} from '../../lookups.ts'
 import type { LoadedTemplateCatalogPair } from '../../../pull-request/layout/template-pairs.ts'
 
 export interface TemplateBundleLookupResult {
@@ -33,7 +38,12 @@ export function findTemplateBundle(image: string, answers: LookupResults): Templ
 
 function toTemplateBundleLookupResult(
   image: string,
-  { content, csv, findings, isRestricted = false }: Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>,
+  {
+    content,
+    csv,
+    findings,
+    isRestricted = false,
+  }: Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>,
 ): TemplateBundleLookupResult['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')

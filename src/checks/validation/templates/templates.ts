@@ -21,7 +21,7 @@ import {
 import type { Config } from '../../../config/config.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
-import type { LookupResults, LookupRequest } from '../../questions.ts'
+import type { LookupResults, LookupRequest } from '../../lookups.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
 import {
   findTemplateBundle,

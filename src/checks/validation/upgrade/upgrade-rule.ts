@@ -91,7 +91,9 @@ export function formatTruncatedNameList(names: readonly string[], limit = 8): st
 }
 
 // Cached, because every rule needs the same sides.
-const getPackageComparisonCache = memoizePerObject((change: CatalogChange) => new PackageComparisonCache(change))
+const getPackageComparisonCache = memoizePerObject(
+  (change: CatalogChange) => new PackageComparisonCache(change),
+)
 
 /** Scans both catalogs once for all touched packages. */
 class PackageComparisonCache {

@@ -28,10 +28,9 @@ interface ChannelEntrySkipRange {
   readonly range: VersionRange
 }
 
-type LocatedStrictDecodingProblem<Kind extends StrictDecodingProblem['kind'] = StrictDecodingProblem['kind']> = Extract<
-  StrictDecodingProblem,
-  { kind: Kind }
-> & { readonly file: string }
+type LocatedStrictDecodingProblem<
+  Kind extends StrictDecodingProblem['kind'] = StrictDecodingProblem['kind'],
+> = Extract<StrictDecodingProblem, { kind: Kind }> & { readonly file: string }
 
 export interface CatalogView {
   readonly catalog: Catalog
@@ -152,7 +151,10 @@ export function asJsonObject(value: Json | undefined): Readonly<Record<string, J
     : undefined
 }
 
-export function listStrictDecodingProblems<Kind extends StrictDecodingProblem['kind']>(view: CatalogView, kind: Kind) {
+export function listStrictDecodingProblems<Kind extends StrictDecodingProblem['kind']>(
+  view: CatalogView,
+  kind: Kind,
+) {
   return (view.catalog.oddities ?? []).filter(
     (leniency): leniency is LocatedStrictDecodingProblem<Kind> => leniency.kind === kind,
   )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseAuthChallenges } from '../../../../src/adapters/registry/auth/authorized-exchange.ts'
+import { parseAuthChallenges } from '../../../../src/adapters/registry/auth/authorized-request.ts'
 
 function parseChallengeHeaders(...headers: string[]) {
   return parseAuthChallenges(headers).map(({ scheme, parameters }) => [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createAdaptiveConcurrencyLimit } from '../../../../src/adapters/registry/retrying-exchange.ts'
+import { createAdaptiveConcurrencyLimit } from '../../../../src/adapters/registry/retrying-request.ts'
 import { createManualClock } from '../manual-clock.ts'
 
 describe('the window', () => {

@@ -9,7 +9,7 @@ import {
   toLookupKey,
   type BundleImageLookupResult,
   type ImageLookupResult,
-} from '../../../../src/checks/questions.ts'
+} from '../../../../src/checks/lookups.ts'
 import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
@@ -233,7 +233,11 @@ describe('a bundle that the base does not have', () => {
     ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
   })
   test('waits without a finding while the registry does not answer', () => {
-    const unknown: BundleImageLookupResult = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
+    const unknown: BundleImageLookupResult = {
+      kind: 'unknown',
+      reason: 'quay.io answered 503',
+      retryAfter: 60,
+    }
     expect(
       evaluateTemplate({ ...scenario, answers: { [createPinnedImageReference('b')]: unknown } }),
     ).toMatchObject({
@@ -280,8 +284,10 @@ describe('a bundle that the base does not have', () => {
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
     expect(
-      evaluateTemplate({ ...scenario, source: createBasicTemplate(channelBlobsAfterChange, ['Not An Image']) })
-        .what,
+      evaluateTemplate({
+        ...scenario,
+        source: createBasicTemplate(channelBlobsAfterChange, ['Not An Image']),
+      }).what,
     ).toContain('is not a valid image reference')
   })
   test('by tag is requested again if the change edits its blob', () => {
@@ -318,7 +324,11 @@ describe('a bundle that the base does not have', () => {
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
     const answers = {
-      [createPinnedImageReference('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageLookupResult,
+      [createPinnedImageReference('b')]: {
+        kind: 'bundle',
+        digest: '',
+        findings: [],
+      } as BundleImageLookupResult,
     }
     expect(evaluateTemplate({ ...scenario, answers }).what).toContain(
       'the image is not a bundle that opm can read',

@@ -26,7 +26,7 @@ import {
   renderClusterTestCatalog,
   type ClusterTestBundle,
 } from '../control-plane/cluster-test-bundles.ts'
-import type { AssertionRecorder } from './claims.ts'
+import type { AssertionRecorder } from './assertions.ts'
 
 /** The test images in a registry, and their files on this disk. */
 export interface ClusterTestImages {

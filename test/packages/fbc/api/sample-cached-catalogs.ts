@@ -242,7 +242,9 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
           { name: `stable`, entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
           { name: 'c'.repeat(90), entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
         ],
-        createBundleJson('1.0.0-alpha.1+build.5', [createCsvMetadataProperty({ description: 'd'.repeat(300) })]),
+        createBundleJson('1.0.0-alpha.1+build.5', [
+          createCsvMetadataProperty({ description: 'd'.repeat(300) }),
+        ]),
       ),
       'größe/catalog.json': [
         toJson({ schema: 'olm.package', name: 'bar', defaultChannel: 'ü' }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
 import type { Node, Scalar } from 'yaml'
-import { findStrictDecodingProblems } from '../../../../packages/fbc/src/load/find-leniencies.ts'
+import { findStrictDecodingProblems } from '../../../../packages/fbc/src/load/find-strict-decoding-problems.ts'
 import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 
 function findYamlStrictDecodingProblems(text: string, limit = 100) {
@@ -53,7 +53,10 @@ function findYamlStrictDecodingProblems(text: string, limit = 100) {
 }
 
 const formatStrictDecodingProblemPaths = (text: string) =>
-  findYamlStrictDecodingProblems(text).map((leniency) => [leniency.kind, 'path' in leniency ? leniency.path : ''])
+  findYamlStrictDecodingProblems(text).map((leniency) => [
+    leniency.kind,
+    'path' in leniency ? leniency.path : '',
+  ])
 
 describe('what opm passes over in silence', () => {
   test('a field that the format does not have is found at every level, whatever its case', () => {

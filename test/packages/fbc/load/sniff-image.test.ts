@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { sniffMediaType } from '../../../../packages/fbc/src/load/blob-facts.ts'
+import { sniffMediaType } from '../../../../packages/fbc/src/load/parse-blobs.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 

@@ -9,7 +9,7 @@ import {
   formatMapKeyAsGo,
   createUnsupportedMapKeyError,
   type NonStringKeysByMap,
-} from './json-limits.ts'
+} from './json-conversion.ts'
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './token.ts'
 import { type ResolvedScalar, formatScalarAsMapKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './cursor.ts'

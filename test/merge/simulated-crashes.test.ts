@@ -6,7 +6,7 @@ import { mergePull } from '../../src/merge/merge-pull.ts'
 import { removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { recoverMergesOnBranch } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './power-cut.ts'
+import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './simulated-crash.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture

@@ -1,5 +1,5 @@
 // Simulates a process that crashes after any step of a merge.
-import type { MergeOptions } from '../../src/merge/merge-options.ts'
+import type { MergeOptions } from '../../src/merge/merge-types.ts'
 
 export class SimulatedCrashError extends Error {}
 

@@ -4,7 +4,7 @@ import {
   readBundleUpgradeMetadata,
   type BundleUpgradeMetadata,
   type LocatedString,
-} from '../../../packages/bundle/src/bundle-upgrade-facts.ts'
+} from '../../../packages/bundle/src/bundle-upgrade-metadata.ts'
 
 const createBundleWithCsv = (
   csv: string,
@@ -43,7 +43,10 @@ describe('facts without positions', () => {
       'plain fields',
       createCsvYaml('  replaces: foo.v1.0.0\n  version: 2.0.0\n  skips:\n  - foo.v1.5.0\n  - "foo.v1.6.0"\n'),
     ],
-    ['fields of other types', createCsvYaml('  replaces: 1.0\n  version: 2\n  skips:\n  - 3\n  - yes\n  - null\n')],
+    [
+      'fields of other types',
+      createCsvYaml('  replaces: 1.0\n  version: 2\n  skips:\n  - 3\n  - yes\n  - null\n'),
+    ],
     ['a flow list', createCsvYaml('  skips: [foo.v1.5.0, foo.v1.6.0]\n')],
     ['an anchor', createCsvYaml('  replaces: &a foo.v1.0.0\n  skips:\n  - *a\n')],
     ['a duplicate key', createCsvYaml('  replaces: foo.v1.0.0\n  replaces: foo.v1.1.0\n')],
@@ -72,9 +75,12 @@ describe('facts without positions', () => {
 
   test('contain the name, replaces, skips, and package', () => {
     const messages = formatBundleUpgradeMetadata(
-      readBundleUpgradeMetadata(createBundleWithCsv(createCsvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
-        places: false,
-      }),
+      readBundleUpgradeMetadata(
+        createBundleWithCsv(createCsvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')),
+        {
+          places: false,
+        },
+      ),
     )
     expect(messages).toMatchObject({
       name: 'foo.v2.0.0',

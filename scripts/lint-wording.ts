@@ -8,7 +8,7 @@ import {
   replacementByRejectedNameWord,
   rejectedPhrases,
   rejectedFunctionPrefixes,
-} from './language-rules.ts'
+} from './wording-rules.ts'
 
 interface WordingProblem {
   readonly file: string

@@ -4,8 +4,8 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
-import type { PullHistoryStore } from '../ports/pull-memory.ts'
-import type { EvaluatedPullSnapshot } from './merge-options.ts'
+import type { PullHistoryStore } from '../ports/pull-history.ts'
+import type { EvaluatedPullSnapshot } from './merge-types.ts'
 
 type PullSnapshotReader = Pick<Forge, 'readSnapshot' | 'openPulls'>
 

@@ -3,7 +3,7 @@
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { BundleInstallAnalysis } from './install/install-facts.ts'
+import type { BundleInstallAnalysis } from './install/install-analysis.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { GitHubAccount } from '../pull-request/snapshot.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
@@ -95,7 +95,8 @@ export type GitHubUserLookupResult =
   | { readonly kind: 'person'; readonly person: GitHubAccount }
   | { readonly kind: 'nobody' }
   | InconclusiveLookupResult
-export type TeamMembershipLookupResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
+export type TeamMembershipLookupResult =
+  { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
 export type RepositoryRoleLookupResult =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
   | InconclusiveLookupResult

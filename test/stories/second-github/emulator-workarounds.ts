@@ -1,5 +1,5 @@
 // What emulate 0.12.2 lacks compared to GitHub, as far as the story needs it. Each gap has a name, a sentence, a probe
-// that shows that emulate still has it, and a replacement. `gaps.test.ts` fails when emulate has closed a gap; the
+// that shows that emulate still has it, and a replacement. `emulator-workarounds.test.ts` fails when emulate has closed a gap; the
 // story fails when a gap is no longer needed.
 import { randomUUID } from 'node:crypto'
 import type { AuthenticatedRequestSender, GitBackend } from './served-git.ts'

@@ -1,4 +1,4 @@
-// The words that scripts/language.ts rejects. STYLE: the field's terms in plain US English.
+// The words that scripts/lint-wording.ts rejects. STYLE: the field's terms in plain US English.
 
 /** Words of a declared name (camelCase is split) that are a private term, and what to write. */
 export const replacementByRejectedNameWord: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import {
 } from '../checks/ownership/approvals.ts'
 import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { toLookupKey, type LookupRequest } from '../checks/questions.ts'
+import { toLookupKey, type LookupRequest } from '../checks/lookups.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
 import {
   collectCommandLookups,
@@ -18,18 +18,18 @@ import {
   type ReportedPullHead,
 } from '../policy/commands.ts'
 import { findApprovalsFromCommands, type CommandRecord } from '../policy/command-records.ts'
-import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-memory.ts'
+import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-history.ts'
 import {
   gatherLookupResults,
   type LookupResult,
   type LookupResolver,
-} from '../catalogs/gather-answers.ts'
+} from '../catalogs/gather-lookup-results.ts'
 import {
   createChangeTooLargeError,
   defaultEvaluationLimits,
   type EvaluationLimits,
 } from '../catalogs/reader-pool.ts'
-import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
+import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
 import type { PathChange } from '../pull-request/change.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'

@@ -1,4 +1,4 @@
-// emulate alone: it still has every gap that the story in this directory fills. Remove a gap from gaps.ts when emulate
+// emulate alone: it still has every gap that the story in this directory fills. Remove a gap from emulator-workarounds.ts when emulate
 // has closed it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import {
   type UnpatchedEmulatorServer,
   type EmulatorWebhookDelivery,
   type EmulatorWorkaroundContext,
-} from './gaps.ts'
+} from './emulator-workarounds.ts'
 import type { AuthenticatedRequestSender } from './served-git.ts'
 
 const repositoryName = 'coast/operators'

@@ -1,9 +1,9 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
 import type { Clock } from '../../ports/clock.ts'
-import type { AuthorizedRequestSender, RegistryHttpRequest } from './auth/authorized-exchange.ts'
+import type { AuthorizedRequestSender, RegistryHttpRequest } from './auth/authorized-request.ts'
 import { RegistryError } from './registry-error.ts'
-import { toRegistryResponseError } from './transport/reply-error.ts'
+import { toRegistryResponseError } from './transport/response-error.ts'
 import type { TransportResponse } from './transport/transport.ts'
 
 interface CancelableClock extends Clock {

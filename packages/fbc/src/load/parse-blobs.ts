@@ -97,11 +97,7 @@ interface BlobParseInput {
   readonly forVerdict: boolean
 }
 
-export function parsePackageBlob({
-  value,
-  place,
-  positions,
-}: BlobParseInput): BlobParseResult<PackageBlob> {
+export function parsePackageBlob({ value, place, positions }: BlobParseInput): BlobParseResult<PackageBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
   const icon = decoded.fields.get('icon')
   const iconFacts =
@@ -130,11 +126,7 @@ function parsePackageIcon(icon: DecodedStruct, positions: PositionLookup): Packa
   }
 }
 
-export function parseChannelBlob({
-  value,
-  place,
-  positions,
-}: BlobParseInput): BlobParseResult<ChannelBlob> {
+export function parseChannelBlob({ value, place, positions }: BlobParseInput): BlobParseResult<ChannelBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(channelStructType, value)
   const blob: ChannelBlob = {
     place,

@@ -9,7 +9,7 @@ import {
   type LookupResultByKind,
   type LookupResults,
   type LookupRequest,
-} from '../checks/questions.ts'
+} from '../checks/lookups.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'

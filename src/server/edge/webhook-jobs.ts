@@ -7,7 +7,7 @@ import { checkNamePrefix } from '../../report/report-options.ts'
 import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'
-import type { RecordedHeadPush } from '../../ports/pull-memory.ts'
+import type { RecordedHeadPush } from '../../ports/pull-history.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */
 const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)

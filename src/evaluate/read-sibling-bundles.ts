@@ -1,7 +1,10 @@
 // Reads the few graph fields of a package's untouched bundles, cached by blob id across processes.
 import type { TreePathEntry } from '../pull-request/change.ts'
 import { createHash } from 'node:crypto'
-import { readBundleUpgradeMetadata, type BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import {
+  readBundleUpgradeMetadata,
+  type BundleUpgradeMetadata,
+} from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
@@ -36,7 +39,7 @@ const siblingBundleCacheSeconds = 30 * 24 * 3600
 /** Some hundred bytes each. */
 const siblingBundleMetadataLruCache = new LruMap<string, BundleUpgradeMetadata>(20_000, () => 1)
 
-/** Raise the version when the facts of a bundle change: test/evaluate/read-neighbors.test.ts. */
+/** Raise the version when the facts of a bundle change: test/evaluate/read-sibling-bundles.test.ts. */
 export const siblingBundleMetadataCacheNamespace = defineCacheNamespace<BundleUpgradeMetadata>('neighbours', {
   version: 1,
   read: (stored) => (isBundleUpgradeMetadata(stored) ? stored : undefined),
@@ -75,7 +78,11 @@ export async function cacheBundleUpgradeMetadata(
   }
   const facts = readBundleUpgradeMetadata(its, { places: false })
   siblingBundleMetadataLruCache.set(key, facts)
-  await cache.putCached(siblingBundleMetadataCacheNamespace, new Map([[key, facts]]), siblingBundleCacheSeconds)
+  await cache.putCached(
+    siblingBundleMetadataCacheNamespace,
+    new Map([[key, facts]]),
+    siblingBundleCacheSeconds,
+  )
 }
 
 /** Facts of every bundle directory; skips those in `known`. Undefined where they exceed the size limit. */
@@ -123,7 +130,8 @@ export async function readSiblingBundleMetadata(
       if (error instanceof ChangeTooLargeError) return undefined
       throw error
     } finally {
-      if (fresh.size > 0) await cache.putCached(siblingBundleMetadataCacheNamespace, fresh, siblingBundleCacheSeconds)
+      if (fresh.size > 0)
+        await cache.putCached(siblingBundleMetadataCacheNamespace, fresh, siblingBundleCacheSeconds)
     }
   }
   return new Map([...found].flatMap(([version, facts]) => (facts ? [[version, facts]] : [])))

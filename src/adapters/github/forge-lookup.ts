@@ -4,7 +4,7 @@ import {
   toLookupKey,
   type LookupResultByKind,
   type RepositoryRoleLookupResult,
-} from '../../checks/questions.ts'
+} from '../../checks/lookups.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { ForgeLookupRequest } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'

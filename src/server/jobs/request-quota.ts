@@ -6,7 +6,7 @@ import { toPullRequestKey, toRepositoryKey } from '../../pull-request/snapshot.t
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
-import type { StatusPageStore } from '../../ports/page-records.ts'
+import type { StatusPageStore } from '../../ports/status-page-store.ts'
 import type { WorkPriorityClass } from '../../adapters/github/budget/request-limits.ts'
 
 const workPriorityClassByJobKind: Readonly<Record<Job['kind'], WorkPriorityClass>> = {

@@ -9,7 +9,7 @@ import pino from 'pino'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
 import { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
-import type { PlannedMerge } from '../../src/merge/merge-options.ts'
+import type { PlannedMerge } from '../../src/merge/merge-types.ts'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
 import type { MergeMethod } from '../../sandbox/github/github-data.ts'
@@ -20,21 +20,21 @@ import {
   type MergeTestHarness,
 } from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'
-import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
+import { expectMergedAsValidated } from './merge-table/merged-as-validated.ts'
 import {
   botCheckNames,
   type GitHubMergeVerdict,
   type MergeTableRow,
   type ObservedMergeMethod,
-} from './landing-table/table-row.ts'
-import { singleBranchRuleRows } from './landing-table/single-rule-rows.ts'
-import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
+} from './merge-table/table-row.ts'
+import { singleBranchRuleRows } from './merge-table/single-rule-rows.ts'
+import { combinedRuleRows } from './merge-table/combined-rule-rows.ts'
 import {
   runGitInDirectory,
   createMergeTableFixture,
   type PreparedMergeTableRow,
   type MergeTableFixture,
-} from './landing-table/table-fixture.ts'
+} from './merge-table/table-fixture.ts'
 
 const mergeTableRows = [...singleBranchRuleRows, ...combinedRuleRows]
 
@@ -221,7 +221,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     const expected = await choice(it)
     isExpected(row, expected)
     // A queue waits for our checks on its group, and other people run CI on temporary branches: see
-    // landing-table.test.ts.
+    // merge-table.test.ts.
     if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await isLandedInTheEnd(row)
     for (const [answer, attempt] of tries) {
       it ??= await staged(row)

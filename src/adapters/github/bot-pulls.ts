@@ -9,7 +9,7 @@ import {
 } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { BotGitHubAppContext, RepositoryParams } from './own-issues.ts'
+import type { BotGitHubAppContext, RepositoryParams } from './bot-issues.ts'
 
 export type BotPullRequestAction = Extract<
   ForgeAction,

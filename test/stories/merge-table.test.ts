@@ -1,19 +1,19 @@
 // The table of branch rules with a running bot, with a row for each route and each reason to wait. Each pull request is
 // merged by a route that GitHub accepts, or waits with a visible message until a person fixes the reported problem.
-// There is one App, and one repository per row. landing-table-github.test.ts merges all rows without a process of the
+// There is one App, and one repository per row. merge-table-github.test.ts merges all rows without a process of the
 // bot.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { interruptedMergeRows, userCreatedTemporaryBranch } from './landing-table/interrupted-merges.ts'
-import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import type { ExpectedBlockedMergeResult } from './landing-table/table-row.ts'
-import { singleBranchRuleRows } from './landing-table/single-rule-rows.ts'
-import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
+import { interruptedMergeRows, userCreatedTemporaryBranch } from './merge-table/interrupted-merges.ts'
+import { expectMergedAsValidated } from './merge-table/merged-as-validated.ts'
+import type { ExpectedBlockedMergeResult } from './merge-table/table-row.ts'
+import { singleBranchRuleRows } from './merge-table/single-rule-rows.ts'
+import { combinedRuleRows } from './merge-table/combined-rule-rows.ts'
 import {
   createMergeTableFixture,
   type PreparedMergeTableRow,
   type MergeTableFixture,
-} from './landing-table/table-fixture.ts'
+} from './merge-table/table-fixture.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const botMergeTableRows = [

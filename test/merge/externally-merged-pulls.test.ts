@@ -5,7 +5,7 @@ import type { JobContext } from '../../src/jobs/job-context.ts'
 import {
   reportPullMergedByOthers,
   reportPullOnUnmanagedBranch,
-} from '../../src/merge/pulls-merged-elsewhere.ts'
+} from '../../src/merge/externally-merged-pulls.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
@@ -17,7 +17,7 @@ import {
   createVerdictInput,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
-} from '../policy/gate-builders.ts'
+} from '../policy/verdict-inputs.ts'
 import { createPassingCheckRuns } from './merge-harness.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 

@@ -1,11 +1,11 @@
 import { toCommitSha, toUserId, type UserId } from '../../pull-request/ids.ts'
 import type { ApprovalCoverage } from '../../checks/ownership/approvals.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
-import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-history.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
-import type { VerdictStore } from '../../ports/page-records.ts'
+import type { VerdictStore } from '../../ports/status-page-store.ts'
 
 interface VerdictRow {
   readonly owner: string

@@ -9,7 +9,7 @@ import type {
   PullRecord,
   DailyPullCountByRule,
   VerdictChange,
-} from '../../ports/page-records.ts'
+} from '../../ports/status-page-store.ts'
 import type { Database, SqlQueryExecutor } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'

@@ -361,7 +361,10 @@ function findLeastStrictRequiredApprover(
 ): RequiredApprover {
   return roles
     .map((role) => permissions[role][kind])
-    .reduce<RequiredApprover>((best, cell) => (isStricterRequiredApprover(best, cell) ? cell : best), 'refused')
+    .reduce<RequiredApprover>(
+      (best, cell) => (isStricterRequiredApprover(best, cell) ? cell : best),
+      'refused',
+    )
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */

@@ -9,7 +9,7 @@ import { runCatalogRules, dropFindingsOnPublishedBundles } from '../validation/v
 import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../validation/upgrade/upgrade-rule.ts'
-import type { PostReleaseCatalog } from './projected-catalog.ts'
+import type { PostReleaseCatalog } from './post-release-catalog.ts'
 import * as bundleDirectoryRules from './rules.ts'
 
 /**
@@ -32,7 +32,10 @@ export function validatePostReleaseCatalogs(
   })
 }
 
-function hasFindingForPostReleaseCatalog({ directory, kind }: PostReleaseCatalog, reported: readonly Finding[]) {
+function hasFindingForPostReleaseCatalog(
+  { directory, kind }: PostReleaseCatalog,
+  reported: readonly Finding[],
+) {
   return reported.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&

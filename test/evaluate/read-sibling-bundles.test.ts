@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { toBlobSha, type BlobSha } from '../../src/pull-request/ids.ts'
-import { createContentAddressedCache } from '../../src/catalogs/facts-cache.ts'
+import { createContentAddressedCache } from '../../src/catalogs/parsed-file-cache.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
@@ -14,7 +14,7 @@ import {
   cacheBundleUpgradeMetadata,
   siblingBundleMetadataCacheNamespace,
   readSiblingBundleMetadata,
-} from '../../src/evaluate/read-neighbors.ts'
+} from '../../src/evaluate/read-sibling-bundles.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'neighbours-'))
@@ -81,9 +81,9 @@ test('unchanged bundles are not read again', async () => {
     ['1.1.0', 'foo.v1.1.0'],
   ])
   const reads = read.length
-  expect(await readSiblingBundleMetadata({ repository, cache }, entries, packageDirectory, new Map())).toEqual(
-    first,
-  )
+  expect(
+    await readSiblingBundleMetadata({ repository, cache }, entries, packageDirectory, new Map()),
+  ).toEqual(first)
   expect(read.length).toBe(reads)
 })
 
@@ -112,7 +112,9 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
   const [file = ''] = readdirSync(join(temporaryDirectory, 'neighbours-1'))
   const key = file.replace('.json', '')
   const cachedFacts = (
-    await createContentAddressedCache(temporaryDirectory).getCached(siblingBundleMetadataCacheNamespace, [key])
+    await createContentAddressedCache(temporaryDirectory).getCached(siblingBundleMetadataCacheNamespace, [
+      key,
+    ])
   ).get(key)
   const read = await readSiblingBundleMetadata(
     { repository, cache: createInMemoryCache(systemClock) },
