@@ -23,18 +23,18 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 110_840,
+    limit: 112_900,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
-  { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePathPattern) },
+  { name: 'files of packages and src', limit: 611, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
-    limit: 31_020,
+    limit: 31_180,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 88_240, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 89_630, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
     limit: 8_460,

@@ -14,39 +14,41 @@ import {
   slugifyHeading,
 } from '../links.ts'
 
-const project = resolve(import.meta.dirname, '../..')
-const docs = join(project, 'docs')
+const projectRoot = resolve(import.meta.dirname, '../..')
+const docsFolder = join(projectRoot, 'docs')
 /** Set by a release (see scripts/release.ts). A site that is built from a checkout doesn't link to a repository. */
-const { version, distribution } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+const { version, distribution } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
   readonly version: string
   readonly distribution?: { readonly repository: string; readonly site: string }
 }
-const repository = distribution && `https://github.com/${distribution.repository}`
-const source = repository && `${repository}/blob/v${version}`
-const base = distribution === undefined ? '/' : new URL(distribution.site).pathname.replace(/\/*$/, '/')
+const repositoryUrl = distribution && `https://github.com/${distribution.repository}`
+const sourceBaseUrl = repositoryUrl && `${repositoryUrl}/blob/v${version}`
+const siteBasePath =
+  distribution === undefined ? '/' : new URL(distribution.site).pathname.replace(/\/*$/, '/')
 
 /** Editors read the JSON Schema of the configuration from the site. */
-const schema = 'catalog-bot.schema.json'
+const configSchemaFileName = 'catalog-bot.schema.json'
 
 /** The address for a link in a page. A file that is not part of the site is in the repository. */
 function resolveHref(href: string, page: string): string {
   if (/^(?:[a-z]+:|#|\/)/i.test(href)) return href
   const [path = '', anchor] = href.split('#')
-  const target = resolve(dirname(join(docs, page)), decodeURIComponent(path))
-  if (target === join(docs, 'rules/README.md')) return `/rules/${anchor === undefined ? '' : `#${anchor}`}`
-  if (target.startsWith(docs) && target.endsWith('.md')) return href
+  const target = resolve(dirname(join(docsFolder, page)), decodeURIComponent(path))
+  if (target === join(docsFolder, 'rules/README.md'))
+    return `/rules/${anchor === undefined ? '' : `#${anchor}`}`
+  if (target.startsWith(docsFolder) && target.endsWith('.md')) return href
   if (!existsSync(target)) throw new Error(`${page} links to ${href}, which does not exist`)
-  if (target === join(docs, schema)) return `/${schema}`
-  return source === undefined
+  if (target === join(docsFolder, configSchemaFileName)) return `/${configSchemaFileName}`
+  return sourceBaseUrl === undefined
     ? '#'
-    : `${source}/${relative(project, target)}${anchor === undefined ? '' : `#${anchor}`}`
+    : `${sourceBaseUrl}/${relative(projectRoot, target)}${anchor === undefined ? '' : `#${anchor}`}`
 }
 
 /** The pages of rules with all examples, by ID. The project's own Node creates them, because they run its rules. */
 function readFullRulePages(): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'rule-pages-'))
   try {
-    const script = join(project, 'scripts/build/write-rule-pages.ts')
+    const script = join(projectRoot, 'scripts/build/write-rule-pages.ts')
     execFileSync(process.execPath, ['--no-warnings', script, folder], { stdio: 'inherit' })
     return JSON.parse(readFileSync(join(folder, 'rule-pages.json'), 'utf8')) as Readonly<
       Record<string, string>
@@ -57,23 +59,23 @@ function readFullRulePages(): Readonly<Record<string, string>> {
 }
 
 const fullRulePages = readFullRulePages()
-const developerPages = listSitePages(docs, developerSection)
-const sections = siteSections.map(({ title, ...section }) => ({
+const developerPages = listSitePages(docsFolder, developerSection)
+const navigationSections = siteSections.map(({ title, ...section }) => ({
   text: title,
-  items: [...listSitePages(docs, { title, ...section })],
+  items: [...listSitePages(docsFolder, { title, ...section })],
 }))
-const rulesItem = { text: 'Rules', link: '/rules/' }
+const rulesNavigationItem = { text: 'Rules', link: '/rules/' }
 
 export default defineConfig({
   title: 'catalog-bot',
   description: 'A GitHub App that validates, merges, and publishes OLM file-based catalogs',
-  base,
+  base: siteBasePath,
   srcDir: '../docs',
   outDir: './.vitepress/dist',
   cleanUrls: true,
   lastUpdated: false,
   rewrites: { 'rules/README.md': 'rules/index.md' },
-  ignoreDeadLinks: [new RegExp(`/${schema}$`)],
+  ignoreDeadLinks: [new RegExp(`/${configSchemaFileName}$`)],
   vite: {
     build: { chunkSizeWarningLimit: 4000 },
     plugins: [
@@ -81,7 +83,7 @@ export default defineConfig({
         name: 'full-rule-pages',
         enforce: 'pre',
         load(id) {
-          return dirname(id) === join(docs, 'rules') ? fullRulePages[basename(id, '.md')] : undefined
+          return dirname(id) === join(docsFolder, 'rules') ? fullRulePages[basename(id, '.md')] : undefined
         },
       },
       {
@@ -89,7 +91,7 @@ export default defineConfig({
         name: 'resolve-vue',
         enforce: 'pre',
         resolveId(wanted, importer, options) {
-          if (importer?.startsWith(docs) !== true || !/^vue(?:\/|$)/.test(wanted)) return undefined
+          if (importer?.startsWith(docsFolder) !== true || !/^vue(?:\/|$)/.test(wanted)) return undefined
           return this.resolve(wanted, fileURLToPath(import.meta.url), { ...options, skipSelf: true })
         },
       },
@@ -131,22 +133,25 @@ export default defineConfig({
     if (page.relativePath.startsWith('rules/')) page.frontmatter['prev'] = page.frontmatter['next'] = false
   },
   themeConfig: {
-    nav: [...sections.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })), rulesItem],
+    nav: [
+      ...navigationSections.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })),
+      rulesNavigationItem,
+    ],
     sidebar: {
       '/dev/': [{ text: 'For developers', items: [...developerPages] }],
-      '/': [...sections, rulesItem],
+      '/': [...navigationSections, rulesNavigationItem],
     },
     search: { provider: 'local' },
-    ...(repository !== undefined && {
-      socialLinks: [{ icon: 'github', link: repository }],
-      editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
+    ...(repositoryUrl !== undefined && {
+      socialLinks: [{ icon: 'github', link: repositoryUrl }],
+      editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
     }),
     // For the footer (see theme/).
     ...{ version, developers: developerPages[0]?.link ?? '/' },
   },
   buildEnd({ outDir }) {
-    copyFileSync(join(docs, schema), join(outDir, schema))
-    const broken = findBrokenSiteLinks(outDir, base)
+    copyFileSync(join(docsFolder, configSchemaFileName), join(outDir, configSchemaFileName))
+    const broken = findBrokenSiteLinks(outDir, siteBasePath)
     if (broken.length > 0) throw new Error(`broken links:\n${broken.join('\n')}`)
   },
 })

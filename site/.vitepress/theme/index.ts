@@ -3,7 +3,7 @@ import { useData, withBase } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import { h } from 'vue'
 
-const style = 'margin-top: 2rem; text-align: center; font-size: 0.8rem; color: var(--vp-c-text-2)'
+const footerStyle = 'margin-top: 2rem; text-align: center; font-size: 0.8rem; color: var(--vp-c-text-2)'
 
 export default {
   extends: DefaultTheme,
@@ -14,7 +14,7 @@ export default {
     }
     const link = h('a', { href: withBase(developers) }, 'Developer documentation')
     return h(DefaultTheme.Layout, null, {
-      'doc-after': () => h('footer', { style }, [`catalog-bot ${version} · `, link]),
+      'doc-after': () => h('footer', { style: footerStyle }, [`catalog-bot ${version} · `, link]),
     })
   },
 }
