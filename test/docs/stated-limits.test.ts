@@ -58,7 +58,7 @@ test.each([
     'maxPublishRetryDelayMs',
     msPerMinute,
   ],
-  ['how-to/publish', 'polls it every # seconds', 'src/publish/rebuild.ts', 'rebuildPollSeconds', 1],
+  ['reference/configuration', 'polls it every # seconds', 'src/publish/rebuild.ts', 'rebuildPollSeconds', 1],
   [
     'how-to/release-bundles',
     'first after # seconds',
