@@ -8,7 +8,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatFreezeAuthor, formatFreeze, type MergeFreeze } from '../policy/merge-freeze.ts'
 import {
-  manageFreezes,
+  handleFreezeRequest,
   type ManageFreezesResponse,
   type ManageFreezesRequest,
 } from '../merge/manage-freezes.ts'
@@ -74,7 +74,7 @@ async function applyFreezeRequestToStore(
 ): Promise<ManageFreezesResponse> {
   const store = await openStore({ ...where, clock: systemClock })
   try {
-    return await manageFreezes(wanted, store)
+    return await handleFreezeRequest(wanted, store)
   } finally {
     await store.close()
   }

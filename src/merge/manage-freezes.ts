@@ -17,7 +17,7 @@ const repositorySchema = z
   .strict()
 
 /** Requests can arrive through a socket, so they are validated. */
-export const manageFreezesRequestSchema = z.discriminatedUnion('verb', [
+export const freezeRequestSchema = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('list'), repository: repositorySchema.optional() }).strict(),
   z
     .object({
@@ -41,7 +41,7 @@ export const manageFreezesRequestSchema = z.discriminatedUnion('verb', [
     .strict(),
 ])
 
-export type ManageFreezesRequest = z.output<typeof manageFreezesRequestSchema>
+export type ManageFreezesRequest = z.output<typeof freezeRequestSchema>
 
 export interface ManageFreezesResponse {
   readonly changed: readonly MergeFreeze[]
@@ -53,7 +53,7 @@ export interface ManageFreezesResponse {
 const maxListedFreezeEvents = 20
 
 /** Handles freeze requests from the command line, directly on the store or in the server. */
-export async function manageFreezes(
+export async function handleFreezeRequest(
   request: ManageFreezesRequest,
   store: MergeFreezeStore,
 ): Promise<ManageFreezesResponse> {

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { manageFreezes, manageFreezesRequestSchema } from '../merge/manage-freezes.ts'
+import { handleFreezeRequest, freezeRequestSchema } from '../merge/manage-freezes.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
@@ -33,10 +33,10 @@ export async function startControlSocketServer(
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     readJsonRequestBody(request)
       .then(async (body) => {
-        const wanted = manageFreezesRequestSchema.safeParse(body)
+        const wanted = freezeRequestSchema.safeParse(body)
         if (!wanted.success)
           return respond(400, { error: 'the running catalog-bot does not recognize this request' })
-        const done = await manageFreezes(wanted.data, store)
+        const done = await handleFreezeRequest(wanted.data, store)
         if (wanted.data.verb !== 'list') log.info({ ...wanted.data }, 'a CLI command changed a merge freeze')
         return respond(200, done)
       })

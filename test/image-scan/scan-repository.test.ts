@@ -187,15 +187,15 @@ async function createImageScanScenario(
 }
 
 let imageScanScenario: ImageScanScenario
-const scenariosToClose: ImageScanScenario[] = []
+const openScenarios: ImageScanScenario[] = []
 const createScanScenarioWithCleanup = async (...given: Parameters<typeof createImageScanScenario>) => {
   imageScanScenario = await createImageScanScenario(...given)
-  scenariosToClose.push(imageScanScenario)
+  openScenarios.push(imageScanScenario)
   return imageScanScenario
 }
 afterEach(async () => {
   githubFixture.github.clearFaults()
-  for (const each of scenariosToClose.splice(0)) await each.close()
+  for (const each of openScenarios.splice(0)) await each.close()
 })
 const countIssueWriteRequests = () =>
   githubFixture.github.requests.filter(

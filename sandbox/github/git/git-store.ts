@@ -18,7 +18,7 @@ import {
   readLooseObject,
   writeLooseObject,
 } from './loose-objects.ts'
-import { editLooseTreeObject, mergeLooseTreeObjects, type TreeFileEdit } from './loose-trees.ts'
+import { editLooseTreeObject, mergeTreesThreeWay, type TreeFileEdit } from './loose-trees.ts'
 import { updateRefFile, readRefs } from './refs.ts'
 
 /** The content to write at a path: text or bytes, optionally executable or a link. Null deletes the path. */
@@ -368,7 +368,7 @@ export async function mergeTrees(path: string, base: string, head: string): Prom
     const [ancestor, ours, theirs] = [commonAncestor, base, head].map(
       (it) => readLooseCommitObject(path, it).tree,
     )
-    return mergeLooseTreeObjects(path, ancestor ?? '', ours ?? '', theirs ?? '')
+    return mergeTreesThreeWay(path, ancestor ?? '', ours ?? '', theirs ?? '')
   }
   const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
   return await readLooseObjectsOrRunGit(mergeLoose, () =>

@@ -114,7 +114,7 @@ export function diffLooseTreeObjects(path: string, before?: string, after?: stri
  * The tree of a merge in which no file has to be merged by its lines and none may have been renamed; NotLooseError for every
  * other, which is git's to make.
  */
-export function mergeLooseTreeObjects(path: string, ancestor: string, ours: string, theirs: string): string {
+export function mergeTreesThreeWay(path: string, ancestor: string, ours: string, theirs: string): string {
   const merge = (was: LooseTreeObject, one: LooseTreeObject, other: LooseTreeObject): string => {
     const merged = new Map<string, LooseTreeObjectEntry>()
     for (const name of new Set([...was.keys(), ...one.keys(), ...other.keys()])) {

@@ -11,7 +11,7 @@ const jobPollIntervalMs = 1000
  */
 const jobSlotReleaseDelayMs = 250
 /** Limit of concurrent jobs, as a multiple of the slots. */
-const maxConcurrentJobsPerSlot = 10
+const concurrentJobsMultiplier = 10
 /** Limit of concurrent jobs, including waiting ones: each takes some kilobytes of memory. */
 const maxConcurrentJobs = 2000
 /** Heartbeats per silence period: a busy process may miss some. */
@@ -88,7 +88,7 @@ export class JobWorker {
     const atWork = this.#running.size - waiting - yielding
     return Math.min(
       this.#options.concurrency - jobsInSlots + yielding,
-      this.#options.concurrency * maxConcurrentJobsPerSlot - atWork,
+      this.#options.concurrency * concurrentJobsMultiplier - atWork,
       maxConcurrentJobs - this.#running.size,
     )
   }

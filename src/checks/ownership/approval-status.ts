@@ -105,7 +105,7 @@ export class ApprovalEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findMinimumRequiredApprover(permissions, authorRights.roles, kind),
+        : findRequiredApproverForRoles(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<RequiredApprover>(
       (worst, { consent }) => (isStricterRequiredApprover(consent, worst) ? consent : worst),
@@ -354,7 +354,7 @@ function isStricterRequiredApprover(a: RequiredApprover, b: RequiredApprover): b
 }
 
 /** The least strict setting among an account's roles. */
-function findMinimumRequiredApprover(
+function findRequiredApproverForRoles(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,

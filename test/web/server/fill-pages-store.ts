@@ -303,7 +303,7 @@ async function recordPullReport(
 
 /** #11 waited for a day, was approved, and was merged just now. */
 async function recordMergedPull(store: Store): Promise<void> {
-  const own = { title: 'lighthouse 1.11.0', openedAt: startTimeMs - 30 * msPerHour }
+  const own = { title: 'lighthouse 1.11.0', author: 'dave', openedAt: startTimeMs - 30 * msPerHour }
   await store.recordEvaluation(
     createEvaluationRecord(11, 'wait', {
       ...own,

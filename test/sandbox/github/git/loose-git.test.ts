@@ -24,7 +24,7 @@ import { NotLooseObjectError } from '../../../../sandbox/github/git/loose-object
 import {
   countFilesInLooseTreeObject,
   diffLooseTreeObjects,
-  mergeLooseTreeObjects,
+  mergeTreesThreeWay,
 } from '../../../../sandbox/github/git/loose-trees.ts'
 import { toCommitSha, type CommitSha } from '../../../../src/pull-request/ids.ts'
 import {
@@ -150,7 +150,7 @@ describe('trees', () => {
       if (base === undefined) continue
       expect(await mergeTrees(repositoryDirectory, one, other)).toBe(tree)
       try {
-        const found = mergeLooseTreeObjects(
+        const found = mergeTreesThreeWay(
           repositoryDirectory,
           originRepository.tree(toCommitSha(base)),
           originRepository.tree(one),
