@@ -470,7 +470,7 @@ function describeFindFunctionStep(id: string, kind: RuleKind | undefined): strin
 
 const usageText = `usage: npm run new-rule ID [KIND [SUITE]]
 KIND: ${Object.keys(ruleKinds).join(', ')} (for their subjects, see "A rule in six steps" in CONTRIBUTING.md)
-SUITE: ${ruleSuiteNames.join(', ')} (for rules about bundles that many valid bundles break)
+SUITE: ${ruleSuiteNames.join(', ')} (for bundle rules that many valid bundles break)
 `
 
 function main([id, kindName, suite, ...others]: readonly string[]): void {

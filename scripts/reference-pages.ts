@@ -116,21 +116,30 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   home: ['/', 'repositories that you can read, with their open pull requests, freezes, and merges'],
   repository: [
     '/r/OWNER/NAME',
-    'queue of a repository: open pull requests, merges in progress, and freezes; `?state=blocked&author=LOGIN&package=NAME` filters',
+    'queue of a repository: open pull requests, merges in progress, and freezes; filter with `?state=blocked&author=LOGIN&package=NAME`',
   ],
   pull: ['/r/OWNER/NAME/pull/1', 'history of a pull request'],
   catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot serves'],
   catalog: ['/r/OWNER/NAME/catalog/CATALOG', 'packages of a catalog'],
   package: ['/r/OWNER/NAME/catalog/CATALOG/PACKAGE', 'versions, channels, owners, upgrade graph, and images of a package'], // prettier-ignore
-  compare: ['/r/OWNER/NAME/compare', 'packages that differ between two catalogs, `?from=CATALOG&to=CATALOG`'],
+  compare: [
+    '/r/OWNER/NAME/compare',
+    'differences between the packages of two catalogs (`?from=CATALOG&to=CATALOG`)',
+  ],
   operations: [
     '/r/OWNER/NAME/operations',
-    'what is broken, merges per day, waiting times, GitHub requests, and published images',
+    'current problems, merges per day, waiting times, GitHub requests, and published images',
   ],
   'repository-overview': ['/r/OWNER/NAME/overview', 'missing images, stranded versions, and weekly findings of a repository'], // prettier-ignore
   overview: ['/overview', 'missing images and stranded versions of every repository that you can read'],
-  'repository-merged': ['/r/OWNER/NAME/merged', 'merged pull requests of a repository; `.atom` for a feed'],
-  merged: ['/merged', 'merged pull requests of every repository that you can read; `.atom` for a feed'],
+  'repository-merged': [
+    '/r/OWNER/NAME/merged',
+    'merged pull requests of a repository; append `.atom` for a feed',
+  ],
+  merged: [
+    '/merged',
+    'merged pull requests of every repository that you can read; append `.atom` for a feed',
+  ],
   rules: ['/rules', 'all rules'],
   rule: ['/rules/ID', 'page of a rule'],
   badge: ['/badge/OWNER/NAME.svg', 'README badge, only for repositories that everyone can read'],

@@ -57,10 +57,7 @@ export const rejectedFunctionPrefixes = ['what', 'who', 'whose', 'which']
 
 /** Phrases in comments, messages and documents, and what to write. */
 export const rejectedPhrases: readonly (readonly [phrase: RegExp, instead: string])[] = [
-  [
-    /\b(?:no|some|any|every)body\b(?! else's)/i,
-    'name the actor: the author, a maintainer, catalog-bot, no one',
-  ],
+  [/\b(?:no|some|any|every)body\b(?! else's)/i, 'name the actor, such as the author, or write "no one"'],
   [/\bwho(?:so)?ever\b/i, 'name the actor'],
   [/\banew\b/i, 'again'],
   [/\bby itself\b/i, 'automatically'],

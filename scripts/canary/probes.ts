@@ -76,7 +76,7 @@ const mergePullRequestAfterChecks = async ({
 
 export const canaryProbes: readonly CanaryProbe[] = [
   {
-    rule: 'A pushed merge of a pull request that is behind is accepted if no rule forbids it',
+    rule: 'A pushed merge of a pull request that is behind its base is accepted if no rule forbids it',
     source: refsApiDocsUrl,
     rules: [],
     expected: 'accepted',
@@ -119,7 +119,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: ({ stage, number, B }) => stage.merge(number, B, 'merge'),
   },
   {
-    rule: 'Checks on a head that is behind do not count for its pushed merge',
+    rule: 'Checks on a head that is behind the base do not count for its pushed merge',
     source: statusCheckTroubleshootingUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'is expected',
@@ -131,7 +131,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'Checks on the merge commit count for its push, even if the head is behind and has none',
+    rule: 'Checks on the merge commit count for its push, even if the head is behind the base and has no checks',
     source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
@@ -156,14 +156,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'The merge API accepts a head that is behind but has the checks',
+    rule: 'The merge API accepts a head that is behind the base but has the checks',
     source: mergeApiDocsUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
     attempt: mergePullRequestAfterChecks,
   },
   {
-    rule: 'The merge API rejects a head that is behind if branches must be up to date',
+    rule: 'The merge API rejects a head that is behind the base if branches must be up to date',
     source: `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'expected',

@@ -17,7 +17,7 @@ export const templatesSchema = z
           'Path to the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. A placeholder has the same value wherever it occurs.',
         ),
         catalog: createTemplatePathSchema().describe(
-          'Directory or file that is rendered from the template, with the same placeholders, such as `catalogs/{version}/{name}`.',
+          'Path to the directory or file that is rendered from the template, with the same placeholders as the path to the template, such as `catalogs/{version}/{name}`.',
         ),
         offer: z
           .enum(['none', 'patch'])
@@ -62,7 +62,7 @@ export const bundleImageSchema = z
     message: 'must contain {version} in its tag; otherwise, every version would have the same image',
   })
   .describe(
-    'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without this setting, comments show a name in `not-built.invalid`.',
+    'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without `bundles.image`, comments show a name in `not-built.invalid`.',
   )
 
 export const bundleReleaseSchema = z
@@ -71,14 +71,14 @@ export const bundleReleaseSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the directory is merged and its image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
+        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the bundle directory is merged and the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
       ),
     wait: z
       .string()
       .regex(/^[1-9][0-9]{0,2}[hd]$/, 'must be a number of hours or days, such as 12h or 2d')
       .default('24h')
       .describe(
-        'How long catalog-bot waits for the image before it reports the delay on the pull request that added the directory. catalog-bot continues to check for the image until two weeks after the merge.',
+        'How long catalog-bot waits for a bundle image before it reports the delay on the pull request that added the bundle directory. catalog-bot continues to check for the image until two weeks after the merge.',
       ),
   })
   .prefault({})

@@ -68,7 +68,7 @@ export const configSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe(
-      'Globs for branches that contain catalogs, in addition to the default branch. Read from the default branch.',
+      'Globs for branches that contain catalogs, in addition to the default branch. catalog-bot reads this setting from the default branch.',
     ),
   owners: z
     .strictObject({
@@ -80,7 +80,7 @@ export const configSchema = z.strictObject({
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
         .describe(
-          'Owners, by the name of the package or of its directory: logins, logins with an account ID (`login:id`), or teams (`organization/team`).',
+          'Owners of each package, by the name of the package or of its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
         ),
       maintainers: z
         .array(z.string().min(1))
@@ -103,7 +103,7 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether an `/approve` comment remains valid after a push that does not change any of the files that it covers. Reviews never remain valid. Changing the configuration or the base branch of the pull request still ends the approval.',
+          'Whether an `/approve` comment remains valid after a push that does not change any of the files that it covers. Reviews never remain valid after a push. Changing the configuration or the base branch of the pull request still ends the approval.',
         ),
       confirmUnknownPushes: z
         .boolean()
@@ -130,7 +130,7 @@ export const configSchema = z.strictObject({
     )
     .default({})
     .describe(
-      'Severities of rules by ID, or the packages and paths that a rule ignores. Rules that opm enforces cannot be disabled.',
+      'Severity of each rule, by rule ID, or the packages and paths that the rule ignores. Rules that opm enforces cannot be disabled.',
     ),
   bundles: z
     .strictObject({
@@ -183,7 +183,7 @@ export const configSchema = z.strictObject({
             .boolean()
             .default(false)
             .describe(
-              'Whether the issue mentions package owners, so that GitHub notifies them. Otherwise, their names are plain text.',
+              'Whether the issue mentions package owners, so that GitHub notifies them. If `false`, the names of owners are plain text.',
             ),
         })
         .prefault({})
@@ -209,7 +209,7 @@ export const configSchema = z.strictObject({
         .enum(['off', 'asked', 'automatic'])
         .default('off')
         .describe(
-          'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: when a maintainer comments `/test-install`. `automatic`: also when all checks have passed. The Operators under test run on that cluster.',
+          'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: they are installed when a maintainer comments `/test-install`. `automatic`: they are also installed when all checks have passed. The Operators under test run on that cluster.',
         ),
     })
     .prefault({})
@@ -247,7 +247,7 @@ export const configSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. Regardless of this setting, a comment shows the fixes unless they are long.',
+      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. Regardless of `suggestions`, the comment shows the fixes unless they are long.',
     ),
   rebuild: z
     .strictObject({
@@ -272,7 +272,7 @@ export const configSchema = z.strictObject({
     )
     .prefault({})
     .describe(
-      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken. A workflow gets the inputs `commit` and `catalogs`, and an event gets the payload `branch`, `commit`, and `catalogs`.',
+      'Action that triggers an external builder after a push that changes a catalog. If this section is empty, catalog-bot triggers no builder. A workflow gets the inputs `commit` and `catalogs`, and an event gets the payload `branch`, `commit`, and `catalogs`.',
     ),
   publish: publishSchema,
   opm: z

@@ -52,7 +52,7 @@ const publishEntrySchema = z.strictObject({
     .min(1)
     .max(20)
     .describe(
-      'Tags that refer to the latest image of the catalog, such as `latest` or `v{version}`. After a rollback, they refer to the restored image. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
+      'Tags that refer to the latest image of the catalog, such as `latest` or `v{version}`. After a rollback, the tags refer to the restored image. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
     ),
   base: z
     .string()
@@ -100,7 +100,7 @@ const publishEntrySchema = z.strictObject({
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
         .describe(
-          'Additional tag for every published image, so that registries keep the image. This tag is not used if `keep` is 0.',
+          'Additional tag for every published image, so that registries keep the image. The tag is not used if `retention.keep` is 0.',
         ),
     })
     .prefault({})
@@ -121,10 +121,14 @@ const publishEntrySchema = z.strictObject({
         .string()
         .regex(publishDurationPattern, 'must be a number of hours or days, such as 12h or 7d')
         .default('7d')
-        .describe('Maximum age of a preview. catalog-bot removes it earlier if the pull request is closed.'),
+        .describe(
+          'Maximum age of a preview. catalog-bot removes the preview earlier if the pull request is closed.',
+        ),
     })
     .optional()
-    .describe('Preview images for pull requests. If absent, catalog-bot does not publish previews.'),
+    .describe(
+      'Preview images for pull requests. If this section is absent, catalog-bot does not publish previews.',
+    ),
   environment: z
     .string()
     .min(1)
@@ -137,7 +141,9 @@ export const publishSchema = z
   .array(publishEntrySchema)
   .max(200)
   .default([])
-  .describe('Catalog images that catalog-bot builds and pushes. Read only from the default branch.')
+  .describe(
+    'Catalog images that catalog-bot builds and pushes. catalog-bot reads this setting only from the default branch.',
+  )
 
 export type PublishEntry = z.output<typeof publishEntrySchema>
 

@@ -83,8 +83,8 @@ export const environmentVariableDescriptions = {
   PORT: 'port to listen on',
   HOST: 'address to listen on',
   METRICS_PORT: 'port that serves only `/metrics`; if unset, `PORT` also serves the metrics',
-  SETUP: '`1`: the setup page listens on `HOST`; required in containers',
-  DATA_DIR: 'directory for mirrors, the embedded database, and credentials from the setup page',
+  SETUP: 'if set to `1`, the setup page listens on `HOST`; this setting is required in containers',
+  DATA_DIR: 'directory for Git mirrors, the embedded database, and credentials from the setup page',
   DATABASE_URL:
     'URL of the Postgres database, required if you run several instances; if unset, catalog-bot uses an embedded database in `DATA_DIR`',
   APP_ID: 'ID of the App; if the ID and the private key are unset, catalog-bot starts the setup page',
@@ -95,19 +95,19 @@ export const environmentVariableDescriptions = {
   GITHUB_API_URL: 'root of the REST API of a GitHub Enterprise Server; if unset, derived from `GITHUB_URL`',
   GITHUB_URL:
     'address of a GitHub Enterprise Server, without a path; if unset, derived from a `GITHUB_API_URL` that ends in `/api/v3`',
-  GITHUB_THROTTLE: '`off`: for a GitHub Enterprise Server without rate limits',
+  GITHUB_THROTTLE: 'set this to `off` for a GitHub Enterprise Server without rate limits',
   GITHUB_WRITE_PAUSE: 'milliseconds between two writes to GitHub by the same installation',
   GITHUB_RESERVES:
     "percentages of GitHub's rate limit that evaluations, sweeps, and scans leave for more important work",
-  SWEEP_SECONDS: 'interval between sweeps, which find changes without webhooks',
+  SWEEP_SECONDS: 'interval between sweeps, which find changes without relying on webhooks',
   SCAN_SECONDS:
-    'interval between image scans, which overrides the interval in repository configurations; `0` disables all scans, and `off` in a repository configuration disables the scans of that repository',
+    'interval between image scans; this setting overrides the interval in repository configurations; `0` disables all scans, and `off` in a repository configuration disables the scans of that repository',
   SECOND_LOOK_SECONDS: 'seconds until a second lookup confirms that an image is missing',
   CONCURRENCY: 'maximum number of concurrent jobs',
   MAX_PATHS: 'maximum number of paths in a tree, and in the difference between two trees',
   MAX_CHANGED_PATHS: 'maximum number of paths that a pull request can change',
   MAX_CHANGED_MEGABYTES: 'maximum total size of all changed files, before and after the change',
-  MAX_PEOPLE: 'maximum number of requests to GitHub about users and teams per evaluation',
+  MAX_PEOPLE: 'maximum number of requests that each evaluation sends to GitHub about users and teams',
   MAX_IMAGES: 'maximum number of images to look up per evaluation',
   MAX_COMMENTS: 'maximum number of comments on a pull request; also the maximum number of reviews',
   MAX_CHECK_SECONDS: 'maximum processing time per evaluation, excluding waits for GitHub and registries',
@@ -115,24 +115,25 @@ export const environmentVariableDescriptions = {
   STOP_SECONDS:
     'maximum time to shut down after a signal; catalog-bot completes unfinished work after the next start',
   LEASE_SECONDS:
-    'seconds until another instance takes over a merge from a crashed instance (at most 15 for other jobs)',
+    'seconds until another instance takes over a merge from a crashed instance (other jobs are taken over after at most 15 seconds)',
   PUBLISH_TARGETS: 'file that defines which repositories can publish images, and where',
   CLUSTER_TARGETS: 'file that defines which repositories can run install tests, and on which cluster',
   PUBLISH_CREDENTIALS:
     "push credentials in Docker's JSON format, for `PUBLISH_TARGETS` entries that do not specify any",
   PUBLISH_KEY_PASSWORD: 'password for the keys that sign images (`signingKey` in `PUBLISH_TARGETS`)',
-  PUBLISH_RETRY_SECONDS: 'delay before catalog-bot retries a failed publication; doubles after each failure',
+  PUBLISH_RETRY_SECONDS:
+    'delay before catalog-bot retries a failed publication; the delay doubles after each failure',
   PAGES: 'access to the status pages: `public`, `signed-in`, or `off`',
   PUBLIC_URL: 'public address of catalog-bot, such as `https://bot.example.com`; reports link to its pages',
   CLIENT_ID:
-    'OAuth client ID of the App; with `PUBLIC_URL`, lets users sign in to see their private repositories',
+    'OAuth client ID of the App; if `PUBLIC_URL` is also set, users can sign in to see their private repositories',
   CLIENT_SECRET: 'secret of the OAuth client',
   RULES_URL: [
     'base URL of the rule pages in `docs/rules`; findings link to these pages',
     "catalog-bot's own pages",
   ],
   OPM_PATH: 'path to an `opm` binary that also serves changed catalogs in the install check',
-  INSECURE_REGISTRIES: 'registries without TLS on this machine (`host:port`, comma-separated)',
+  INSECURE_REGISTRIES: 'registries on this machine that do not use TLS (`host:port`, comma-separated)',
   REGISTRIES_CONF: [
     'file that configures registry mirrors, location overrides, and blocked registries',
     "Podman's files",
@@ -140,7 +141,7 @@ export const environmentVariableDescriptions = {
   PULL_SECRETS: 'directory of mounted Kubernetes pull secrets',
   INTERNAL_REGISTRIES: 'registries at non-public addresses (`HOST[:PORT]=ADDRESS/BITS`, comma-separated)',
   ONLY_REGISTRIES: [
-    'the only registry hosts to contact, including token services and blob stores (comma-separated)',
+    'the only registry hosts that catalog-bot can contact, including those of token services and blob stores (comma-separated)',
     'all',
   ],
   SHOWN_REGISTRIES:

@@ -323,13 +323,13 @@ function findStaleCommandReason(
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.epoch - b.epoch))
     .at(-1)
   if (command.sha !== undefined && !head.startsWith(command.sha))
-    return `the head is ${head.slice(0, 12)}, not ${command.sha.slice(0, 12)}; ${hint}`
+    return `the head commit is ${head.slice(0, 12)}, not ${command.sha.slice(0, 12)}; ${hint}`
   if (last === undefined)
     return `catalog-bot had not reported on any commit when this comment was written; ${hint}`
   if (last.head !== head || last.epoch !== epoch)
-    return `this comment refers to ${last.head.slice(0, 12)}, but the pull request has changed since; ${hint}`
+    return `this comment refers to commit ${last.head.slice(0, 12)}, but the pull request has changed since then; ${hint}`
   if (last.change !== change)
-    return `the effect of ${last.head.slice(0, 12)} has changed since this comment was written; ${hint}`
+    return `the effect of commit ${last.head.slice(0, 12)} has changed since this comment was written; ${hint}`
   return undefined
 }
 

@@ -91,7 +91,7 @@ export function suggestFasterMergeSettings(
     ...(method?.kind === 'github-merge' ? suggestPushMergeSettings(input, requirements) : []),
     ...(!rules.mergeQueue && requiresUpToDateHead(rules)
       ? [
-          'turn off the requirement that branches be up to date, because catalog-bot validates each merge against the tip anyway',
+          'turn off the requirement that branches be up to date, because catalog-bot always validates a merge against the latest commit on the branch',
         ]
       : []),
     ...(rules.temporaryBranch.length > 0

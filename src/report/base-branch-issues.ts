@@ -57,7 +57,7 @@ export function renderBrokenBaseBranchIssue(
     title: `A push broke ${formatCatalogCount(broken.length)}`,
     body: [
       formatBrokenBaseBranchMarker(branch),
-      `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before.`,
+      `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before these changes.`,
       broken.map(formatBrokenCatalog).join('\n\n').slice(0, 55_000),
       '### What to do\n\nOpen a pull request that fixes the catalog, or revert the push. Until then, catalog-bot does not merge a pull request that changes a broken catalog without fixing it. Pull requests for other catalogs are not affected.',
       '<sub>catalog-bot updates this text and closes the issue when every catalog is valid again.</sub>',
@@ -137,7 +137,7 @@ export function renderRevertPullRequest(
   const title = `Restore ${branch} to its state before pull request ${pull}`
   const also =
     undone > 1
-      ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that were added to the branch afterward.`
+      ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that were added to the branch after the merge of #${pull}.`
       : 'This reverts only that merge.'
   return {
     title: escapeIssueTitle(title),

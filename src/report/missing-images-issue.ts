@@ -54,7 +54,7 @@ export function renderMissingImagesIssue(
   const head = [
     missingImagesMarker,
     'Catalogs in this repository reference images that are missing or have changed. Users cannot install or upgrade to a version whose image is missing.',
-    'catalog-bot checked each image at least twice, some time apart. This list omits images whose registry did not give a clear response (private images, rate limits, outages).',
+    'catalog-bot checked each image at least twice, with some time between the checks. This list omits images whose registry did not give a clear response (private images, rate limits, outages).',
   ].join('\n\n')
   const kinds = new Set(missing.map(({ kind }) => kind))
   const foot = [

@@ -141,8 +141,8 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
   const headline = `❌ ${groups === 1 ? `One ${noun}` : `${spellOutCount(groups)} ${noun}s`} to fix`
   // A pushed image is no new commit, so only a command starts the checks again.
   const retry = errors.some(({ rule }) => rule === imageMissingRule.id)
-    ? `If you only pushed the image, comment ${toCodeSpan('/recheck')} instead.`
-    : 'catalog-bot then checks the pull request again within seconds.'
+    ? `If you push only the image, comment ${toCodeSpan('/recheck')} to start the checks again.`
+    : 'After each push, catalog-bot checks the pull request again within seconds.'
   return [
     {
       headline: isAll ? `${headline}; catalog-bot then merges this` : headline,

@@ -39,7 +39,7 @@ export function renderReleaseBody(release: ReleasePullView): string {
     ...(isMergedByItself
       ? []
       : [
-          `This pull request is a draft because ${toCodeSpan('release-config.yaml')} sets ${toCodeSpan('merge: false')}. To allow merging, mark it as ready for review.`,
+          `This pull request is a draft because ${toCodeSpan('release-config.yaml')} sets ${toCodeSpan('merge: false')}. To allow merging, mark the pull request as ready for review.`,
         ]),
     `### Changes\n\n${formatDescriptionLinesAsMarkdown(lines).join('\n')}`,
   ]

@@ -134,7 +134,7 @@ describe('errors with another next step', () => {
       findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')],
     })
     expect(text).toContain(
-      '**Next: you.** Push a fix. If you only pushed the image, comment `/recheck` instead. No approval is needed.',
+      '**Next: you.** Push a fix. If you push only the image, comment `/recheck` to start the checks again. No approval is needed.',
     )
     expect(countOccurrences(text, '/recheck')).toBe(1)
   })

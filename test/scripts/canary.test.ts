@@ -76,10 +76,10 @@ describe('the canary', () => {
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
-      'Checks on the merge commit count for its push, even if the head is behind and has none',
+      'Checks on the merge commit count for its push, even if the head is behind the base and has no checks',
       'Checks on the merge commit also count if branches must be up to date, because the merge contains the base',
       'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
-      'The merge API accepts a head that is behind but has the checks',
+      'The merge API accepts a head that is behind the base but has the checks',
     ])
   }, 120_000)
 
@@ -89,7 +89,7 @@ describe('the canary', () => {
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
-      'Checks on a head that is behind do not count for its pushed merge',
+      'Checks on a head that is behind the base do not count for its pushed merge',
     ])
   }, 120_000)
 

@@ -265,7 +265,10 @@ async function fetchBaseImageFromAnnotations(
   const name = annotations[baseImageNameAnnotation]
   const digest = annotations[baseImageDigestAnnotation]
   if (name === undefined || digest === undefined)
-    throw createImageRebaseError(order, 'it does not declare its base image; build the image again instead')
+    throw createImageRebaseError(
+      order,
+      'it does not declare its base image; instead of rebasing the image, build it again',
+    )
   let old: FetchedMultiPlatformImage
   try {
     old = await fetchMultiPlatformImage(registry, `${stripImageTag(name)}@${digest}`, 'base', undefined)
@@ -273,7 +276,7 @@ async function fetchBaseImageFromAnnotations(
     if (cause instanceof RegistryError && cause.retryable) throw cause
     throw createImageRebaseError(
       order,
-      `its old base image ${name} no longer exists; build the image again instead`,
+      `its old base image ${name} no longer exists; instead of rebasing the image, build it again`,
       cause,
     )
   }

@@ -39,7 +39,7 @@ export const bundleDirectoryNameTakenRule = defineBundleDirectoryRule<{
     // The catalogs reference the image of one of them, and catalog changes are checked separately.
     ...(hasTemplates && { severity: 'warning' as const }),
     what: `${name} is also the name of the bundle in ${other}`,
-    why: "A catalog can contain only one bundle with this name, so one of the two bundles can't be released.",
+    why: "A catalog can contain only one bundle with a given name, so one of the two bundles can't be released.",
     fix: 'Rename the ClusterServiceVersion to match its version.',
   }),
 })
@@ -86,7 +86,7 @@ export const bundleDirectorySkipsUnknownRule = defineBundleDirectoryRule<{
   format: ({ name, skipped }) => ({
     what: `${name} skips bundles that exist neither in the package's directories nor in its catalogs: ${formatTruncatedNames(skipped, 3)}`,
     why: 'A misspelled name has no effect, so clusters remain on the version that should be skipped.',
-    fix: 'Correct the names, or remove them.',
+    fix: 'Correct the names of the skipped bundles, or remove the names.',
   }),
 })
 
@@ -176,7 +176,7 @@ export const removedBundleInUseRule = defineBundleDirectoryRule<{ name: string; 
   format: ({ name, by }) => ({
     what: `${name} is removed but still referenced by ${formatTruncatedNames(by, 3)}`,
     why: "Files that reference a removed bundle break or can't be rebuilt.",
-    fix: 'Remove these references first, in an earlier pull request.',
+    fix: 'First, remove the references to the bundle in an earlier pull request.',
   }),
 })
 

@@ -128,7 +128,7 @@ function* validateReleaseConfig(
         if (!isBundleInDirectoryOrCatalog(name, sources))
           yield mismatch(
             [...path, key],
-            `the release ${key} ${name}, which exists neither in the package's directories nor in its catalogs`,
+            `the release ${key} the bundle ${name}, which exists neither in the package's directories nor in its catalogs`,
           )
   }
 }

@@ -17,7 +17,7 @@ export const closesOtherPullRule = defineCommitRule<{
     if (by === 'words')
       return {
         what: `a commit message closes pull request ${pull}, which another author opened`,
-        why: 'GitHub closes the other pull request as soon as the commit message reaches the default branch, without asking its author.',
+        why: 'As soon as the commit message reaches the default branch, GitHub closes the other pull request without asking the author of that pull request.',
         fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
       }
     const how = heldBack === undefined ? 'not all of its changes' : heldBack
@@ -82,7 +82,7 @@ export const unreadableCommitRule = defineCommitRule<{ commit: string; more: num
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
   format: ({ commit, more }) => ({
     what: `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
-    why: 'Tools can interpret such a message differently and disagree about which pull requests it closes.',
+    why: 'Tools can disagree about which pull requests a commit message closes if the message is too large or is not valid UTF-8.',
     fix: 'Reword the commit message in UTF-8, and keep it short.',
   }),
 })

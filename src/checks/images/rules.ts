@@ -71,7 +71,7 @@ export const bundleFormatMismatch = defineImageRule<{ reference: string; format:
   format: ({ reference, format, named }) => ({
     what: `the image ${reference} contains a ${format} bundle, but the catalog declares ${named ?? 'no format, which means registry+v1'}`,
     why: 'OLM unpacks the image in the format that the catalog declares, finds no ClusterServiceVersion or chart, and does not install the bundle.',
-    fix: 'Build a registry+v1 bundle. If your clusters support the other format, declare it in an olm.bundle.mediatype property instead.',
+    fix: 'Build a registry+v1 bundle. If your clusters support the format of the image, declare that format in an olm.bundle.mediatype property instead.',
   }),
 })
 
@@ -88,8 +88,8 @@ export const imageByTagRule = defineImageRule<TaggedImageFindingData>({
     why: 'A tag can move, so clusters might install a different image than the one that catalog-bot checked. Mirrors cannot detect the change.',
     fix:
       digest === undefined
-        ? `Reference ${more === 0 ? 'it' : 'them'} by digest: NAME@sha256:…`
-        : `Reference it by digest. The tag currently points to ${digest}.`,
+        ? `Reference the ${more === 0 ? 'image' : 'images'} by digest: NAME@sha256:…`
+        : `Reference the image by digest. The tag currently points to ${digest}.`,
   }),
 })
 
@@ -112,7 +112,7 @@ export const imageUnsupportedRule = defineImageRule<{ reference: string; reason:
   title: 'Every image has a format that clusters can pull',
   format: ({ reference, reason }) => ({
     what: `the image ${reference} cannot be used: ${reason}`,
-    why: 'Container runtimes no longer support this format, so clusters cannot install the version.',
+    why: 'Container runtimes no longer support the format of this image, so clusters cannot install the version that uses the image.',
     fix: 'Rebuild and push the image with a current tool. The OCI and Docker schema 2 formats both work.',
   }),
 })
@@ -151,7 +151,7 @@ export const registryBlockedRule = defineImageRule<{ reference: string; reason: 
   title: 'Images are in registries that catalog-bot can query safely',
   format: ({ reference, reason }) => ({
     what: `catalog-bot did not look up the image ${reference}: ${reason}`,
-    why: 'Clusters elsewhere cannot pull images from an internal address or from a registry without TLS.',
+    why: 'Clusters on other networks cannot pull images from an internal address or from a registry without TLS.',
     fix: 'Use an image from a public registry over HTTPS. A bot administrator can allow a registry host on their own network.',
   }),
 })
@@ -174,7 +174,7 @@ export const tagMovedRule = defineImageRule<{ reference: string; tag: string; di
   title: 'If a reference has both a tag and a digest, the tag points to that digest',
   format: ({ reference, tag, digest, now }) => ({
     what: `${reference} specifies ${digest}, but its tag "${tag}" now points to ${now}`,
-    why: 'Clusters install the image with that digest, but readers see the tag and expect a different image.',
+    why: 'Clusters install the image that the digest identifies, but readers see the tag and expect a different image.',
     fix: 'Use the digest that the tag points to, or remove the tag.',
   }),
 })

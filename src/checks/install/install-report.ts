@@ -22,17 +22,17 @@ const provisionerClassesByBundleFormat: Readonly<
 }
 
 const rukPakRequirementsNeedingCluster: readonly (readonly [number, string])[] = [
-  [2, 'acts only on objects of its class'],
-  [4, 'uses only declared condition types, reasons, and phases'],
-  [5, 'writes every condition type on each update (Unknown if undetermined)'],
-  [6, 'sets observedGeneration on the bundle'],
-  [7, 'sets contentURL and serves the content'],
-  [8, 'denies content to anonymous callers'],
-  [9, 'serves content to subjects with the bundle-reader ClusterRole'],
-  [10, 'sets activeBundle on the deployment'],
-  [12, 'ensures that a Bundle matching its template exists'],
-  [13, 'proceeds only after the Bundle is unpacked'],
-  [14, 'removes superseded Bundles promptly'],
+  [2, 'the provisioner acts only on objects of its class'],
+  [4, 'the provisioner uses only declared condition types, reasons, and phases'],
+  [5, 'the provisioner writes every condition type on each update (Unknown if undetermined)'],
+  [6, 'the provisioner sets observedGeneration on the bundle'],
+  [7, 'the provisioner sets contentURL and serves the content'],
+  [8, 'the provisioner denies content to anonymous callers'],
+  [9, 'the provisioner serves content to subjects with the bundle-reader ClusterRole'],
+  [10, 'the provisioner sets activeBundle on the deployment'],
+  [12, 'the provisioner ensures that a Bundle exists that matches the template'],
+  [13, 'the provisioner proceeds only after the Bundle is unpacked'],
+  [14, 'the provisioner removes superseded Bundles promptly'],
 ]
 
 export interface InstallSummary {
@@ -194,23 +194,23 @@ export function createRukPakProvisionerChecklist(
   const { bundle, deployment } = provisionerClassesByBundleFormat[format]
   const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
   const simulated: readonly RukPakProvisionerRequirement[] = [
-    { number: 1, asks: 'has an RFC 1123 label as its class name', told: 'holds', says: both },
+    { number: 1, asks: 'the class name of the provisioner is an RFC 1123 label', told: 'holds', says: both },
     bundle === deployment
       ? {
           number: 3,
-          asks: 'may convert a bundle for another provisioner',
+          asks: 'the provisioner may convert a bundle for another provisioner',
           told: 'not asked',
           says: `${bundle} handles ${format} without conversion`,
         }
       : {
           number: 3,
-          asks: 'may convert a bundle for another provisioner',
+          asks: 'the provisioner may convert a bundle for another provisioner',
           told: 'holds',
           says: `${bundle} converts ${format} to plain+v0, which ${deployment} applies`,
         },
     {
       number: 11,
-      asks: 'supports every source type or reports that it does not',
+      asks: 'the provisioner supports every source type, or reports that it does not',
       told: 'cluster',
       says: 'only the image source was simulated',
     },

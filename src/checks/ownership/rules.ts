@@ -24,7 +24,7 @@ export const approvalForOtherChangeRule = defineOwnershipRule<{
   title: 'Approvals cover the change in its current form',
   format: ({ approver, head, differences }) => ({
     what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the change now has a different effect: ${formatChangesSinceApproval(differences)}`,
-    why: 'When the base branch changes, the same commit can have a different effect, which this approval does not cover.',
+    why: 'When the base branch changes, the same commit can have a different effect, which an earlier approval does not cover.',
     fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
   }),
 })
@@ -40,7 +40,7 @@ export const changeForbiddenRule = defineOwnershipRule<{
   format: ({ path, package: name, kinds }) => ({
     what: `${path} changes package ${name} in a way that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
-    fix: 'Remove that part of the change. The permissions table in .github/catalog-bot.yml lists what each role can change.',
+    fix: 'Remove the part of the change that is not allowed. The permissions table in .github/catalog-bot.yml lists what each role can change.',
   }),
 })
 
@@ -81,7 +81,7 @@ export const approvalMissingRule = defineOwnershipRule<{
       by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'
     }: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
-    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`, or remove that part of the change.`,
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`, or remove the part of the change that requires approval.`,
   }),
 })
 

@@ -48,7 +48,7 @@ function addMergingCommand(program: Command): void {
 store in DATA_DIR, the command contacts it through a socket in that folder. Maintainers can also freeze and unfreeze merging with
 the comment commands /freeze and /unfreeze.
 
-The former names still work: \`landings\` for merging, \`stop\` for freeze, and \`resume\` for unfreeze.
+The former names of the command and its actions still work: \`landings\` for merging, \`stop\` for freeze, and \`resume\` for unfreeze.
 
 Exit codes:
   0  success

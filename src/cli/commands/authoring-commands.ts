@@ -86,7 +86,7 @@ function addRenderCommand(program: Command): void {
     ],
     `The command recognizes basic, semver, and substitutes templates by their schema, and pulls the bundle images that they reference.
 A composite file is a YAML file with \`references\` that each have a name and an image. The command prints the contents of all these
-images, which can be bundles or catalogs. As with opm, the output is not validated. To validate it, run \`validate\`.`,
+images, which can be bundles or catalogs. As with opm, the output is not validated. To validate the output, run \`validate\`.`,
   )
 }
 
@@ -130,7 +130,7 @@ function addBundleCommand(program: Command): void {
     validate,
     ['bundle validate bundle', 'bundle validate quay.io/example/bundle:v1.2.0 --suite operatorhub,multiarch'],
     `The suites are ${ruleSuiteNames.join(', ')}.
-As in operator-sdk, operatorhub also selects capabilities, categories, and deprecated-apis, and operatorframework also selects
+As in operator-sdk, the suite operatorhub also selects capabilities, categories, and deprecated-apis, and the suite operatorframework also selects
 good-practices. To select every suite, use all. To learn about a rule, run "catalog-bot rule ID".
 
 Exit codes:

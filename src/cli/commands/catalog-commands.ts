@@ -70,7 +70,7 @@ function addGraphCommand(program: Command): void {
     .addOption(createRepeatableOption('--package <name>', 'package to draw (default: all packages)'))
     .addOption(createOutputOption('mermaid', 'svg', 'short'))
     .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
-    .option('--out <folder>', 'folder to write one file per package to')
+    .option('--out <folder>', 'folder in which to write one file per package')
     .action(async (dir: string | undefined, options: GraphCommandOptions) =>
       (await import('../graph.ts')).printGraph(dir, options),
     )
@@ -91,7 +91,7 @@ Exit codes:
     .argument('<catalog...>', 'catalog directories or catalog images')
     .option('-p, --package-name <name>', 'package to print (default: all packages)')
     .option('--minimum-edge <bundle>', 'print only the upgrades that start at this bundle')
-    .option('--draw-v0-semantics', 'mark skipped bundles and edges that OLM v0 ignores')
+    .option('--draw-v0-semantics', 'mark the bundles that are skipped and the edges that OLM v0 ignores')
     .addOption(createInsecureRegistryOption())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
       (await import('../graph.ts')).renderGraph(catalogs, options),

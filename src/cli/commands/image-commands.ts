@@ -31,7 +31,7 @@ function createImageCommand(program: Command, name: string): Command {
     .command(name)
     .addOption(createRepeatableOption('-t, --tag <image>', 'name of the image, as REGISTRY/REPOSITORY:TAG'))
     .option('--push', "push the image with Docker's or Podman's credentials")
-    .option('--dry-run', 'print what a push would change, without pushing')
+    .option('--dry-run', 'print what a push would change, but do not push')
     .option('--oci-layout <dir>', 'write the image to a directory as an OCI image layout')
     .addOption(
       createCommaSeparatedOption(
@@ -73,8 +73,8 @@ function addBuildCommand(program: Command): void {
       ),
     )
     .option('--force', 'push even if nothing changed')
-    .option('--dockerfile', 'print a Dockerfile instead, like `generate dockerfile`')
-    .option('-b, --builder-image <image>', 'with --dockerfile: image of the build stage', defaultOpmImage)
+    .option('--dockerfile', 'print a Dockerfile instead of building an image, as `generate dockerfile` does')
+    .option('-b, --builder-image <image>', 'with --dockerfile: image for the build stage', defaultOpmImage)
     .action(async (source: string, options: BuildOptions) =>
       (await import('../build.ts')).runBuild(source, options),
     )

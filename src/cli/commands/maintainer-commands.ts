@@ -22,7 +22,10 @@ export function addMaintainerCommands(program: Command): void {
       createIntegerOption('--app <id>', 'ID of the App, required with a token', 1, Number.MAX_SAFE_INTEGER),
     )
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
-    .option('--rulesets <folder>', 'folder to write the two recommended rulesets to, for import into GitHub')
+    .option(
+      '--rulesets <folder>',
+      'folder in which to write the two recommended rulesets, for import into GitHub',
+    )
     .addOption(
       createCommaSeparatedOption(
         '--registry <host>',
@@ -37,9 +40,9 @@ export function addMaintainerCommands(program: Command): void {
   addExamplesToHelp(
     doctor,
     ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],
-    `The command checks permissions, branch rules, webhook deliveries, registries, the proxy, and the clock. It changes nothing on GitHub, and
+    `The command checks permissions, branch rules, webhook deliveries, registries, the proxy, and the clock. The command changes nothing on GitHub, and
 writes files only with --rulesets.
-If APP_ID, the private key, and the webhook secret are in the environment or in DATA_DIR, the command authenticates as the App. Otherwise, it uses
+If APP_ID, the private key, and the webhook secret are in the environment or in DATA_DIR, the command authenticates as the App. Without these credentials, the command uses
 the token, which cannot read the App's permissions and deliveries.
 
 Exit codes:

@@ -48,7 +48,7 @@ Exit codes:
   addExamplesToHelp(
     addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
       .addOption(createOutputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
-      .option('--out <folder>', 'svg: folder to write one file per changed package to')
+      .option('--out <folder>', 'svg: folder in which to write one file per changed package')
       .action(async (options: DiffCommandOptions) => (await import('../check.ts')).printCatalogDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
     `The command compares the base with the result of merging the head into it. The svg and mermaid formats draw the channels that change, with
@@ -65,22 +65,21 @@ function addGitHubActionCommand(program: Command): void {
     program
       .command('action')
       .description('Run checks in a GitHub Actions workflow')
-      .option('--sarif <file>', 'file to write the findings to, in SARIF format')
+      .option('--sarif <file>', 'file in which to write the findings in SARIF format')
       .addOption(
         new Option('--fail-on <what>', 'condition under which the step fails')
           .choices(['errors', 'never'])
           .default('errors'),
       )
-      .option('--offline', 'do not contact any registry (the result of the images check is unknown)')
+      .option('--offline', 'do not contact any registry (the result of the images check is then unknown)')
       .action(async (options: GitHubActionOptions) =>
         (await import('../action.ts')).runGitHubAction(options),
       ),
     ['action', 'action --sarif catalog-bot.sarif --fail-on never'],
     `The command reads the event from the runner, and writes annotations, a job summary, and optionally SARIF. For "pull_request"
-events, it makes the same decision as the check command. For "push", "merge_group", "schedule", and "workflow_dispatch" events, it
-validates every catalog.
+events, the command makes the same decision as the check command. For "push", "merge_group", "schedule", and "workflow_dispatch" events, the command validates every catalog.
 
-The command requires no token or secret. It rejects events that combine secrets with untrusted content, such as
+The command requires no token or secret. The command rejects events that combine secrets with untrusted content, such as
 "pull_request_target". The checkout must contain the merge commit and its parents (fetch-depth: 2). See docs/how-to/actions.md for a
 workflow to copy.
 
@@ -108,5 +107,5 @@ function addPullRequestOptions(command: Command): Command {
     )
     .addOption(createRepositoryRoleOption())
     .addOption(createInsecureRegistryOption())
-    .option('--offline', 'do not contact any registry (the result of the images check is unknown)')
+    .option('--offline', 'do not contact any registry (the result of the images check is then unknown)')
 }

@@ -6,7 +6,7 @@ import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-referen
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 
 const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
-  message: 'must be HOST/PATH, or HOST/PATH/* for everything below it, without a tag or digest',
+  message: 'must be HOST/PATH, or HOST/PATH/* for everything below that path, without a tag or digest',
 })
 
 const pushTargetSchema = z.strictObject({

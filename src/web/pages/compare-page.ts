@@ -64,7 +64,7 @@ export function renderComparePage(model: ComparePageModel, { now }: PageRequestC
               htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog.key)}">${catalog.key}</a> on <code>${catalog.branch}</code> at <code>${shortenSha(catalog.commit)}</code>, recorded ${renderTime(catalog.recordedAt, now)}. `,
           )}</p><h2>${formatCountWithNoun(total.added, 'package')} added, ${total.removed} removed, ${total.changed} changed</h2>${
             model.packages.length === 0
-              ? renderEmptyState('The packages of these catalogs do not differ.')
+              ? renderEmptyState('No package differs between these catalogs.')
               : model.packages.map((one) => renderDifference(one, model))
           }${renderPagination(url, { from: before.key, to: after.key }, page, pages)}`
         : renderEmptyState('A comparison requires at least two recorded catalogs.')

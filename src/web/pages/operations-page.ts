@@ -137,8 +137,18 @@ function renderCharts(days: readonly DayOfPulls[]): Html {
     milliseconds === undefined ? '–' : formatDuration(milliseconds)
   return htmlTemplate`<div class="charts">${[
     renderChart('Merges per day', days, ({ merges }) => merges, String),
-    renderChart('Median time from opening to merge', days, ({ medianMergeMs }) => medianMergeMs, formatMs),
-    renderChart('Median time to the first verdict', days, ({ medianVerdictMs }) => medianVerdictMs, formatMs),
+    renderChart(
+      'Median time from opening a pull request to merging it',
+      days,
+      ({ medianMergeMs }) => medianMergeMs,
+      formatMs,
+    ),
+    renderChart(
+      'Median time from opening a pull request to the first verdict',
+      days,
+      ({ medianVerdictMs }) => medianVerdictMs,
+      formatMs,
+    ),
   ]}</div>${renderFold(
     'days',
     'As a table',

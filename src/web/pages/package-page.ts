@@ -82,7 +82,9 @@ export function renderPackagePage(
 ${renderFacts([
   [
     'Owners',
-    its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', '),
+    its.owners.length === 0
+      ? 'No owners are listed, so maintainers of the repository are responsible for this package.'
+      : its.owners.join(', '),
   ],
   ['Default channel', its.defaultChannel === '' ? 'none' : its.defaultChannel],
 ])}${channels}

@@ -213,7 +213,7 @@ function renderSetupFormPage(
     body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App that you own. Nothing is created until you confirm on GitHub.</p>
 <form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(token)}">
 ${field('organization', 'Organization', 'Organization that owns the App. Leave empty to use your account. Only the owner can install the App.', 'autocomplete="off" autofocus')}
-${field('name', 'Name', 'Shown as the author of comments. Must be unique on GitHub. If you leave it empty, the name is “catalog-bot” followed by the name of the organization. If you do not enter an organization, enter a name.', 'maxlength="34" autocomplete="off"')}
+${field('name', 'Name', 'Name of the App, which GitHub shows as the author of comments. The name must be unique on GitHub. If you leave this field empty, the name is “catalog-bot” followed by the name of the organization. If you do not enter an organization, enter a name.', 'maxlength="34" autocomplete="off"')}
 ${field('address', 'Public URL', `URL at which GitHub can reach catalog-bot, such as <code>https://bot.example.com</code>. If empty, GitHub sends no webhooks, and catalog-bot checks every open pull request every ${sweepSeconds} seconds.`, 'type="url" placeholder="https://" autocomplete="off"')}
 <button type="submit">Continue</button></form>`,
   }

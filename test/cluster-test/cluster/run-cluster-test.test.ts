@@ -1439,7 +1439,7 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   await expect(open('{{ secret')).rejects.toThrow(
     /^the kubeconfig cannot be read: the file is not a kubeconfig$/,
   )
-  await expect(open('{}')).rejects.toThrow('does not specify both a cluster and a user')
+  await expect(open('{}')).rejects.toThrow('must specify both a cluster and a user')
   await expect(
     createKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
   ).rejects.toThrow('ENOENT')

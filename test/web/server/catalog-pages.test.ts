@@ -190,7 +190,7 @@ describe('a comparison of two catalogs', () => {
     expect(toPlainText(await fetchText(`${repositoryPath}/compare`))).toContain('From v4.20 to v4.21')
     const page = await fetchText(`${repositoryPath}/compare?from=v4.20&to=big`)
     expect(page).toContain('?from=v4.20&amp;to=big&amp;page=2')
-    expect(await fetchText(`${repositoryPath}/compare?from=big&to=big`)).toContain('do not differ')
+    expect(await fetchText(`${repositoryPath}/compare?from=big&to=big`)).toContain('No package differs')
   })
 
   test('with a catalog or page that does not exist is not found', async () => {

@@ -15,7 +15,7 @@ export const managesCrdsRule = defineBundleRule<{ account: string }, BundleRuleI
   format: ({ account }) => ({
     what: `the service account "${account}" can create or patch CRDs`,
     why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove those Operators.",
-    fix: 'Declare a dependency on the other Operator instead.',
+    fix: 'Instead of installing another Operator, declare a dependency on it.',
   }),
   *find({ csv }) {
     for (const list of ['permissions', 'clusterPermissions'])

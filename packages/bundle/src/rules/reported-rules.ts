@@ -48,7 +48,7 @@ export const collidingFileNamesRule = defineBundleRule<{ file: string; other: st
   title: 'File names in a bundle remain unique after unpacking',
   format: ({ file, other, key }) => ({
     what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
-    why: 'One of the two files overwrites the other, and the order is unpredictable.',
+    why: 'One of the two files overwrites the other, and it is unpredictable which one remains.',
     fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes, and underscores.',
   }),
 })
@@ -141,7 +141,7 @@ export const misnamedAnnotationsFileRule = defineBundleRule<{ file: string }>({
   title: 'Annotations are in metadata/annotations.yaml',
   format: ({ file }) => ({
     what: `the annotations are in ${file}, not in metadata/annotations.yaml`,
-    why: 'opm accepts any file name, but OLM v0 treats the file as payload and OLM v1 rejects the bundle.',
+    why: 'opm accepts annotations in a file with any name, but OLM v0 treats that file as payload and OLM v1 rejects the bundle.',
     fix: 'Rename the file to metadata/annotations.yaml.',
   }),
 })
@@ -192,7 +192,7 @@ export const movedBundleDirectoryRule = defineBundleRule<{ key: string; value: s
   title: 'Annotations point to manifests/ and metadata/',
   format: ({ key, value, wanted }) => ({
     what: `the annotation "${key}" is "${value}", but opm and OLM always read ${wanted}`,
-    why: "opm and OLM ignore the value, so they don't find files in other directories.",
+    why: "opm and OLM ignore the value of this annotation, so they don't find files in other directories.",
     fix: 'Use manifests/ and metadata/.',
   }),
 })
@@ -286,7 +286,7 @@ export const unknownManifestFieldRule = defineBundleRule<{ object: string; field
   title: 'Manifests contain only fields that Kubernetes defines',
   format: ({ object, field }) => ({
     what: `${object} has a field that Kubernetes does not define: ${field}`,
-    why: 'The API server drops the field, so it has no effect.',
+    why: 'The API server drops unknown fields, so this field has no effect.',
     fix: "Correct the field's name or indentation, or remove the field.",
   }),
 })

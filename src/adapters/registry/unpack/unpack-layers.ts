@@ -23,7 +23,7 @@ const zstdMagic = 0xfd2fb528
 const maxZstdFrames = 50_000
 
 const createCorruptCompressionError = (why: string) =>
-  createRejectedArchiveError(`its compression is damaged (${why})`)
+  createRejectedArchiveError(`its compressed data is corrupt (${why})`)
 
 export interface CompressedLayer {
   readonly bytes: Uint8Array

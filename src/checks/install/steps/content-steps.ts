@@ -112,7 +112,7 @@ function createInlineBundleNotes(
   return [
     {
       kind: 'unknown',
-      says: `The image of ${name} was not looked up; the catalog's manifests were used.`,
+      says: `The image of ${name} was not looked up; the manifests in the catalog were used instead.`,
       targets: own,
     },
   ]

@@ -71,7 +71,7 @@ export const mixedMetadataFormatsRule = defineRule<{
       objects === metadata
         ? `${objects} has both olm.bundle.object and olm.csv.metadata`
         : `the package has ${withObjects} bundle${withObjects === 1 ? '' : 's'} with olm.bundle.object (such as ${objects}) and others with olm.csv.metadata (such as ${metadata})`,
-    why: 'Full manifests make catalogs many times larger, and consoles show the two formats differently.',
+    why: 'Full manifests make catalogs many times larger, and consoles show full manifests and olm.csv.metadata differently.',
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`.',
   }),
   *find(catalog) {
@@ -131,8 +131,8 @@ export const severalCsvMetadataRule = defineRule<{ bundle: string; count: number
   title: 'A bundle has at most one olm.csv.metadata property',
   format: ({ bundle, count }) => ({
     what: `${bundle} has ${count} properties of type olm.csv.metadata`,
-    why: '`opm validate` accepts several of these properties, but the pod that serves the catalog accepts at most one and never starts.',
-    fix: 'Keep only the property that belongs to this version.',
+    why: '`opm validate` accepts several olm.csv.metadata properties in a bundle, but the pod that serves the catalog accepts at most one, so it never starts.',
+    fix: 'Keep only the olm.csv.metadata property that belongs to this version.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {

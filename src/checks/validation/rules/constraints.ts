@@ -20,7 +20,7 @@ export const brokenConstraintRule = defineRule<{ bundle: string; path: string; p
   title: 'Every constraint has a structure that OLM can decode',
   format: ({ bundle, path, problem }) => ({
     what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
-    why: 'opm accepts any value here, but OLM fails to decode the constraint when a user installs the Operator.',
+    why: 'opm accepts any value as a constraint, but OLM fails to decode this constraint when a user installs the Operator.',
     fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
   }),
   *find(catalog) {
@@ -98,7 +98,7 @@ export const malformedGvkRule = defineRule<{
       value === ''
         ? `${type} of ${bundle} has no ${part}`
         : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
-    why: 'OLM compares these values exactly to find the bundle that provides an API, so a value that is not valid never matches.',
+    why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so a value that is not valid never matches.',
     fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
   *find(catalog) {

@@ -50,7 +50,7 @@ export const unknownFieldRule = defineRule<{
   format: ({ field, schema, known }) => ({
     what: `${schema} has no field "${field}"${known.length > 0 ? ` here; the allowed fields are ${known.join(', ')}` : ''}`,
     why: 'opm ignores unknown fields, so the value has no effect.',
-    fix: 'Remove the field. If its value is only for human readers, use a comment instead.',
+    fix: 'Remove the field. If the value of the field is only for human readers, use a comment instead.',
   }),
   *find(catalog) {
     for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
@@ -81,7 +81,7 @@ export const concatenatedJsonRule = defineRule<{ name: string }>({
     what: `opm does not read the objects after the first one${name === '' ? '' : ` ("${name}")`}`,
     why:
       'A file that does not start with "{" is parsed as YAML, where a document ends after its first value. ' +
-      'The remaining objects are missing from the catalog.',
+      'All objects after the first one are missing from the catalog.',
     fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
   }),
   *find(catalog) {
@@ -123,8 +123,8 @@ export const repeatedKeyRule = defineRule<{ path: string }>({
   title: 'Every key of a mapping is unique',
   format: ({ path }) => ({
     what: `the key "${path}" appears more than once`,
-    why: 'opm uses only the last value, and silently drops everything under the earlier keys.',
-    fix: 'Merge the duplicates into a single key.',
+    why: 'If a key is repeated, opm uses only the last value and silently drops everything under the earlier keys.',
+    fix: 'Merge the duplicate keys into a single key.',
   }),
   *find(catalog) {
     for (const leniency of listStrictDecodingProblems(catalog, 'repeated-key'))

@@ -13,7 +13,7 @@ export const unservableSchemaRule = defineRule<{ field: 'schema' | 'package'; va
   format: ({ field, value }) => ({
     what: `opm cannot serve a custom blob with the ${field} "${value}"`,
     why: '`opm validate` accepts the blob, but the pod that serves the catalog rejects it and never starts.',
-    fix: 'Use only letters, digits, dots, dashes, and underscores, and start with a letter or digit.',
+    fix: 'Use only letters, digits, dots, dashes, and underscores, and start the value with a letter or digit.',
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
@@ -60,7 +60,7 @@ export const reservedSchemaRule = defineRule<{ schema: string }>({
   format: ({ schema }) => ({
     what: `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
     why: 'A later opm release might define a schema with this name and then read or reject the blob.',
-    fix: 'Use your own prefix, such as a domain name.',
+    fix: 'Start the schema name with your own prefix, such as a domain name.',
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others)

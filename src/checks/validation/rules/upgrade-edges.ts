@@ -26,7 +26,7 @@ export const edgeToNowhereRule = defineRule<{
   title: 'Edges point to bundles in the package',
   format: ({ entry, edge, targets, near }) => ({
     what: `${entry} ${edge} ${formatTruncatedNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
-    why: 'The edge helps only clusters that still run a removed bundle. If the name is misspelled, the edge has no effect.',
+    why: 'An edge to a bundle that is not in the package helps only clusters that still run that bundle. If the name is misspelled, the edge has no effect.',
     fix:
       near === ''
         ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`

@@ -48,7 +48,7 @@ export const brokenMinKubeVersionRule = defineRule<{ bundle: string; version: st
   title: 'minKubeVersion is a valid version',
   format: ({ bundle, version, problem }) => ({
     what: `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
-    why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. Apart from a leading "v", OLM cannot install a bundle whose minKubeVersion is not valid.',
+    why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. OLM ignores a leading "v", but it cannot install a bundle whose minKubeVersion is otherwise not valid.',
     fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
   *find(catalog) {
@@ -77,7 +77,7 @@ export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: 
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
   format: ({ bundle, problem }) => ({
     what: `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
-    why: 'The property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
+    why: 'The olm.maxOpenShiftVersion property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
     fix: `Write only the major and minor version, in quotes: '4.20'.`,
   }),
   *find(catalog) {

@@ -86,11 +86,11 @@ export const defaultChannelChangedRule = defineRule<{
   title: "A package's default channel does not change",
   format: ({ before, after, leftBehind }) => ({
     what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatTruncatedNameList(leftBehind)}`}`,
-    why: 'Installations that do not specify a channel switch to the new one. Installations that specify a channel are not affected.',
+    why: 'If an installation does not specify a channel, it switches to the new default channel. Installations that specify a channel are not affected.',
     fix:
       leftBehind.length === 0
         ? 'Make sure that the change is intentional, and explain it in the pull request.'
-        : `Add an upgrade path from the versions of "${before}" to "${after}", or explain in the pull request how users can upgrade.`,
+        : `Add an upgrade path from the versions in channel "${before}" to channel "${after}", or explain in the pull request how users can upgrade.`,
   }),
   *find({ defaultChannel }, sides) {
     if (!defaultChannel) return
@@ -160,7 +160,7 @@ export const installedVersionStrandedRule = defineRule<{
   title: 'Every version keeps its upgrade path',
   format: ({ channel, bundles, newer, head }) => ({
     what: `${formatTruncatedNameList(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
-    why: 'Clusters with these versions installed silently stop getting updates.',
+    why: 'Clusters on which these versions are installed stop getting updates, without a warning.',
     fix: [
       ...(newer.length < bundles.length
         ? [

@@ -105,7 +105,7 @@ export const bundleWithoutImageRule = defineOpmRule<BundleRuleFindingData>({
   title: 'A bundle has an image',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has no image and no manifests`,
-    why: "The image contains the bundle's manifests. Without it, there is nothing to install.",
+    why: "The image contains the bundle's manifests. Without an image, there is nothing to install.",
     fix: 'Set `image:` to the bundle image.',
   }),
 })
