@@ -43,7 +43,9 @@ export const measuredCommands: readonly MeasuredCommand[] = [
 type FindBestRun = (command: string) => BestRun
 
 /** Figures of the commands above. NaN if a command was not measured. */
-export const commandFigures: readonly (WantedFigure & { readonly value: (find: FindBestRun) => number })[] = [
+export const commandBenchmarks: readonly (WantedFigure & {
+  readonly value: (find: FindBestRun) => number
+})[] = [
   {
     name: 'validate, cold: processor time against opm',
     wanted: 10,

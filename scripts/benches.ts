@@ -25,7 +25,7 @@ import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import {
   burstArguments,
-  commandFigures,
+  commandBenchmarks,
   measuredCommands,
   scriptFigures,
   smallestArguments,
@@ -186,7 +186,7 @@ function printFigures(best: ReadonlyMap<string, BestRun>): void {
     )
   }
   const none = { wallMs: NaN, cpuMs: NaN, peakMB: NaN }
-  for (const figure of commandFigures) {
+  for (const figure of commandBenchmarks) {
     const value = figure.value((name) => best.get(name) ?? none)
     if (!Number.isNaN(value)) print(figure, value)
   }

@@ -66,7 +66,7 @@ async function main(): Promise<number> {
       values.yes || values.clean !== undefined,
     )
     const stage = new CanaryRepository({ ...options, cloneUrl })
-    if (values.clean !== undefined) return await cleanUpStageAndGetExitCode(stage, 0)
+    if (values.clean !== undefined) return await cleanUpCanaryRepository(stage, 0)
     printLine(
       `Run ID: ${run}. If this process is killed, run the same command with --clean ${run} to clean up.`,
     )
@@ -78,7 +78,7 @@ async function main(): Promise<number> {
       if (interruptAbortController.signal.aborted) code = 130
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     }
-    return await cleanUpStageAndGetExitCode(stage, code)
+    return await cleanUpCanaryRepository(stage, code)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
@@ -163,7 +163,7 @@ async function runProbe(stage: CanaryRepository, probe: CanaryProbe, number: num
   return await probe.attempt(probeContext)
 }
 
-async function cleanUpStageAndGetExitCode(stage: CanaryRepository, code: number): Promise<number> {
+async function cleanUpCanaryRepository(stage: CanaryRepository, code: number): Promise<number> {
   const leftovers = await stage.clean()
   for (const it of leftovers) process.stderr.write(`not cleaned up: ${it}\n`)
   if (leftovers.length === 0) process.stderr.write('Cleaned up.\n')

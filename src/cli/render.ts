@@ -58,11 +58,11 @@ interface CatalogRenderInput {
   readonly images: readonly string[]
   /** Identifies an image in messages. Default: its reference. */
   readonly imageLabels?: ReadonlyMap<string, string>
-  render(images: PulledImageLookup): CatalogReadResult<WritableCatalog>
+  render(images: PulledImageContents): CatalogReadResult<WritableCatalog>
 }
 
 /** The pulled images: as bundles for sources that accept only bundles, or as catalogs for sources that accept both. */
-interface PulledImageLookup {
+interface PulledImageContents {
   readonly bundles: RenderedBundleLookup
   readonly catalogs: (reference: string) => CatalogReadResult<WritableCatalog>
 }
@@ -78,7 +78,7 @@ export async function runRender(sources: readonly string[], options: RenderCatal
           pullBundleOrCatalogImages(registry, images, report),
         )
   const labels = new Map(opened.flatMap(({ imageLabels }) => [...(imageLabels ?? [])]))
-  const content = createPulledImageLookup(pulled, labels)
+  const content = createPulledImageContents(pulled, labels)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
@@ -185,10 +185,10 @@ function renderCatalogDirectory(dir: string): CatalogReadResult<WritableCatalog>
 }
 
 /** Throws for the first image that could not be pulled, because that is a failure of the environment, not of the source. */
-function createPulledImageLookup(
+function createPulledImageContents(
   pulled: ReadonlyMap<string, PulledBundle | Error>,
   labels: ReadonlyMap<string, string>,
-): PulledImageLookup {
+): PulledImageContents {
   const found = new Map<string, PulledBundle>()
   for (const [reference, image] of pulled) {
     if (image instanceof Error) {

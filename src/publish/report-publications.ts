@@ -224,7 +224,7 @@ async function reportPublicationsToPulls(
           new Map([[String(pull), { ...wanted, isShown }]]),
         )
       await writeReported(false)
-      await reportPublicationsToPull(pull, statuses, ctx)
+      await reportPublicationsOnPull(pull, statuses, ctx)
       await writeReported(true)
     }
     if (wanted.state === 'published') ended.add(number)
@@ -244,7 +244,7 @@ async function reportPublicationsToPulls(
   )
 }
 
-async function reportPublicationsToPull(
+async function reportPublicationsOnPull(
   pull: PullNumber,
   statuses: readonly PublicationStatusWithRollback[],
   ctx: PublicationReportContext,

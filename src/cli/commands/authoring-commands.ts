@@ -24,7 +24,7 @@ function addInitCommand(program: Command): void {
   const command = program
     .command('init')
     .description('Set up a catalog repository, or create an olm.package blob')
-    .argument('[package]', 'package name (default: set up the current repository)')
+    .argument('[package]', 'package name; if omitted, the command sets up the current repository')
     .option('-c, --default-channel <name>', 'package: default channel for subscriptions')
     .option('-d, --description <file>', 'package: file with the description, such as README.md')
     .option('-i, --icon <file>', 'package: file with the icon')

@@ -68,7 +68,7 @@ async function openStream(
   }
 }
 
-const recordChange = (title: string) =>
+const updatePullTitle = (title: string) =>
   pagesFixture.store.recordEvaluation(createEvaluationRecord(13, 'merge', { title, author: 'erin' }))
 
 describe('the stream of a repository', () => {
@@ -81,7 +81,7 @@ describe('the stream of a repository', () => {
     })
     const first = await stream.next(/data: [\da-f]{16}\n\n/)
     const before = await (await fetch(`${pagesFixture.url}${path}`)).text()
-    await recordChange('buoy 3.2.1')
+    await updatePullTitle('buoy 3.2.1')
     expect(await stream.next(/data: [\da-f]{16}\n\n/)).not.toBe(first)
     const after = await (await fetch(`${pagesFixture.url}${path}`)).text()
     expect([before.includes('buoy 3.2.1'), after.includes('buoy 3.2.1')]).toEqual([false, true])
@@ -244,7 +244,7 @@ describe('in a browser', () => {
         await page.goto(`${pagesFixture.url}${path}?state=merge`)
         await page.getByText('This page updates automatically.').waitFor()
         await page.getByLabel('Author').fill('eri')
-        await recordChange('buoy 9.9.9')
+        await updatePullTitle('buoy 9.9.9')
         // Longer than the page waits before it loads itself again.
         await page.waitForTimeout(700)
         expect(await page.getByLabel('Author').inputValue()).toBe('eri')

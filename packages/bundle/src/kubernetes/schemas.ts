@@ -18,7 +18,7 @@ const csvDescriptorsSchema: SchemaType = [
   },
 ]
 
-const apiDescriptionSchemaFields = {
+const csvApiDescriptionFields = {
   'name*': ':string',
   'version*': ':string',
   'kind*': ':string',
@@ -30,12 +30,12 @@ const apiDescriptionSchemaFields = {
   actionDescriptors: csvDescriptorsSchema,
 } satisfies Record<string, SchemaType>
 
-const crdDescriptionsSchema: SchemaType = [{ fields: apiDescriptionSchemaFields }]
+const crdDescriptionsSchema: SchemaType = [{ fields: csvApiDescriptionFields }]
 
 const apiServiceDescriptionsSchema: SchemaType = [
   {
     fields: {
-      ...apiDescriptionSchemaFields,
+      ...csvApiDescriptionFields,
       'group*': ':string',
       deploymentName: ':string',
       containerPort: ':int32',

@@ -76,7 +76,7 @@ function toCsvMetadata(csv: Json): JsonObject {
   return {
     ...createFieldIfNonEmpty(
       'annotations',
-      filterStringMap(getJsonFieldAtPath(csv, 'metadata', 'annotations')),
+      pickStringValues(getJsonFieldAtPath(csv, 'metadata', 'annotations')),
     ),
     // These two and the provider are always written, even if empty.
     apiServiceDefinitions: toOwnedAndRequiredApis(spec['apiservicedefinitions'], toApiServiceDescription),
@@ -84,7 +84,7 @@ function toCsvMetadata(csv: Json): JsonObject {
     ...pickNonEmptyStringFields(spec, 'description', 'displayName'),
     ...createFieldIfNonEmpty('installModes', asListOrEmpty(spec['installModes']).map(toInstallMode)),
     ...createFieldIfNonEmpty('keywords', filterStringItems(spec['keywords'])),
-    ...createFieldIfNonEmpty('labels', filterStringMap(getJsonFieldAtPath(csv, 'metadata', 'labels'))),
+    ...createFieldIfNonEmpty('labels', pickStringValues(getJsonFieldAtPath(csv, 'metadata', 'labels'))),
     ...createFieldIfNonEmpty(
       'links',
       asListOrEmpty(spec['links']).map((link) =>
@@ -191,7 +191,7 @@ function filterStringItems(value: Json | undefined): readonly string[] {
   return asListOrEmpty(value).filter((entry) => typeof entry === 'string')
 }
 
-function filterStringMap(value: Json | undefined): JsonObject {
+function pickStringValues(value: Json | undefined): JsonObject {
   return Object.fromEntries(
     Object.entries(asObjectOrEmpty(value)).filter(([, entry]) => typeof entry === 'string'),
   )
