@@ -1,7 +1,7 @@
 // Opens ten hostile pull requests from untrusted authors at once, followed by a harmless one. Measures the time until
 // the harmless one merges, the latency of /healthz until then, and the memory and processor time of all processes.
 // Processor time is the more stable figure on a shared machine. Usage:
-// `npm run bench:strangers [-- --after SECONDS]`.
+// `npm run bench:untrusted-pulls [-- --after SECONDS]`.
 // The measurement continues for that time after the merge, 20 by default.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -113,7 +113,7 @@ function readProcessCpuSeconds(pid: number): readonly number[] {
 const readSandboxCpuSeconds = () =>
   readProcessCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
 
-const dataDirectory = await mkdtemp(join(tmpdir(), 'strangers-'))
+const dataDirectory = await mkdtemp(join(tmpdir(), 'untrusted-pulls-'))
 const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
   environment: demoEnvironment.environment,

@@ -122,7 +122,7 @@ export const smallestArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:page-addresses': ['--addresses', '3000'],
   'bench:store': ['1'],
   'bench:install': ['--packages', '30', '--runs', '1'],
-  'bench:strangers': ['--after', '1'],
+  'bench:untrusted-pulls': ['--after', '1'],
   'bench:landing': ['2', '--megabytes', '1', '--latency', '1'],
   // A fixed seed and a fixed number of rounds on every machine. Otherwise a new finding would fail an unrelated
   // build. For real fuzzing, omit both.

@@ -17,7 +17,7 @@ import { recoverPendingMerge } from './recover-merges.ts'
 const mergeDetectionTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
-const measureMsSinceHeadMerged = createPullHeadTimer(
+const computeMsSinceHeadMerged = createPullHeadTimer(
   defineCacheNamespace('contained head', pullHeadTimerCacheFormat),
 )
 
@@ -79,6 +79,6 @@ export async function resolveOpenPullWithMergedHead(
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (await isPullMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
-  const contained = await measureMsSinceHeadMerged(snapshot, ctx)
+  const contained = await computeMsSinceHeadMerged(snapshot, ctx)
   return contained < mergeDetectionTimeoutSeconds * 1000 ? 'wait' : 'open'
 }

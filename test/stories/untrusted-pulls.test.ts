@@ -1,5 +1,5 @@
 // Pull requests by untrusted authors that keep the bot busy, all open at once, and a harmless one after them.
-// `npm run bench:strangers` measures the speed; this story tests that each of them gets a result.
+// `npm run bench:untrusted-pulls` measures the speed; this story tests that each of them gets a result.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'

@@ -25,7 +25,7 @@ import {
 
 export interface GrpcServer {
   readonly port: number
-  /** Waits up to `patience` milliseconds for running calls. */
+  /** Waits up to `timeoutMs` milliseconds for running calls. */
   close(timeoutMs: number): Promise<void>
 }
 

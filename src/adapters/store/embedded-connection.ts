@@ -22,7 +22,7 @@ const inheritedEnvVariableNames = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
 /**
  * Starts the process and opens the database. Rejects with StoreError `in-use` if another process still has the folder
- * after `patience` milliseconds. `said` receives each line of its standard error.
+ * after `timeoutMs` milliseconds. `said` receives each line of its standard error.
  */
 export async function connectEmbeddedDatabase(
   directory: string | undefined,

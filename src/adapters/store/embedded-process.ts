@@ -158,7 +158,7 @@ process.on('message', (request: EmbeddedDatabaseRequest) => {
 })
 
 /**
- * Waits up to `patience` milliseconds for the folder and resolves with a function that releases it. Rejects with
+ * Waits up to `timeoutMs` milliseconds for the folder and resolves with a function that releases it. Rejects with
  * StoreError `in-use` if another process still has it, `failed` if it cannot be locked.
  */
 export async function lockDatabaseFolder(directory: string, timeoutMs: number): Promise<() => void> {

@@ -38,7 +38,7 @@ const kubeFieldManager = 'catalog-bot'
 
 export interface KubeClusterClientOptions extends KubeconfigOptions {
   readonly clock: Clock
-  readonly patience?: number
+  readonly timeoutMs?: number
 }
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
@@ -63,11 +63,11 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
   #notBefore = 0
 
   constructor(
-    { clock, patience = kubeRequestTimeoutMs }: KubeClusterClientOptions,
+    { clock, timeoutMs = kubeRequestTimeoutMs }: KubeClusterClientOptions,
     connection: ClusterConnection,
   ) {
     this.#clock = clock
-    this.#timeoutMs = patience
+    this.#timeoutMs = timeoutMs
     this.#connection = connection
   }
 

@@ -1,9 +1,10 @@
 // `/r/O/R/catalog` and `/r/O/R/catalog/C`: a repository's catalogs, their packages, and a search.
+import { formatTruncatedNames } from '../../checks/validation/names.ts'
 import type { PackageSummary, RecordedCatalog } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/status-page-store.ts'
 import { emptyHtml, htmlTemplate, type Html } from '../html.ts'
-import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
+import { formatCatalogPageUrl, formatCatalogsPageUrl } from '../../report/urls.ts'
 import { renderCompareForm } from './compare-page.ts'
 import {
   formatCountWithNoun,
@@ -75,7 +76,6 @@ export function buildCatalogBreadcrumbs(
   packageName?: string,
 ): readonly Breadcrumb[] {
   return [
-    { label: `${repository.owner}/${repository.name}`, to: formatRepositoryPageUrl(repository) },
     { label: 'catalogs', to: formatCatalogsPageUrl(repository) },
     ...(catalog === undefined
       ? []
@@ -88,6 +88,8 @@ export function buildCatalogBreadcrumbs(
 
 /** Rows of a list that fills a page. */
 export const rowsPerPage = 100
+/** Names in a cell of a table. */
+export const maxShownNames = 6
 
 export function renderCatalogsPage(
   { repository, catalogs, search }: CatalogsPageModel,
@@ -192,14 +194,11 @@ function renderPackageTable(
       one.heads.join(', '),
       one.versions,
       one.newest ?? renderFaint('none'),
-      one.owners.length === 0 ? renderFaint('maintainers') : formatFirstNames(one.owners),
+      one.owners.length === 0 ? renderFaint('maintainers') : formatTruncatedNames(one.owners, maxShownNames),
       htmlTemplate`${one.deprecated !== undefined && htmlTemplate`${renderLabel('unsure', 'deprecated')} `}${one.stranded.length > 0 && renderLabel('bad', formatCountWithNoun(one.stranded.length, 'stranded version'))}`,
     ]),
   )
 }
-
-export const formatFirstNames = (names: readonly string[], count = 6): string =>
-  `${names.slice(0, count).join(', ')}${names.length > count ? ` and ${names.length - count} more` : ''}`
 
 export const renderFaint = (words: string): Html => htmlTemplate`<span class="faint">${words}</span>`
 

@@ -5,12 +5,7 @@ import type {
 } from '../../pull-request/compare-recorded-packages.ts'
 import type { RecordedCatalog } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import {
-  formatCatalogPageUrl,
-  formatCatalogsPageUrl,
-  formatComparePageUrl,
-  formatRepositoryPageUrl,
-} from '../../report/urls.ts'
+import { formatCatalogPageUrl, formatCatalogsPageUrl, formatComparePageUrl } from '../../report/urls.ts'
 import { htmlTemplate, type Html } from '../html.ts'
 import {
   formatCountWithNoun,
@@ -52,7 +47,6 @@ export function renderComparePage(model: ComparePageModel, { now }: PageRequestC
     title: before && after ? `From ${before.key} to ${after.key}` : 'Compare catalogs',
     tabs: { repository, current: 'catalogs' },
     crumbs: [
-      { label: `${repository.owner}/${repository.name}`, to: formatRepositoryPageUrl(repository) },
       { label: 'catalogs', to: formatCatalogsPageUrl(repository) },
       { label: 'compare', to: url },
     ],

@@ -1,7 +1,7 @@
 // `/r/O/R/operations`: what is broken, how fast pull requests are merged, GitHub's limits, and published images.
 import type { DailyPullTimes } from '../../ports/status-page-store.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { formatOperationsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
+import { formatOperationsPageUrl } from '../../report/urls.ts'
 import { htmlTemplate, type Html } from '../html.ts'
 import { renderMarkdownLineAsText } from './markdown.ts'
 import {
@@ -93,10 +93,7 @@ export function renderOperationsPage(
   return {
     title: `Operations of ${name}`,
     tabs: { repository, current: 'operations' },
-    crumbs: [
-      { label: name, to: formatRepositoryPageUrl(repository) },
-      { label: 'operations', to: url },
-    ],
+    crumbs: [{ label: 'operations', to: url }],
     hasJson: true,
     isLive: true,
     body: htmlTemplate`<h2>What is broken</h2>${

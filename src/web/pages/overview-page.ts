@@ -106,10 +106,7 @@ export function renderRepositoryOverviewPage(
   return {
     title: `Overview of ${named}`,
     tabs: { repository, current: 'overview' },
-    crumbs: [
-      { label: named, to: formatRepositoryPageUrl(repository) },
-      { label: 'overview', to: formatOverviewPageUrl(repository) },
-    ],
+    crumbs: [{ label: 'overview', to: formatOverviewPageUrl(repository) }],
     hasJson: true,
     body: htmlTemplate`
 <h2>Missing images</h2><p class="faint">${

@@ -2,12 +2,13 @@
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { ChannelGraph } from '@catalog-bot/fbc/graph/package-graph'
+import { formatTruncatedNames } from '../../checks/validation/names.ts'
 import type { RecordedBundle, RecordedCatalog, RecordedPackage } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { htmlTemplate, wrapSvgAsHtml, type Html } from '../html.ts'
 import {
   buildCatalogBreadcrumbs,
-  formatFirstNames,
+  maxShownNames,
   renderCatalogCommitInfo,
   renderFaint,
   rowsPerPage,
@@ -130,7 +131,9 @@ function renderChannels(channels: RecordedPackage['channels'], path: string): Ht
     },
     channels.map(({ name, heads, entries, isDefault, deprecated }) => [
       htmlTemplate`<a href="${path}?${String(new URLSearchParams({ channel: name }))}#graph">${name}</a>`,
-      heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : formatFirstNames(heads),
+      heads.length === 0
+        ? htmlTemplate`<span class="bad">none</span>`
+        : formatTruncatedNames(heads, maxShownNames),
       entries,
       htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
     ]),
@@ -148,7 +151,9 @@ function renderVersions(bundles: RecordedPackage['bundles']): Html {
     bundles.map((bundle) => [
       bundle.version === '' ? renderFaint('unknown') : bundle.version,
       htmlTemplate`<code>${bundle.name}</code>`,
-      bundle.channels.length === 0 ? renderFaint('none') : formatFirstNames(bundle.channels),
+      bundle.channels.length === 0
+        ? renderFaint('none')
+        : formatTruncatedNames(bundle.channels, maxShownNames),
       renderBundleStatusNotes(bundle),
     ]),
   )
@@ -182,7 +187,7 @@ function renderUpgradeList({ nodes, edges }: ChannelGraph): Html {
   const shown = entries.slice(0, maxListedUpgradePaths)
   return htmlTemplate`<ul>${shown.map(({ name, skipRange }) => {
     const sources = [...new Set((edgesByTarget.get(name) ?? []).map(({ from }) => from))]
-    return htmlTemplate`<li><code>${name}</code>: ${sources.length === 0 ? 'no upgrades to it' : `from ${formatFirstNames(sources)}`}${skipRange !== undefined && htmlTemplate`, range <code>${skipRange}</code>`}</li>`
+    return htmlTemplate`<li><code>${name}</code>: ${sources.length === 0 ? 'no upgrades to it' : `from ${formatTruncatedNames(sources, maxShownNames)}`}${skipRange !== undefined && htmlTemplate`, range <code>${skipRange}</code>`}</li>`
   })}</ul>${entries.length > shown.length && renderFaint(`The newest ${shown.length} entries.`)}`
 }
 
@@ -204,7 +209,7 @@ function renderPackageImages(images: PackagePageModel['images'], now: number): H
       digest === undefined
         ? renderFaint('unknown digest')
         : htmlTemplate`<code title="${digest}">${digest.slice(0, 19)}</code>`,
-      formatFirstNames(bundles, 3),
+      formatTruncatedNames(bundles, 3),
     ]),
   )
 }

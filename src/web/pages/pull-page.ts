@@ -37,7 +37,7 @@ const maxDiffLines = 40
 const maxTimelineReasons = 5
 const openTimelineEntries = 5
 const maxOpenChangeLines = 6
-const maxListedTextLength = 300
+const maxListItemLength = 300
 
 export interface FindingView {
   readonly rule: string
@@ -122,15 +122,11 @@ export interface PullPageModel {
 export function renderPullPage(model: PullPageModel, setting: PageRequestContext): StatusPage {
   const { repository, pull, title, merge } = model
   const { now } = setting
-  const named = `${repository.owner}/${repository.name}`
   return {
     title: `#${pull} ${title}`,
     heading: htmlTemplate`${title} <span class="number">#${pull}</span>`,
     tabs: { repository, current: 'queue' },
-    crumbs: [
-      { label: named, to: formatRepositoryPageUrl(repository) },
-      { label: `#${pull}`, to: formatPullPageUrl(repository, pull) },
-    ],
+    crumbs: [{ label: `#${pull}`, to: formatPullPageUrl(repository, pull) }],
     isLive: true,
     hasJson: true,
     body: htmlTemplate`<div class="columns"><div>${renderNextSteps(model, now)}${merge === undefined ? emptyHtml : renderMergeExplanation(merge, model, now)}${renderFindings(model)}${renderCatalogChange(model)}${renderCommandHistory(model)}${renderVerdictHistory(model, now)}</div><aside aria-label="Details">${renderPullFacts(model, now)}</aside></div>`,
@@ -337,7 +333,7 @@ function renderCatalogChange({ summary, changeLines, drawings }: PullPageModel):
 }
 
 function truncateText(text: string): string {
-  return text.length > maxListedTextLength ? `${text.slice(0, maxListedTextLength).toWellFormed()}…` : text
+  return text.length > maxListItemLength ? `${text.slice(0, maxListItemLength).toWellFormed()}…` : text
 }
 
 function renderCommandHistory({ commands }: PullPageModel): Html {

@@ -137,7 +137,7 @@ export function renderQueuePage(
   return {
     title: `Queue of ${named}`,
     tabs: { repository, current: 'queue' },
-    crumbs: [{ label: named, to: formatRepositoryPageUrl(repository) }],
+    crumbs: [],
     isLive: true,
     hasJson: true,
     body: htmlTemplate`${renderRateLimitNote(model, now)}${stops.map((stop) => renderMergeFreezeNote(stop, model, now, resumeToken))}
@@ -305,12 +305,7 @@ export function renderMergedPullsPage(
   return {
     title: named === undefined ? 'Merged pull requests' : `Merged in ${named}`,
     ...(repository && { tabs: { repository, current: 'merged' as const } }),
-    crumbs: [
-      ...(repository === undefined || named === undefined
-        ? []
-        : [{ label: named, to: formatRepositoryPageUrl(repository) }]),
-      { label: 'merged', to: address },
-    ],
+    crumbs: [{ label: 'merged', to: address }],
     hasJson: true,
     feed: `${address}.atom`,
     body: htmlTemplate`${renderTable(

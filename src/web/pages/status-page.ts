@@ -59,8 +59,9 @@ export interface StatusPage {
   readonly title: string
   /** The heading, if it is more than the title. */
   readonly heading?: Html
-  /** Present on the pages of a repository: its tabs, and which of them contains the page. */
+  /** Present on the pages of a repository: its tabs and its breadcrumb, and which of the tabs contains the page. */
   readonly tabs?: { readonly repository: RepositoryName; readonly current: RepositorySection }
+  /** Below the home page and, with `tabs`, below the repository. */
   readonly crumbs: readonly Breadcrumb[]
   readonly body: Html
   /** Whether the page is also available as JSON. */
@@ -93,6 +94,7 @@ export function renderStatusPage(
 <body><a class="skip" href="#content">Skip to content</a>
 <header><div class="top"><nav class="crumbs" aria-label="Breadcrumb"><ol>${[
       { label: 'catalog-bot', to: homePageUrl },
+      ...(tabs ? [createRepositoryBreadcrumb(tabs.repository)] : []),
       ...crumbs,
     ].map(
       ({ label, to }) =>
@@ -101,6 +103,10 @@ export function renderStatusPage(
 <main id="content"${events !== undefined && htmlTemplate` data-events="${events}"`}><h1>${heading ?? title}</h1>${body}</main>
 <footer><p>As of ${formatUtcMinute(now)}.<span class="reload"> Reload the page for the latest state.</span><span class="updates"> This page updates automatically.</span>${hasJson === true && htmlTemplate` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && htmlTemplate` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
+}
+
+function createRepositoryBreadcrumb(repository: RepositoryName): Breadcrumb {
+  return { label: `${repository.owner}/${repository.name}`, to: formatRepositoryPageUrl(repository) }
 }
 
 function renderRepositoryTabs({ repository, current }: NonNullable<StatusPage['tabs']>): Html {

@@ -58,7 +58,7 @@ async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Pr
   clusterClient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: fakeKubernetesApi.clock,
-    patience: 1000,
+    timeoutMs: 1000,
   })
 }
 
@@ -804,7 +804,7 @@ test('responses that never arrive time out and do not fail the test', async () =
   const impatient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: fakeKubernetesApi.clock,
-    patience: 30,
+    timeoutMs: 30,
   })
   let silent = 0
   fakeKubernetesApi.fault = ({ path }) =>
