@@ -301,7 +301,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
       }
     }
     // A hanging command fails before the time limit of the whole run, so that the error names it.
-    const patience = setTimeout(end, until === undefined ? 60 * 60_000 : 120_000)
+    const timer = setTimeout(end, until === undefined ? 60 * 60_000 : 120_000)
     const listen = (stream) => (data) => {
       stream.write(data)
       if (isEnough) return
@@ -313,7 +313,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
     child.stderr?.on('data', listen(process.stderr))
     child.once('error', reject)
     child.once('close', (status, signal) => {
-      clearTimeout(patience)
+      clearTimeout(timer)
       const missing =
         status !== null && prints !== undefined ? findMissingOutputLine(prints, said) : undefined
       if (missing !== undefined)

@@ -70,7 +70,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   await claimClean('it')
 
   const catalogSource = { catalog: { image: `${host}/catalog:head` } }
-  const quick = { patience: 20_000, catalog: 30_000, extension: 60_000 }
+  const quick = { retryWindow: 20_000, catalog: 30_000, extension: 60_000 }
   const lonely = await runClusterTest(
     { target: olmV1TargetName, package: 'lonely', steps: [createUpgradeTestStep('lonely.v1.0.0')] },
     catalogSource,
