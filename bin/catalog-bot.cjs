@@ -95,11 +95,16 @@ function runJoined(file) {
   const [command = ''] = process.argv.slice(2)
   const kept = folder && join(folder, nameOf(source, command))
   // Most catalogs are validated before V8's optimizing compiler pays off. src/cli/validate.ts enables it again.
-  if (command === 'validate') setFlagsFromString('--no-turbofan')
+  const setFlags = () => command === 'validate' && setFlagsFromString('--no-turbofan')
+  setFlags()
   const cachedData = kept && readKept(kept)
   const script = new Script(source, { filename: file, cachedData })
   if (kept && (cachedData === undefined || script.cachedDataRejected))
-    process.once('exit', () => keep(kept, script.createCachedData()))
+    process.once('exit', () => {
+      // V8 rejects cached code that was created with other flags than those with which it is read.
+      setFlags()
+      keep(kept, script.createCachedData())
+    })
   const load = (path) => importKept(join(file, '..', path))
   script.runInThisContext()(require, load, join(file, '../cli'))
 }

@@ -80,6 +80,18 @@ properties:
     value: {packageName: ${name}, version: 1.0.0}
 `
 
+/** Returns the directory of a catalog for which `validate` enables V8's optimizing compiler. */
+function writeLargeCatalog(): string {
+  const large = join(packageDirectory, 'large')
+  mkdirSync(large, { recursive: true })
+  const padding = `description: |\n${`  ${'x'.repeat(97)}\n`.repeat(50_000)}`
+  writeFileSync(
+    join(large, 'c.yaml'),
+    createPackageYaml('foo').replace('name: foo\n', `name: foo\n${padding}`),
+  )
+  return large
+}
+
 function runBuiltCommand(
   parameters: readonly string[],
   environment: NodeJS.ProcessEnv = {},
@@ -140,13 +152,7 @@ describe('the built command', () => {
   })
 
   test('reads a file large enough to trigger the optimizing compiler', async () => {
-    const large = join(packageDirectory, 'large')
-    mkdirSync(large)
-    const padding = `description: |\n${`  ${'x'.repeat(97)}\n`.repeat(50_000)}`
-    writeFileSync(
-      join(large, 'c.yaml'),
-      createPackageYaml('foo').replace('name: foo\n', `name: foo\n${padding}`),
-    )
+    const large = writeLargeCatalog()
     expect(await runBuiltCommand(['validate', '--profile', 'opm', large])).toMatchObject({ code: 0, err: '' })
   })
 
@@ -171,6 +177,13 @@ describe('compiled code', () => {
     expect(await validate()).toMatchObject({ code: 0, err: '' })
     expect(statSync(findCompiledCacheFile()).mtime).toEqual(oneHourAgo)
     expect(readFileSync(findCompiledCacheFile()).equals(before)).toBe(true)
+  })
+
+  test('of a run that enabled the optimizing compiler is reused, too', async () => {
+    await runBuiltCommand(['validate', '--profile', 'opm', '--no-cache', writeLargeCatalog()])
+    utimesSync(findCompiledCacheFile(), oneHourAgo, oneHourAgo)
+    await validate()
+    expect(statSync(findCompiledCacheFile()).mtime).toEqual(oneHourAgo)
   })
 
   test('is cached separately for each command', async () => {
