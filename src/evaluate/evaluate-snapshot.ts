@@ -10,10 +10,12 @@ import { configPath } from '../config/config-path.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import {
   decideVerdict,
+  type VerdictInput,
   createMalformedCommitsReason,
   createUncheckablePullVerdict,
   createTooLargePullReason,
 } from '../policy/decide.ts'
+import type { CompletedCheckRunLookup } from '../policy/required-checks.ts'
 import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
@@ -94,6 +96,8 @@ export interface PullEvaluation {
   /** Approvals bind to this description of the change. */
   readonly described?: PullChangeFingerprint | undefined
   readonly verdict: PullVerdict
+  /** Absent if the pull request could not be checked. */
+  readonly gate?: VerdictInput
   readonly hasPreviews: boolean
   readonly onCluster: 'off' | 'asked' | 'automatic'
   readonly requiresCluster: boolean
@@ -146,8 +150,10 @@ export async function evaluateSnapshot(
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
-    case 'seen':
-      return completePullEvaluation(answer, { snapshot, isMerged, isQueued }, ctx)
+    case 'seen': {
+      const { kind: _, ...evaluation } = answer
+      return completePullEvaluation(evaluation, { snapshot, isMerged, isQueued }, ctx)
+    }
     case 'too-large': {
       await store.putCached(
         tooLargePullCache,
@@ -165,12 +171,12 @@ export async function evaluateSnapshot(
 }
 
 async function completePullEvaluation(
-  answer: Extract<Awaited<ReturnType<typeof requestEvaluation>>, { kind: 'seen' }>,
+  evaluation: Omit<Extract<EvaluationResponse, { kind: 'seen' }>, 'kind'>,
   { snapshot, isMerged, isQueued }: { snapshot: PullSnapshot; isMerged: boolean; isQueued: boolean },
   ctx: JobContext<EvaluationStore>,
 ): Promise<PullEvaluation> {
   const { store } = ctx.app
-  const { kind: _kind, gate, ...evaluation } = answer
+  const { gate } = evaluation
   const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
   const commands = [
     ...(await store.commands(snapshot.repository, snapshot.pull)),
@@ -188,6 +194,31 @@ async function completePullEvaluation(
     requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
     requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
   }
+}
+
+/**
+ * Decides again from the inputs of an evaluation, and creates a new permit. Reads again what changes without a commit
+ * and can't be seen in a snapshot: required checks, freezes, and rejected merges. Rejects with a StoreError.
+ */
+export async function decideEvaluationAgain(
+  { gate, ...evaluation }: PullEvaluation,
+  ctx: JobContext<EvaluationStore>,
+): Promise<PullEvaluation | undefined> {
+  if (gate === undefined) return undefined
+  const { app, forge } = ctx
+  const ask = createLookupResolver(forge, app.registries.forEvaluation(), app.store)
+  const required = await Promise.all(
+    (gate.required ?? []).map(async ({ question }) => ({
+      question,
+      answer: (await ask(question)) as CompletedCheckRunLookup['answer'],
+    })),
+  )
+  const { snapshot } = evaluation
+  return completePullEvaluation(
+    { ...evaluation, gate: { ...gate, required } },
+    { snapshot, isMerged: false, isQueued: false },
+    ctx,
+  )
 }
 
 function computeMinIgnoringUndefined(...seconds: readonly (number | undefined)[]): number | undefined {

@@ -15,6 +15,7 @@ import type { RegistryLookupService } from '../catalogs/registries.ts'
 import type { BotSettings } from './settings.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { JobScheduler } from './job-scheduler.ts'
+import type { ReadyEvaluations } from '../evaluate/ready-evaluations.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import { readConfig } from '../catalogs/read-config.ts'
@@ -30,6 +31,7 @@ export interface AppServices<Ports = unknown> {
   readonly evaluationPool: EvaluationPool
   readonly releases: ReleaseWorkerPool
   readonly scheduler: JobScheduler
+  readonly readyEvaluations: ReadyEvaluations
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger

@@ -18,7 +18,8 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../jobs/job-context.ts'
-import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
+import { decideEvaluationAgain, evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
+import { areSnapshotsEquivalent } from './stale-merge-permit.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import { recordEvaluation } from '../evaluate/record-evaluation.ts'
@@ -60,6 +61,8 @@ const batchSizeLimitTtlSeconds = 600
 
 interface EvaluatedBatchMember extends MergeBatchMember {
   readonly evaluation: PullEvaluation
+  /** When its evaluation started. */
+  readonly evaluatedAt: number
 }
 
 /** Rejects with a ForgeError, GitError or StoreError. */
@@ -144,7 +147,7 @@ async function selectMergeBatch(
   ctx: MergeBatchContext,
 ): Promise<{ readonly members: readonly EvaluatedBatchMember[]; readonly unready: readonly PullNumber[] }> {
   const { store, clock } = ctx.app
-  const end = clock.now() + batchSelectionWindowMs
+  let end = clock.now() + batchSelectionWindowMs
   const key = `${toRepositoryKey(job.repository)} ${job.branch}`
   const maxMembers = (await store.getCached(batchSizeLimitCache, [key])).get(key) ?? maxBatchSize
   const members: EvaluatedBatchMember[] = []
@@ -163,6 +166,7 @@ async function selectMergeBatch(
     // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)
+    end = Math.min(end, member.evaluatedAt + batchSelectionWindowMs)
     if (!sharing) break
     base = member.permit.landing.commit
   }
@@ -179,15 +183,24 @@ async function revalidatePullForBatch(
     await repository.fetch(snapshot.baseRef, snapshot.pull)
     if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) return undefined
   }
-  const evaluation = await evaluateSnapshot(snapshot, ctx)
+  const ready = app.readyEvaluations.take(snapshot)
+  const now = app.clock.now()
+  const known =
+    ready !== undefined && areSnapshotsEquivalent(ready.evaluation.snapshot, snapshot)
+      ? await decideEvaluationAgain(ready.evaluation, ctx)
+      : undefined
+  const evaluation = known ?? (await evaluateSnapshot(snapshot, ctx))
   const { permit } = evaluation.verdict
   if (permit === undefined || evaluation.commands.length > 0) return undefined
   // The merge report is built from this record, even after a crash.
-  await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
-  await recordEvaluation(evaluation, ctx)
+  if (known === undefined) {
+    await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
+    await recordEvaluation(evaluation, ctx)
+  }
   const planned = await planMerge(permit.landing, ctx)
   const checks = composePullReport(evaluation, ctx).checks.map(addCheckRunDigest)
-  return { examined: evaluation, permit, evaluation, planned, checks }
+  const evaluatedAt = known === undefined || ready === undefined ? now : ready.startedAt
+  return { examined: evaluation, permit, evaluation, evaluatedAt, planned, checks }
 }
 
 async function mergeSinglePull(

@@ -73,7 +73,7 @@ export async function isPullUnchangedSinceEvaluation(
 export const pullChangedAndRevertedMessage = 'the pull request changed and then changed back'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
-function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {
+export function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {
   const text = (snapshot: PullSnapshot) =>
     JSON.stringify(toComparableSnapshot(snapshot), sortJsonKeysReplacer)
   return text(a) === text(b)

@@ -40,6 +40,7 @@ import { readProcessTreeMemory } from './process-memory.ts'
 import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { JobScheduler } from '../jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../evaluate/ready-evaluations.ts'
 import { createRepositoryContextFactory } from './repository-contexts.ts'
 import { createTracing } from './tracing/open-tracing.ts'
 
@@ -229,6 +230,7 @@ async function startAppServices(
       evaluationPool,
       releases,
       scheduler: new JobScheduler(clock),
+      readyEvaluations: new ReadyEvaluations(clock),
       metrics,
       clock,
       log,

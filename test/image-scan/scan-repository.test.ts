@@ -6,6 +6,7 @@ import pino from 'pino'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../../src/evaluate/ready-evaluations.ts'
 import { isImageScanDue, scanRepositoryImages } from '../../src/image-scan/scan-repository.ts'
 import { readScanState } from '../../src/image-scan/scan-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
@@ -152,6 +153,7 @@ async function createImageScanScenario(
       },
       releases: rejectingReleaseWorkerPool,
       scheduler: new JobScheduler(clock),
+      readyEvaluations: new ReadyEvaluations(clock),
       metrics: createMetrics(),
       clock,
       log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),

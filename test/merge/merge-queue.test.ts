@@ -8,6 +8,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { VerdictInput } from '../../src/policy/decide.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../../src/evaluate/ready-evaluations.ts'
 import type { EvaluationRequest } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -113,6 +114,7 @@ function createJobContext(): JobContext<Store> {
       },
       evaluationPool: evaluations,
       scheduler: new JobScheduler(mergeScenario.clock),
+      readyEvaluations: new ReadyEvaluations(mergeScenario.clock),
       clock: mergeScenario.clock,
       log: pino({ level: 'silent' }),
     } as unknown as JobContext<Store>['app'],

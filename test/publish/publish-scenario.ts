@@ -9,6 +9,7 @@ import type { JobContext } from '../../src/jobs/job-context.ts'
 import { republishMergedPullReport } from '../../src/jobs/merged-report.ts'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../../src/evaluate/ready-evaluations.ts'
 import { publishPreview } from '../../src/publish/publish-preview.ts'
 import { handlePublishRequest } from '../../src/publish/process/publish-handler.ts'
 import type { PublishContext } from '../../src/publish/process/publish-context.ts'
@@ -146,6 +147,7 @@ export async function createPublishScenario(
       },
       releases: rejectingReleaseWorkerPool,
       scheduler: new JobScheduler(realClock),
+      readyEvaluations: new ReadyEvaluations(realClock),
       metrics: createMetrics(),
       clock: { ...realClock, now: () => now },
       log: pino({ level: 'silent' }),

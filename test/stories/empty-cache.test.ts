@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../../src/evaluate/ready-evaluations.ts'
 import type { AppServices } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
@@ -116,6 +117,7 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
     evaluationPool,
     releases: rejectingReleaseWorkerPool,
     scheduler: new JobScheduler(clock),
+      readyEvaluations: new ReadyEvaluations(clock),
     clock,
     log,
     loader: createCatalogLoader(pool, store),

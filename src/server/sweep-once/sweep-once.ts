@@ -21,6 +21,7 @@ import { openStore } from '../../adapters/store/store.ts'
 import type { AppServices } from '../../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
 import { JobScheduler } from '../../jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../../evaluate/ready-evaluations.ts'
 import { createMetrics } from '../../jobs/metrics.ts'
 import { createRepositoryContextFactory } from '../repository-contexts.ts'
 import { createTracing } from '../tracing/open-tracing.ts'
@@ -188,6 +189,7 @@ async function sweepOnceInDataFolder(
       evaluationPool,
       releases,
       scheduler,
+      readyEvaluations: new ReadyEvaluations(clock),
       metrics: createMetrics(),
       clock,
       log,
