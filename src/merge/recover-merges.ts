@@ -32,6 +32,8 @@ interface DetectedTreeMismatch {
 const delayedGitHubMergeTimeoutMs = 30_000
 /** A merged commit that cannot be evaluated for this long counts as invalid. */
 const mergedCommitValidationTimeoutMs = 600_000
+/** Seconds in which GitHub normally delivers a push. The delivery's job and this one then run as one. */
+const pushWebhookGraceSeconds = 1
 
 export type MergeRecoveryResult =
   | { readonly kind: 'landed'; readonly commit: MergeIntent['commit'] }
@@ -191,7 +193,10 @@ export function createMergeRecoveryOptions(
     leaseSeconds: app.settings.leaseSeconds,
     judgeMerged: (intent, base, commit) => auditMerge(intent, base, commit, ctx),
     onMerged: ({ repository: name, baseRef }) =>
-      store.enqueue({ kind: 'branch', installation: ctx.installation, repository: name, branch: baseRef }),
+      store.enqueue(
+        { kind: 'branch', installation: ctx.installation, repository: name, branch: baseRef },
+        pushWebhookGraceSeconds,
+      ),
     onMismatch: (mismatch) => reportTreeMismatch(mismatch, ctx),
     onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
   }

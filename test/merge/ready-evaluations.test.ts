@@ -62,8 +62,7 @@ function createJobContext(): JobContext<Store> {
         readyPulls: async () => ready.map((each) => ({ pull: each.pull, snapshot: each, readyAt: 0 })),
         dropReady: async () => void (ready = []),
         enqueue: async ({ kind }: Job) => void enqueuedJobs.push(kind),
-        listFreezes: async () =>
-          isFrozen ? [createMergeFreeze({ repository: snapshot.repository })] : [],
+        listFreezes: async () => (isFrozen ? [createMergeFreeze({ repository: snapshot.repository })] : []),
         observe: async () => 0,
         recordVerdict: async () => undefined,
         recordEvaluation: async () => undefined,
