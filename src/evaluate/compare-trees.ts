@@ -1,4 +1,5 @@
-// The second stage: describes the difference between base and result in catalog terms, and the commits between them.
+// The second stage: describes the difference between the base and the result in terms of catalogs, and the commits
+// between them.
 import {
   type PullSnapshot,
   type IncomingCommits,

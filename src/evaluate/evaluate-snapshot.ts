@@ -1,5 +1,5 @@
-// Evaluates a pull request in a separate process within its budget. What was too large is not tried again until it, its
-// base branch or the configuration changes.
+// Evaluates a pull request in a separate process within its budget. A pull request that was too large isn't evaluated
+// again until its head, its base branch, or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// Fetches the commits of a pull request, or reports why git rejects them. A rejected head is reported once and not
+// Fetches the commits of a pull request, or reports why Git rejects them. A rejected head is reported once and isn't
 // fetched again.
 import { z } from 'zod'
 import type { CommitSha } from '../pull-request/ids.ts'

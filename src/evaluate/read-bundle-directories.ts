@@ -1,5 +1,5 @@
-// Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
-// Reads git blobs without a checkout and caches results by content.
+// Reads the bundle directories that a change touches, and enough of their neighbors to locate them in the upgrade
+// graph. Reads Git blobs without a checkout, and caches results by content.
 import type { PullRequestChange, TreePathEntry } from '../pull-request/change.ts'
 import {
   readBundleUpgradeMetadata,

@@ -1,5 +1,5 @@
-// The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
-// Packages that the catalogs serve are read for the changed packages only.
+// The third stage: reads the checks' inputs, except reviews and commands, from the repository and the caches. Reads the
+// served content only of the changed packages.
 import {
   buildServedCatalog,
   parseServedCatalogFile,

@@ -1,4 +1,4 @@
-// The fourth stage: asks for reviews, commands and other facts that the checks need.
+// The fourth stage: requests the reviews, commands, and other facts that the checks need.
 import { createHash } from 'node:crypto'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import {

@@ -1,4 +1,4 @@
-// Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
+// Maps findings from the merge result to lines on GitHub, and finds their fixes. The base might have moved since the
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'

@@ -1,5 +1,5 @@
-// Checks a few references for a few seconds, so that pull requests never wait for a scan. A registry that does not
-// answer is paused, and finally skipped for the pass.
+// Looks up references for a few seconds, so that pull requests never wait for a scan. If a registry doesn't respond,
+// pauses its lookups, and finally skips the registry until the next pass.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
   updateImageScanFailureState,

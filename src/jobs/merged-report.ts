@@ -1,4 +1,4 @@
-// What a merged pull request's comment needs from the records: the verdict it was merged with, its images, and
+// The data that a merged pull request's comment needs from the records: the verdict it was merged with, its images, and
 // whether the merge is already reported.
 import type { PullNumber, CommitSha } from '../pull-request/ids.ts'
 import type { PullVerdict } from '../policy/verdict.ts'

@@ -1,4 +1,4 @@
-// The one issue about a problem of a repository: opened with the problem, edited with it, and closed after it.
+// Tracks a repository's problem in one issue, which is opened, edited, and closed along with the problem.
 import type { BotIssue, Forge } from '../ports/forge.ts'
 
 interface IssueText {

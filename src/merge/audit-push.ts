@@ -1,5 +1,5 @@
-// Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
-// in one issue for maintainers, which is closed once everything is fixed.
+// Audits pushes by other accounts, based on the resulting catalogs. Reports new problems once on the commit and in one
+// issue for maintainers, and closes the issue once all problems are fixed.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Config } from '../config/config.ts'
 import { findCatalogErrors } from '../catalogs/catalog-loader.ts'

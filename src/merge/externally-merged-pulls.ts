@@ -1,5 +1,6 @@
 // Handles pull requests that others merged, that are already on their base, or whose base is not served: waits for
-// GitHub's state, and replaces an outdated report. If catalog-bot never commented there, it stays silent.
+// GitHub's state, and replaces an outdated report. Doesn't comment on a pull request on which catalog-bot never
+// commented.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findBaseCommitOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'

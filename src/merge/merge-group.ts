@@ -1,5 +1,6 @@
-// Judges the groups of a branch's merge queue. GitHub's result must equal our own merge, each pull request must be
-// mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
+// Evaluates the groups in a branch's merge queue. GitHub's result must equal catalog-bot's own merge, each pull request
+// must be mergeable, and the resulting catalogs must be valid. Based on the App's checks on the group's commit, GitHub
+// then merges or drops the group.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { mergeQueueBranchPrefix } from '../policy/merge-strategy.ts'

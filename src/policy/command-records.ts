@@ -1,4 +1,4 @@
-// What the recorded commands mean for the current state of a pull request: approvals, holds, merges, and overrides.
+// Applies the recorded commands to the current state of a pull request: approvals, holds, merges, and overrides.
 import { parseCommandFromComment, type CommandName, type SlashCommand } from '../pull-request/command.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
 import type { PullComment } from '../pull-request/snapshot.ts'

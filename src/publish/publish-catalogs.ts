@@ -1,5 +1,5 @@
-// Compares branches with published images and makes them equal. Runs after every push and sweep, one at a time for each
-// repository, so a tag has one builder and the newest commit wins. Idempotent.
+// Compares published images with branches, and updates the images that differ. Runs after every push and sweep, one at
+// a time for each repository, so a tag has one builder and the newest commit wins. Idempotent.
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'

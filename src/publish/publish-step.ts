@@ -1,4 +1,4 @@
-// Brings one publication a step closer to its branch. All decisions follow from git, the configuration and the state,
+// Brings one publication a step closer to its branch. All decisions follow from Git, the configuration, and the state,
 // so a step can be repeated after a crash.
 import type { CommitSha } from '../pull-request/ids.ts'
 import { parseDurationToMs } from '../config/publish.ts'

@@ -1,4 +1,4 @@
-// The state of a release, and its commit, branch and pull request, created in this order. After a crash it continues
+// The state of a release, and its commit, branch and pull request, created in this order. After a crash, it continues
 // with what it finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// Reads `metadata/` as opm does: the first file, in name order, that matches each of three roles. Includes dotfiles.
+// Reads `metadata/` as opm does: the first file, in name order, that matches each of three roles. Reads dotfiles, too.
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import {
   decodeGoStruct,

@@ -1,4 +1,5 @@
-// Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
+// Runs jobs as capacity allows. A job starts immediately if this instance enqueued it, and within a second if another
+// instance did.
 import type { Clock } from '../../ports/clock.ts'
 import type { IdleJobCounts, Job } from '../../ports/jobs.ts'
 import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'

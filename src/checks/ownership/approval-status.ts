@@ -1,5 +1,5 @@
-// Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
-// answer is missing. An empty list of owners never gives it.
+// Decides whether a required approval is given, by the author's own permissions or by others. If an answer is missing,
+// the approval remains open. An empty list of owners never gives an approval.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { ChangeKind, RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
 import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'

@@ -1,5 +1,5 @@
-// Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace or account, and
-// answers contain no secret.
+// Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace, or account, and
+// answers contain no secrets.
 import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { RequestingRepository } from '../../publish/process/push-targets.ts'

@@ -1,4 +1,4 @@
-// Attaches SBOM, provenance and the administrator's signature to published images.
+// Attaches an SBOM, provenance, and the administrator's signature to published images.
 import {
   type BuiltCatalogImage,
   ImageError,

@@ -1,4 +1,4 @@
-// Maps deliveries to jobs. A delivery is a hint: only its repository, pull request and branch are used, and the bot
+// Maps deliveries to jobs. A delivery is only a hint: catalog-bot uses its repository, pull request, and branch, and
 // reads everything else again.
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'

@@ -1,4 +1,4 @@
-// Runs a job and catches our own failures: logs them with a trace id, shows repeated ones on the pull request, and lets
+// Runs a job and catches internal errors: logs them with a trace ID, shows repeated ones on the pull request, and lets
 // the queue retry.
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../adapters/github/forge-error.ts'

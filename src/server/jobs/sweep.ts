@@ -1,4 +1,4 @@
-// Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
+// Evaluates every open pull request and base branch every few minutes. Webhooks only make an evaluation happen sooner.
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
 import { toPullRequestKey } from '../../pull-request/snapshot.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'

@@ -1,4 +1,4 @@
-// `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
+// `/r/O/R/pull/N`: the history of one pull request. If the pull request was merged, the page first explains why.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/status-page-store.ts'

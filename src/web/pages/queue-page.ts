@@ -1,5 +1,5 @@
-// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, running merges, active stops, and what was
-// merged.
+// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, merges in progress, active freezes, and merged
+// pull requests.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'

@@ -1,5 +1,6 @@
-// Decides which repositories a visitor may see: by visibility, and for private ones by GitHub's answer to the
-// visitor's token. Answers are cached for minutes per session; no answer means no. Requests are limited per visitor.
+// Decides which repositories a visitor can see, based on their visibility and, for private repositories, on GitHub's
+// response to the visitor's token. Caches responses for minutes per session. Without a response, denies access.
+// Requests are limited per visitor.
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'

@@ -1,4 +1,4 @@
-// Go's standard base64: padded, the + and / alphabet, CR and LF ignored anywhere.
+// Go's standard base64, which is padded, uses the alphabet with + and /, and ignores CR and LF anywhere.
 
 const base64ValueByCharCode = new Int8Array(128).fill(-1)
 for (const [at, letter] of [

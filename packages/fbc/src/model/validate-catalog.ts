@@ -1,4 +1,5 @@
-// A catalog's verdict under opm's rules: load errors first, because opm stops at the first of them, then the model.
+// Validates a catalog by opm's rules: first the load errors, because opm stops at the first of them, and then the
+// model.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import type { Catalog } from '../facts/catalog.ts'
