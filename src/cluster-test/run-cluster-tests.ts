@@ -36,7 +36,6 @@ type ClusterTestContext = JobContext<StateStore & JobQueue & LeaseStore>
 type RequestedClusterTest = ClusterTestRequest['trials'][number]
 
 const clusterLeaseSeconds = 180
-/** Seconds until retry while the cluster is in use. */
 const busyClusterRetrySeconds = 15
 /** Milliseconds in which a repository yields after its install test; all who wait retry within this time. */
 const clusterTestCooldownMs = 3 * busyClusterRetrySeconds * 1000

@@ -194,7 +194,7 @@ function createInvalidConfigOutcome(findings: readonly Finding[]): CheckOutcome 
   }
 }
 
-/** An undecided command may be a hold. */
+/** An undecided command might be a hold. */
 function addPendingCommandLookups(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
   if (outcome.check !== 'ownership' || open.length === 0) return outcome
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }

@@ -139,7 +139,7 @@ async function readPackageDirectoryState(
   }
   const settings = await readBaseAndResultCiYaml(repository, root, { before, after }, configs)
   const neighbours = { repository, cache: loader.cache ?? noopCache }
-  // Settings alone need no neighbors, unless they say how edges are made.
+  // Changed settings alone need no neighbors, unless the settings determine how edges are created.
   const needsOthers =
     bundlePaths.length > 0 ||
     [...configs].some((path) => !path.endsWith('/ci.yaml')) ||

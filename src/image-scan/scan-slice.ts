@@ -75,7 +75,7 @@ export async function runScanSlice(
   return { state: next, again: slice.getSecondsUntilNext() }
 }
 
-/** What one slice has found so far. */
+/** The results of one slice so far. */
 class ScanSlice {
   readonly #pass: ImageScanPass
   readonly #apart: number
@@ -171,7 +171,6 @@ class ScanSlice {
   }
 }
 
-/** Seconds between slices of one pass. */
 const scanSlicePauseSeconds = 1
 const reachableRegistryHostState: RegistryHostState = { until: 0, failures: 0 }
 

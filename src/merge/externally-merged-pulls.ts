@@ -14,7 +14,7 @@ import { wasMergeAnnounced, markMergeAnnounced, isPullMergedByBot } from '../job
 import { defineCacheNamespace } from '../ports/cache.ts'
 import { recoverPendingMerge } from './recover-merges.ts'
 
-/** After this time, a person's push that left the pull request open is reported. */
+/** After this time, catalog-bot reports a user's push that left the pull request open. */
 const mergeDetectionTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
@@ -39,7 +39,7 @@ export async function reportPullOnUnmanagedBranch(
   await publishPullReport(forge, () => renderUnmanagedBranchReport(baseRef, names), pull, head, { present })
 }
 
-/** `merged`: GitHub reports it, and we have no record of a merge of ours. */
+/** `merged`: GitHub reports it, and there is no record of a merge by catalog-bot. */
 export async function reportPullMergedByOthers(
   merged: PullSnapshot,
   ctx: JobContext<Store>,
@@ -68,10 +68,9 @@ export async function reportPullMergedByOthers(
 }
 
 /**
- * Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
- * branch already contains its head. Decides what to do with an open pull request whose base branch contains its head.
- * `merged`: by us, and recorded. `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects
- * with a GitError, ForgeError or StoreError.
+ * Decides what to do with an open pull request whose base branch already contains its head, because GitHub notices a
+ * pushed merge with a delay. `merged`: catalog-bot merged and recorded it. `wait`: wait for GitHub or the merging
+ * process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or StoreError.
  */
 export async function resolveOpenPullWithMergedHead(
   snapshot: PullSnapshot,

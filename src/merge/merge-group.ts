@@ -130,7 +130,7 @@ async function computeMergeGroupVerdict(
     overridden.push(...alone.overridden)
   }
   const last = group.entries.at(-1)
-  // A single pull request was already judged with this tree.
+  // A single pull request was already evaluated with this tree.
   if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
   const whole = await evaluateMergeGroupTree(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
@@ -146,7 +146,7 @@ async function computeMergeGroupVerdict(
   }
 }
 
-/** Merges the pull requests in order by our own rule; returns the commit, or why it could not be created. */
+/** Merges the pull requests in order as catalog-bot does. Returns the commit, or the reason for a failure. */
 async function mergePullsInGroupLocally(
   group: MergeQueueGroup,
   job: MergeGroupJob,
@@ -175,7 +175,7 @@ async function mergePullsInGroupLocally(
   return at
 }
 
-/** Judges one pull request at the group's head. Returns what maintainers overrode, or why it may not merge. */
+/** Evaluates one pull request at the group's head. Returns what maintainers overrode, or why it must not be merged. */
 async function evaluateMergeGroupEntry(
   { pull, head }: MergeQueueEntry,
   group: MergeQueueGroup,

@@ -168,7 +168,6 @@ function explainDisallowedMergeMethod(rules: BranchRules, method: MergeMethod): 
   return `merge.method is ${method}, but ${fault}: change that setting, or choose another method`
 }
 
-/** Reasons why no method can merge into the branch. */
 function findMergeBlockers({
   rules,
   app,

@@ -23,7 +23,6 @@ export interface PublishStepInput {
   readonly state: PublicationState
   readonly publishing: PublishClient
   readonly ctx: JobContext<StateStore>
-  /** Reads the branch's current tip. */
   readonly readCurrentTip: () => Promise<BranchTip | undefined>
   /** Called when an image build starts. */
   readonly onStart: (state: PublicationState) => Promise<void>

@@ -106,7 +106,6 @@ const multilineMarkdownStartPattern = /```|~~~|</
 const markdownBlockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
 // Starts of spans that can continue on the next lines: code, links, images, emphasis, math, escapes.
 const markdownSpanStartPattern = /[`[\]*_~$\\{}]/
-// Quote headers of email clients.
 const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
 /** Yields the lines of plain paragraphs near the top. Skips lines that could belong to another construct. */

@@ -91,7 +91,6 @@ function decodePropertiesOrDependencies(
   })
 }
 
-/** Converts the types of the list's items to strings. */
 function convertItemTypesToStrings(document: ParsedValue, field: string): ParsedValue {
   const withStringType = (value: ParsedValue) =>
     value.kind === 'map'

@@ -94,11 +94,8 @@ function createGitOutputError(command: string, text: string): GitError {
   )
 }
 
-/**
- * Converts paths between Git's bytes and strings without loss: a path in a tree is any bytes but NUL, not always UTF-8.
- * A byte that is not part of valid UTF-8 becomes the lone surrogate U+DC00 + byte, which valid UTF-8 never yields; so
- * two different paths never become the same string, and odd paths are checked (T08) instead of dropped.
- */
+// Converts paths between Git's bytes and strings without loss. A byte that is not part of valid UTF-8 becomes the lone
+// surrogate U+DC00 + byte, so different paths remain different strings, and odd paths are checked (T08), not dropped.
 export function decodePath(bytes: Uint8Array): string {
   try {
     return strictUtf8Decoder.decode(bytes)

@@ -122,9 +122,8 @@ export interface GitOutput {
 }
 
 /**
- * Resolves with the output when git ends with an exit code that is an answer.
- * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts
- * derives from its output.
+ * Resolves with the output when git ends with an exit code that is an answer. Rejects with a GitError otherwise:
+ * `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts derives from its output.
  */
 export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`

@@ -128,8 +128,7 @@ export const toBotCheckRun = ({
 })
 
 /**
- * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never
- * rejects.
+ * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never rejects.
  */
 async function createCheckRunsInOneRequest(
   { octokit }: CheckRunApiClient,

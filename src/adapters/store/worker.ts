@@ -132,8 +132,7 @@ export class JobWorker {
       if (this.#over.signal.aborted) return
       try {
         await this.#options.jobs.touch([...this.#running.values()].map(({ taken }) => taken))
-        // Jobs of dead instances, and jobs of this one whose answer was lost.
-        // the database alone.
+        // Jobs of dead instances, and jobs of this instance whose result was lost.
         if ((await this.#options.jobs.recover(this.#options.silence)) > 0) this.wake()
       } catch (error) {
         this.#options.problem(error)

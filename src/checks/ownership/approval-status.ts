@@ -23,7 +23,6 @@ import {
   type Principal,
 } from './principals.ts'
 
-/** Kinds of change that affect users of a channel. */
 const channelAffectingChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-bundle',
   'edit-bundle',
@@ -297,7 +296,7 @@ export class ApprovalEvaluator {
     )
   }
 
-  /** Whether an authorized person approved the requirement. */
+  /** Whether an authorized user approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): PermissionCheckResult {
     const added = requirement.ownerEdit?.added ?? []
     return checkAnyPermissionGranted(

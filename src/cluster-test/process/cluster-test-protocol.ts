@@ -33,7 +33,7 @@ export type ClusterTestWorkerResponse =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Sent during an install test and before it creates objects: their names, and what it waits for. */
+/** Sent before an install test creates objects: the names of these objects, and what the test waits for. */
 export interface ClusterTestProgress {
   readonly kind: 'news'
   readonly id?: string

@@ -26,7 +26,6 @@ import { executeFreezeCommand } from '../../merge/manage-freezes.ts'
 
 /** Milliseconds; covers late deliveries. */
 const maxCommandAgeMs = 3600_000
-/** Seconds until an undecided command is retried. */
 const undecidedCommandRetrySeconds = 60
 
 type ClosedPullCommandContext = JobContext<

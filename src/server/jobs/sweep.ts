@@ -178,7 +178,6 @@ async function revalidateCachedEvaluations(
   return still
 }
 
-/** The state without the base's tip. */
 const removeBaseTipFromPullState = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Changes when a freeze begins, ends or allows a retry. */

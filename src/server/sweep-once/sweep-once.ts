@@ -110,7 +110,6 @@ export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceRes
   }
 }
 
-/** Job kinds that need a server. */
 const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
 async function sweepOnceInDataFolder(

@@ -1,5 +1,4 @@
-// Builds the model and page for a request, from the store alone, and sends the response. The caller has checked
-// access.
+// Builds the model and page for a request, from the store alone, and sends the response. The caller has checked access.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { allRules } from '../../checks/all-rules.ts'
 import type {
@@ -100,7 +99,6 @@ export interface RenderPageOptions {
   readonly setting: PageRequestContext
   /** The requested repository, or all visible ones. */
   readonly repositories: readonly RecordedRepository[]
-  /** The session's form token. */
   readonly formToken?: string | undefined
 }
 

@@ -1,6 +1,5 @@
 // UTF-8 as Go decodes it, and a builder for long strings.
 
-/** In code units. */
 const textChunkSizeCodeUnits = 8192
 
 /** Longer pieces are stored by reference, and shorter ones are copied. */

@@ -56,7 +56,6 @@ export interface RegistryTransport {
   close(): Promise<void>
 }
 
-// The number of bytes to read from an error body.
 const maxErrorBodyBytes = 65_536
 
 export interface TransportOptions {
