@@ -15,10 +15,10 @@ import {
   yamlSyntaxRule,
 } from './load-rules.ts'
 
-/** The rules of ./file-rules.ts, in their order there. */
+/** The rules of ./file-rules.ts, as they stand there. */
 export const catalogFileRules: readonly FindingRuleWithoutFormatter[] = [fileUnreadableRule, linkLeadsOutRule]
 
-/** The rules of ./load-rules.ts, in their order there. */
+/** The rules of ./load-rules.ts, as they stand there. */
 export const catalogLoadRules: readonly FindingRuleWithoutFormatter[] = [
   unreadableFileRule,
   yamlSyntaxRule,
