@@ -28,7 +28,7 @@ export interface PublishStepInput {
   readonly onStart: (state: PublicationState) => Promise<void>
 }
 
-/** Failed attempts before people are notified: some minutes with the default settings. */
+/** Failed attempts before catalog-bot notifies users, which takes some minutes with the default settings. */
 const minPublishFailuresBeforeReport = 4
 /** Maximum milliseconds between two attempts. */
 const maxPublishRetryDelayMs = 30 * 60_000

@@ -32,8 +32,8 @@ const pendingReleaseSchema = z.object({
   /** The tip it was last computed for. */
   seen: commitShaSchema.exactOptional(),
   /**
-   * The commit our branch has or will have, recorded before the move. `from`: its commit before; absent if there was no
-   * branch.
+   * The commit that the App's branch has or will have, recorded before the move. `from`: its previous commit. Absent if
+   * there was no branch.
    */
   head: commitShaSchema.exactOptional(),
   from: commitShaSchema.exactOptional(),

@@ -29,7 +29,7 @@ import type {
 
 type PublishIntentConfirmer = (intending: PublishIntentMessage) => Promise<PublishIntentDecision>
 
-/** Rejects only with our own failures. */
+/** Rejects only with internal failures. */
 export async function handlePublishRequest(
   order: PublishRequest,
   ctx: PublishContext,

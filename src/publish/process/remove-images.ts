@@ -70,7 +70,7 @@ export async function removeImages(
       retained.push({ digest, why: 'the registry does not support deleting images' })
       continue
     }
-    // Attachments go last: after an interruption, the repeated order finds the rest by tags.
+    // Attachments are removed last, so that after an interruption, the repeated order finds the rest by tags.
     for (const attachment of attachments)
       if (!needed.has(attachment)) await publisher.deleteManifest(image, attachment)
     removed.push(digest)

@@ -79,7 +79,7 @@ async function evaluatePullInJobSlot(
         : await resolveCommentDelaySeconds(snapshot, ctx, isFirst ? 'first' : 'edit')
     await publishEvaluation(evaluation, ctx, { present, isRestLater: readyDelaySeconds > 0 })
     triggerCrashPoint('report-published')
-    // Another process may have merged and reported it since, so our report would be outdated.
+    // Another process might have merged and reported it since then, so this report would be outdated.
     if (await isPullMergedByBot(snapshot, ctx)) {
       await republishMergedPullReport(job.pull, ctx)
       return
@@ -99,7 +99,7 @@ async function evaluatePullInJobSlot(
 
     // Enqueued before the merge can start, because the merge reschedules this job.
     if (readyDelaySeconds > 0) await store.enqueue(job, readyDelaySeconds)
-    // The batch judges it again on the branch's current tip.
+    // The batch evaluates it again on the branch's current tip.
     await store.putReady(snapshot)
     await store.enqueue({
       kind: 'train',
@@ -118,7 +118,7 @@ interface EvaluationWithBotReports {
   readonly present: BotCommentAndCheckRuns | undefined
 }
 
-/** Returns undefined if the pull request is gone or closed. */
+/** Returns undefined if the pull request doesn't exist or is closed. */
 async function readSnapshotAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
@@ -154,7 +154,7 @@ async function readSnapshotAndEvaluatePull(
     else await reportPullOnUnmanagedBranch(snapshot, ctx, present)
     return undefined
   }
-  // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
+  // GitHub notices a pushed merge a moment later. Until then, the pull request must not be evaluated against itself.
   if (await isPullMergedByBot(snapshot, ctx)) {
     await republishMergedPullReport(pull, ctx, { present })
     triggerCrashPoint('landing-reported')

@@ -91,7 +91,7 @@ export async function sweepRepository(
     await app.store.putCached(lastSweptPullStateCache, changed, pullReevaluationIntervalSeconds)
 }
 
-/** What is due in the repository regardless of its open pull requests. */
+/** The work that is due in the repository regardless of its open pull requests. */
 async function enqueueRepositoryJobs(
   job: Extract<Job, { kind: 'sweep' }>,
   ctx: JobContext<Store>,

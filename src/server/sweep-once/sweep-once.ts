@@ -34,7 +34,7 @@ import { createGitHubClientFromToken, type TokenAuthGitHubClient } from '../../a
 interface JobQueueDrainOptions {
   readonly clock: Clock
   readonly concurrency: number
-  /** Rejects with our own failures; the job is not retried in this run. */
+  /** Rejects with internal failures, after which the job is not retried in this run. */
   readonly handler: (job: Job) => Promise<void>
   readonly signal: AbortSignal
 }

@@ -63,14 +63,14 @@ const contentTypeByPageFormat: Readonly<Record<StatusPageFormat, string>> = {
   js: 'text/javascript; charset=utf-8',
 }
 
-/** Only our own script, no frames or external resources; forms post only here. */
+/** Allows only catalog-bot's own script, no frames or external resources, and forms that post only to this server. */
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 export const pageSecurityHeaders = {
   vary: 'Accept, Cookie',
   'content-security-policy': contentSecurityPolicy,
-  // With `no-referrer`, browsers omit the origin of our own forms.
+  // With `no-referrer`, browsers omit the origin of catalog-bot's own forms.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',

@@ -21,7 +21,7 @@ const maxTrackedClientIps = 20_000
 type RepositoryVisibility =
   | 'yes'
   | 'no'
-  /** Ask GitHub with this person's token. */
+  /** Ask GitHub with this user's token. */
   | 'ask'
 
 export interface RepositoryVisibilityInputs {
@@ -37,7 +37,7 @@ export interface RepositoryVisibilityInputs {
 /** Milliseconds. A revoked permission takes effect within this time. */
 const accessDecisionTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
 const maxCachedAccessDecisions = 10_000
-/** Each costs a request of the person's rate limit. */
+/** Each costs a request from the user's rate limit. */
 const maxAccessQueriesPerRepositoryList = 60
 const maxConcurrentAccessQueries = 6
 

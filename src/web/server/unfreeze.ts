@@ -34,7 +34,7 @@ export interface UnfreezeRequest {
   readonly by: { readonly id: number; readonly login: string }
 }
 
-/** Returns undefined on success, else a sentence for the person. */
+/** Returns undefined on success, and otherwise a sentence for the user. */
 export type UnfreezeHandler = (request: UnfreezeRequest) => Promise<string | undefined>
 
 interface UnfreezeContext {
