@@ -1,5 +1,5 @@
-// Checks what opm requires of every document: an object whose keys don't differ only in case and whose three common
-// keys contain strings.
+// Checks what opm requires of every document. No two keys of an object differ only in case, and the three common keys
+// are strings.
 import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
 import { markJsonErrorPosition, formatJsonErrorWithMarker } from '../go/json/read-json.ts'

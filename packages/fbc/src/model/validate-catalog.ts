@@ -1,5 +1,4 @@
-// Validates a catalog by opm's rules: first the load errors, because opm stops at the first of them, and then the
-// model.
+// Validates a catalog by opm's rules. Load errors come first, because opm stops at the first one.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import type { Catalog } from '../facts/catalog.ts'

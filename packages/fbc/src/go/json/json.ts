@@ -1,4 +1,4 @@
-// Reads the fields of JSON values, and writes JSON values as Go does.
+// Reads the fields of JSON values, and formats JSON values as Go does.
 import { compareBytes } from '../text.ts'
 import { formatJsonString } from './json-text.ts'
 import type { ParsedValue } from '../tree.ts'
