@@ -1,4 +1,4 @@
-// The few platform globals that pure layers can use. They exist in every JavaScript runtime and affect nothing but their
+// The few platform globals that pure layers can use. They exist in every JavaScript runtime and affect only their
 // arguments. Only tsconfig.pure.json includes this file.
 
 declare class TextDecoder {

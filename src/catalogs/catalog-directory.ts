@@ -1,5 +1,5 @@
-// Walks and opens a directory on disk as opm does, with Go's error texts. Reads files one at a time on request, without
-// parsing.
+// Walks and opens a directory on disk as opm does, with Go's error messages. Reads files one at a time on request,
+// without parsing.
 import {
   closeSync,
   constants,
@@ -154,7 +154,7 @@ function readFileWithGoErrors(
   try {
     const stats = fstatSync(file)
     if (stats.isDirectory()) return { error: `read ${joinPathLikeGo(root, path)}: is a directory` }
-    // A device has no end. One byte tells whether it is as empty as /dev/null.
+    // A device has no end. Reading one byte shows whether the device is as empty as /dev/null.
     if (!stats.isFile() && readSync(file, new Uint8Array(1)) > 0)
       return { error: `read ${joinPathLikeGo(root, path)}: not a regular file` }
     if (!stats.isFile()) return new Uint8Array(0)

@@ -1,5 +1,5 @@
-// Files that change though their own entries don't: symbolic links of the base whose target a change touches. New or
-// edited links are ordinary differing paths, which the checks reject (T07).
+// Finds files that change although their own entries don't: symbolic links on the base branch whose targets a change
+// touches. New or edited links are ordinary differing paths, which the checks reject (T07).
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { PathChange, TreePathEntry } from '../pull-request/change.ts'
 import type { TreeReader } from '../ports/repository.ts'

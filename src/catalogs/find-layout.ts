@@ -1,5 +1,5 @@
-// Finds the catalogs of a tree, usually by its paths, otherwise by file contents. Pass a tree of the base branch: with a
-// pull request's own tree, its author could choose who owns what.
+// Finds the catalogs of a tree, usually by paths, and otherwise by file contents. Pass a tree of the base branch,
+// because the author of a pull request could choose the owners with the pull request's own tree.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'

@@ -1,4 +1,4 @@
-// Answers the checks' questions, each once, from registries, GitHub and short-lived cached answers. What isn't
+// Answers each of the checks' questions once, from registries, GitHub, and short-lived caches. An answer that isn't
 // available in time is unknown.
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'

@@ -1,5 +1,5 @@
-// Resolves a symbolic link of a tree as the system does on a checkout, part by part and through links to directories.
-// Stays within the tree.
+// Resolves a symbolic link in a tree as the operating system does in a checkout: segment by segment, and through links
+// to directories. Stays within the tree.
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import { decodePath } from '../adapters/git/parse-output.ts'

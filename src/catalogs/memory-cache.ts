@@ -1,4 +1,4 @@
-// An in-memory cache for one run of a command. It evicts nothing because a run keeps only a few thousand answers.
+// An in-memory cache for one run of a command. It evicts nothing, because a run stores only a few thousand values.
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'

@@ -20,7 +20,7 @@ export interface EvaluationLimits {
   readonly images: number
   /** Comments, and separately reviews; each hundred is a request. */
   readonly comments: number
-  /** Milliseconds of our own work, excluding waits for registries and GitHub. */
+  /** Milliseconds of processing, excluding waits for registries and GitHub. */
   readonly time: number
   /** Megabytes of heap. */
   readonly memory: number
@@ -53,8 +53,8 @@ export class ChangeTooLargeError extends Error {
 
 export interface CatalogFileReaderPool {
   /**
-   * What the file's bytes say; undefined for a file that takes more time or memory than any file may, alone and at the
-   * second try. Rejects only when a reader died of something else, twice.
+   * The facts in the file. Undefined if the file exceeds the limits on time or memory twice, the second time alone in a
+   * process. Rejects only if a reader failed twice for another reason.
    */
   read(bytes: Uint8Array): Promise<ParsedCatalogFile | undefined>
   close(): Promise<void>

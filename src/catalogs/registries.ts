@@ -53,7 +53,6 @@ export interface RegistryLookupServiceOptions {
 // A slow registry must not block the evaluation of other pull requests. Pending requests continue, and the next evaluation uses their
 // cached answers.
 const defaultEvaluationTimeoutMs = 90_000
-/** Seconds. */
 const evaluationTimeoutRetrySeconds = 30
 
 /** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */

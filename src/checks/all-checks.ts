@@ -1,4 +1,4 @@
-// The code of every check. The compiler reports a check that is in the list but missing here.
+// The code of every check. The compiler reports a check that is in the list of checks but not in this file.
 import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
 import type { Check } from './check.ts'
 import { imagesCheck } from './images/images.ts'

@@ -1,5 +1,5 @@
-// A check has two pure functions: `ask` returns the questions it needs answered, `judge` turns the answers into an
-// outcome.
+// A check has two pure functions: `ask` returns the questions that it needs answered, and `judge` turns the answers
+// into an outcome.
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { Finding } from '@catalog-bot/findings/finding'
@@ -20,8 +20,8 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 const emptyFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 
 /**
- * One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and
- * effect of the change stay the same.
+ * One user's approval of one exact state of a pull request. It counts only while head, base branch, epoch and effect of
+ * the change stay the same.
  */
 export interface Approval {
   readonly user: UserId
@@ -33,7 +33,7 @@ export interface Approval {
   readonly source: 'review' | 'command'
   /** The id of the review or comment. */
   readonly sourceId: number
-  /** What the approved change did (see coverage()). Absent: unknown, so the approval covers nothing. */
+  /** The effect of the approved change (see coverage()). If absent, the approval covers nothing. */
   readonly covers?: ReadonlyMap<string, string>
   /**
    * Digest of the configuration at the time. With it an approval can survive a push that leaves a package's files
@@ -74,7 +74,7 @@ export interface CheckInput {
   readonly projectedCatalogs?: readonly PostReleaseCatalog[]
   /** Touched templates and their catalogs. Absent: none. */
   readonly templates?: readonly LoadedTemplateCatalogPair[]
-  /** What the push includes in addition to the tree. Absent: unknown. */
+  /** The content of the push in addition to the tree. Unknown if absent. */
   readonly incomingCommits?: IncomingCommitsInput
   /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
   readonly served?: ReadonlyMap<string, ReadonlyMap<string, CatalogServerPackageResponses>>
@@ -104,8 +104,8 @@ export interface MergeUnblockingAction {
   /** How they unblock it. Absent: by approving. */
   readonly how?: 'merges-by-hand' | 'withdraws' | 'confirms'
   /**
-   * An authorized person approved exactly this change, but someone other than catalog-bot has to act. catalog-bot does
-   * not merge. Absent: approval is also missing.
+   * An authorized user approved exactly this change, but a user must merge it, because catalog-bot does not. If absent,
+   * the approval is also missing.
    */
   readonly isAgreed?: true
 }

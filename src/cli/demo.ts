@@ -10,7 +10,7 @@ export interface DemoCommandOptions {
 
 export interface DemoRunOptions {
   readonly print: (line: string) => void
-  /** Also prints catalog-bot's log. */
+  /** If set, the demo also prints catalog-bot's log. */
   readonly verbose?: boolean | undefined
   /** Called at the end. The demo keeps running until the promise resolves. */
   readonly keep?: ((addresses: readonly string[]) => Promise<void>) | undefined

@@ -77,7 +77,7 @@ export function diagnosePermissions(
   }
 }
 
-/** Missing events only cost time, because the sweep finds what they would have told. */
+/** Missing events only cause delays, because the sweep finds the same changes. */
 export function diagnoseEvents(wanted: readonly string[], received: readonly string[]): DiagnosisFinding {
   const about = 'events'
   const missing = wanted.filter((event) => !received.includes(event))

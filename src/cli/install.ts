@@ -210,7 +210,7 @@ async function pullBundleContent(registry: RegistryClient, image: string): Promi
   }
 }
 
-/** What the catalog itself holds of it: the whole bundle, or nothing that could be installed. */
+/** The part of the bundle that the catalog contains: the whole bundle, or nothing that can be installed. */
 function findBundleContentInCatalog(
   blob: BundleBlob,
   sources: readonly LoadedCatalogToInstall[],

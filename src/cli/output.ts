@@ -70,7 +70,7 @@ export function printToStderr(text: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Shows a text in place of the previous one. The text may contain untrusted text. */
+/** Replaces the previously shown text. The new text can contain untrusted text. */
 export type ReportProgress = (text: string) => void
 
 const defaultProgressDelayMs = 1000
@@ -120,8 +120,7 @@ export function exitWithError(error: unknown): void {
 }
 
 /**
- * Decides whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a
- * terminal.
+ * Decides whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a terminal.
  */
 export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = environment

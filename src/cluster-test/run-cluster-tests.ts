@@ -1,5 +1,5 @@
-// Runs cluster install tests, one at a time on each cluster over all instances. Repositories with a recent install test yield to
-// others. A crashed process leaves names, from which the next one cleans up.
+// Runs install tests on clusters, one at a time on each cluster across all instances. Repositories with a recent
+// install test yield to others. After a crash, the next process cleans up by the names that the crashed process stored.
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-test-check.ts'
 import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
@@ -36,7 +36,6 @@ type ClusterTestContext = JobContext<StateStore & JobQueue & LeaseStore>
 type RequestedClusterTest = ClusterTestRequest['trials'][number]
 
 const clusterLeaseSeconds = 180
-/** Seconds until retry while the cluster is in use. */
 const busyClusterRetrySeconds = 15
 /** Milliseconds in which a repository yields after its install test; all who wait retry within this time. */
 const clusterTestCooldownMs = 3 * busyClusterRetrySeconds * 1000

@@ -76,7 +76,7 @@ export const requiredChecksSchema = z
 
 export type RequiredExternalCheck = z.output<typeof requiredChecksSchema>[number]
 
-/** Only a person can decide about owners, and about which packages and catalogs exist. */
+/** Only a user, not an App, can decide who the owners are and which packages and catalogs exist. */
 const humanOnlyChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-package',
   'remove-package',

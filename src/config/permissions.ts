@@ -3,9 +3,9 @@
 import { z } from 'zod'
 
 /**
- * Who must agree before a change is merged:
- * `alone`: no one but the author; `owner`: an owner of the package or a maintainer, other than the author;
- * `maintainer`: a maintainer other than the author; `refused`: catalog-bot does not merge the change.
+ * Who must agree before a change is merged. `alone`: only the author; `owner`: an owner of the package or a maintainer,
+ * other than the author; `maintainer`: a maintainer other than the author; `refused`: catalog-bot does not merge the
+ * change.
  */
 const requiredApproverSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
 const nonOwnerRequiredApproverSchema = z.enum(['owner', 'maintainer', 'refused'])

@@ -1,4 +1,5 @@
-// The second stage: describes the difference between base and result in catalog terms, and the commits between them.
+// The second stage: describes the difference between the base and the result in terms of catalogs, and the commits
+// between them.
 import {
   type PullSnapshot,
   type IncomingCommits,
@@ -219,10 +220,10 @@ async function createChangedFileReader(
 }
 
 /**
- * The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull
+ * The other open pull requests that a merge would close, and whether the merge keeps their content. GitHub marks a pull
  * request as merged when its head becomes reachable from its base branch, regardless of its tree. False where no other
  * pull request can be affected: a single commit is the head itself, and closes only pull requests with the same
- * content. Saves most evaluations the request for the list.
+ * content. With this check, most evaluations don't request the list.
  */
 export function canMergeCloseOtherPulls({ commits }: IncomingCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)

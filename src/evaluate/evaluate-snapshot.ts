@@ -1,5 +1,5 @@
-// Evaluates a pull request in a separate process within its budget. What was too large is not tried again until it, its
-// base branch or the configuration changes.
+// Evaluates a pull request in a separate process within its budget. A pull request that was too large isn't evaluated
+// again until its head, its base branch, or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { join, resolve } from 'node:path'
@@ -60,7 +60,7 @@ interface MergeGroupTree {
   readonly overridden?: readonly Finding[]
 }
 
-/** Already judged for each pull request. */
+/** Already evaluated for each pull request. */
 const checkIdsSkippedForMergeGroups: readonly CheckId[] = ['ownership']
 
 /** The combined evaluation must not enter any pull request's history. */
@@ -101,7 +101,6 @@ export interface PullEvaluation {
   readonly hasPreviews: boolean
   readonly onCluster: 'off' | 'asked' | 'automatic'
   readonly requiresCluster: boolean
-  /** Seconds until the next scheduled evaluation. */
   readonly requeueAfterSeconds?: number | undefined
 }
 
@@ -226,7 +225,7 @@ function computeMinIgnoringUndefined(...seconds: readonly (number | undefined)[]
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-/** Inputs that a too-large verdict depends on: the pull request, the rules and our limits. */
+/** Inputs of a verdict that a pull request is too large: the pull request, the rules, and the limits. */
 function computeTooLargePullCacheKey(
   { head, baseRef }: PullSnapshot,
   configDigest: string,
@@ -319,7 +318,7 @@ function createWorkerCallbackHandler(
 }
 
 /**
- * Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
+ * Evaluates the combined tree of several pull requests as one change. Checks ownership for each. The combination must
  * be valid. Rejects with a GitError.
  */
 export async function evaluateMergeGroupTree(

@@ -1,5 +1,5 @@
-// Takes one pull request from a snapshot to a verdict in stages: stand on base, compare, read, ask, judge, decide.
-// Changes nothing in the world; the App and the command line share it.
+// Evaluates one pull request in stages, from a snapshot to a verdict: load the base, compare, read, ask, evaluate, and
+// decide. Has no side effects. The App and the command line share this module.
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { allChecks } from '../checks/all-checks.ts'
@@ -194,7 +194,7 @@ function createInvalidConfigOutcome(findings: readonly Finding[]): CheckOutcome 
   }
 }
 
-/** An undecided command may be a hold. */
+/** An undecided command might be a hold. */
 function addPendingCommandLookups(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
   if (outcome.check !== 'ownership' || open.length === 0) return outcome
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }

@@ -1,4 +1,4 @@
-// Fetches the commits of a pull request, or reports why git rejects them. A rejected head is reported once and not
+// Fetches the commits of a pull request, or reports why Git rejects them. A rejected head is reported once and isn't
 // fetched again.
 import { z } from 'zod'
 import type { CommitSha } from '../pull-request/ids.ts'
@@ -9,7 +9,7 @@ import type { JobContext } from '../jobs/job-context.ts'
 
 export type FetchCommitsResult =
   | { readonly kind: 'here'; readonly snapshot: PullSnapshot }
-  /** GitHub and git do not agree yet. */
+  /** GitHub and Git do not show the same commits yet. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'malformed'; readonly why: string }
 
@@ -38,7 +38,7 @@ export async function fetchCommits(
     return fetched === undefined ? { kind: 'stale' } : { kind: 'here', snapshot: fetched }
   } catch (error) {
     if (!isGitError(error, 'corrupt')) throw error
-    // Errors in the base branch or our mirror are not the author's.
+    // The author didn't cause errors in the base branch or in the mirror.
     await repository.fetch(snapshot.baseRef)
     const why = parseFsckError(error.message)
     await app.store.putCached(

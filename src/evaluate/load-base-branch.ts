@@ -26,7 +26,7 @@ export interface EvaluatePullOptions {
   /** Absent where the list is unavailable, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPullSummary[]>
   readonly demandsSignatures?: boolean
-  /** Path of the administrator's opm. Absent: only our own server is used. */
+  /** Path to the administrator's opm. If absent, only catalog-bot's own catalog server is used. */
   readonly opm?: string
   readonly budget?: EvaluationLimits
 }

@@ -170,9 +170,9 @@ export async function readBranchRulesDigest(
 }
 
 /**
- * Finds pull requests that a person removed from the merge queue. Reads the timeline, because a webhook can be lost. A
- * removal blocks that head until an authorized person requests the merge again. Records and returns a person's new
- * removal of this head.
+ * Finds pull requests that a user removed from the merge queue. Reads the timeline, because a webhook can be lost. A
+ * removal blocks that head until an authorized user requests the merge again. Records and returns a user's new removal
+ * of this head.
  */
 export async function recordMergeQueueRemoval(
   { repository, pull, head }: PullRequestHead,

@@ -22,7 +22,7 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 
-/** Requests to more people tend to be ignored by all. */
+/** If more users are asked, none of them tends to respond. */
 const maxRequestedReviewers = 5
 const reviewerLoginsSchema = z.array(z.string())
 
@@ -64,7 +64,7 @@ export function composePullReport(
   })
 }
 
-/** Describes what others merged since, from the records. */
+/** Describes what other accounts have merged since then, from the records. */
 async function readMergesSinceEvaluation(
   { snapshot, report }: PullEvaluation,
   { app, forge }: JobContext<MergeRecordStore>,
@@ -75,7 +75,7 @@ async function readMergesSinceEvaluation(
   return describeMergesSinceEvaluation(report, pulls, page, snapshot.baseRef)
 }
 
-/** A digest of everything the evaluation shows to people. */
+/** A digest of everything that the evaluation shows to users. */
 export async function computeEvaluationReportDigest(
   evaluation: PullEvaluation,
   ctx: JobContext<MergeRecordStore>,
@@ -119,7 +119,7 @@ export async function requestReviews(
   const author = snapshot.author?.login.toLowerCase()
   // Approvals cannot resolve blocking findings, so do not ask for them yet.
   if (verdict.kind === 'blocked') return
-  // Exclude people who already requested changes; the comment explains how to confirm or merge.
+  // Exclude users who already requested changes; the comment explains how to confirm or merge.
   const waiting = verdict.waiting.filter(({ how, isAgreed }) => isAgreed !== true && how !== 'withdraws')
   const people = collectUnblockingUsers(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return

@@ -1,5 +1,5 @@
-// Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
-// Reads git blobs without a checkout and caches results by content.
+// Reads the bundle directories that a change touches, and enough of their neighbors to locate them in the upgrade
+// graph. Reads Git blobs without a checkout, and caches results by content.
 import type { PullRequestChange, TreePathEntry } from '../pull-request/change.ts'
 import {
   readBundleUpgradeMetadata,
@@ -139,7 +139,7 @@ async function readPackageDirectoryState(
   }
   const settings = await readBaseAndResultCiYaml(repository, root, { before, after }, configs)
   const neighbours = { repository, cache: loader.cache ?? noopCache }
-  // Settings alone need no neighbors, unless they say how edges are made.
+  // Changed settings alone need no neighbors, unless the settings determine how edges are created.
   const needsOthers =
     bundlePaths.length > 0 ||
     [...configs].some((path) => !path.endsWith('/ci.yaml')) ||

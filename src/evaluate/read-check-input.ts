@@ -1,5 +1,5 @@
-// The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
-// Packages that the catalogs serve are read for the changed packages only.
+// The third stage: reads the checks' inputs, except reviews and commands, from the repository and the caches. Reads the
+// served content only of the changed packages.
 import {
   buildServedCatalog,
   parseServedCatalogFile,
@@ -57,7 +57,7 @@ interface ServedPackageReadContext {
   readonly look: TreeReader
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
-  /** Files read so far, by path: one file may hold several packages. */
+  /** Files read so far, by path, because one file can contain several packages. */
   readonly files: Map<string, ServedCatalogFile>
 }
 
@@ -86,7 +86,7 @@ export async function readCheckInput(
   const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
   const ownerPaths = selectOwnerFilePathsToRead(basePaths, change)
   return {
-    // Logins stay with the account first seen, because a released login can be registered by another person (T25).
+    // A login belongs to its first account, because another user can register a released login (T25).
     accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
     snapshot,
     config,

@@ -1,5 +1,5 @@
 // Reads the templates that a change touches and the catalogs rendered from them. The base's configuration and ci.yaml
-// files define the pairs; the merge result gives their content.
+// files define the pairs; the merge result provides their content.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { TreeSha } from '../pull-request/ids.ts'

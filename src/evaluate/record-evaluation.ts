@@ -95,7 +95,7 @@ function toEvaluationRecord(
   }
 }
 
-/** Each person's latest review. */
+/** Each user's latest review. */
 function toApprovalViews({ reviews }: PullSnapshot): readonly ApprovalView[] {
   return findLatestReviewOfEachUser(reviews).flatMap(({ author, state, commit, submittedAt }) =>
     author !== null && (state === 'approved' || state === 'changes-requested')
@@ -111,15 +111,15 @@ function truncateRecordedText(text: string): string {
 }
 
 /**
- * Does not judge pull requests for unserved branches, but records them: approvals from before do not count when the
- * pull request returns to a served branch. Rejects with a StoreError.
+ * Does not evaluate pull requests for unserved branches, but records them, so that earlier approvals do not count when
+ * the pull request returns to a served branch. Rejects with a StoreError.
  */
 export async function recordPullOnUnmanagedBranch(
   { repository, pull, head, baseRef, reviews }: PullSnapshot,
   store: Pick<PullHistoryStore, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
   const epoch = await store.observe(repository, pull, { head, baseRef, config: unmanagedBranchConfigDigest })
-  // GitHub does not tell a review's base branch; one first seen here does not count after the return.
+  // GitHub does not report a review's base branch, so a review first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,
     pull,
@@ -129,9 +129,9 @@ export async function recordPullOnUnmanagedBranch(
 }
 
 /**
- * Caches the inputs of a waiting pull request's evaluation for an hour. When its base moves, it is judged again
- * without requests. This can only confirm the verdict; any difference needs a full evaluation, and no permit is minted
- * here.
+ * Caches the inputs of a waiting pull request's evaluation for an hour. When its base moves, it is evaluated again
+ * without requests. This can only confirm the verdict: any difference needs a full evaluation, and no permit is
+ * created.
  */
 export async function cacheEvaluation(
   evaluation: PullEvaluation,

@@ -1,4 +1,4 @@
-// The fourth stage: asks for reviews, commands and other facts that the checks need.
+// The fourth stage: requests the reviews, commands, and other facts that the checks need.
 import { createHash } from 'node:crypto'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import {
@@ -141,7 +141,9 @@ export function toPullChangeFingerprint(covers: ApprovalCoverage): PullChangeFin
   return { id, covers }
 }
 
-/** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
+/**
+ * The change that each approving review of this state approved, by review ID. Rejects with a StoreError or GitError.
+ */
 async function resolveApprovalCoverageByReview(
   options: ApprovalCoverageOptions,
 ): Promise<ReadonlyMap<number, ApprovalCoverage>> {
@@ -172,7 +174,7 @@ async function resolveApprovalCoverageByReview(
   )
 }
 
-/** Prefers the id in our own comment over what GitHub showed. */
+/** Prefers the ID in catalog-bot's own comment to the diff that GitHub showed. */
 async function resolveChangeIdApprovedByReview(
   review: PullReview,
   page: () => Promise<ApprovalCoverage | undefined>,

@@ -1,4 +1,4 @@
-// Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
+// Maps findings from the merge result to lines on GitHub, and finds their fixes. The base might have moved since the
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
@@ -22,7 +22,6 @@ import { LruMap } from '../adapters/lru-map.ts'
 const maxFilesSearchedForBreakage = 3
 /** First parents that are searched for a change of the file. */
 const maxCommitsSearchedForBreakage = 100
-/** Catalogs that are validated for one file. */
 const maxCatalogsValidatedPerFile = 4
 /** By base commit and errors, because many pull requests wait for the same fix. */
 const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
@@ -45,7 +44,6 @@ export interface TracedFindings {
 const maxTracedFindings = 300
 const maxSuggestedFixes = 12
 const maxExcerpts = 12
-/** Lines before and after a finding. */
 const excerptContextLines = 2
 const maxExcerptLines = 8
 const maxExcerptLineLength = 200

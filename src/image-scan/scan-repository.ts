@@ -1,5 +1,5 @@
-// Checks images of a repository's catalogs: full rounds, second checks of missing images, and the issue about those that
-// are gone. Works in small slices, one at a time over all instances, and resumes from the store.
+// Scans the images of a repository's catalogs: looks up all images, looks up missing images a second time, and updates
+// the issue about them. Works in small slices, one at a time across all instances, and resumes from the store.
 import { createHash } from 'node:crypto'
 import { isRuleSilenced } from '../checks/validation/rule-settings.ts'
 import { ruleIdByImageScanFailureKind, toImageScanFailureKey } from '../checks/images/missing-images.ts'

@@ -1,5 +1,5 @@
-// Checks a few references for a few seconds, so that pull requests never wait for a scan. A registry that does not
-// answer is paused, and finally skipped for the pass.
+// Looks up references for a few seconds, so that pull requests never wait for a scan. If a registry doesn't respond,
+// pauses its lookups, and finally skips the registry until the next pass.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
   updateImageScanFailureState,
@@ -75,7 +75,7 @@ export async function runScanSlice(
   return { state: next, again: slice.getSecondsUntilNext() }
 }
 
-/** What one slice has found so far. */
+/** The results of one slice so far. */
 class ScanSlice {
   readonly #pass: ImageScanPass
   readonly #apart: number
@@ -171,7 +171,6 @@ class ScanSlice {
   }
 }
 
-/** Seconds between slices of one pass. */
 const scanSlicePauseSeconds = 1
 const reachableRegistryHostState: RegistryHostState = { until: 0, failures: 0 }
 

@@ -1,4 +1,4 @@
-// Scan state in the store, from which a scan resumes, and the schedule of passes. Does no requests.
+// Scan state in the store, from which a scan resumes, and the schedule of passes. Sends no requests.
 import { z } from 'zod'
 import { imageScanFailureKinds, type ImageScanFailureState } from '../checks/images/missing-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'

@@ -1,5 +1,4 @@
-// Renews a branch's lease while the work under it runs, so that a push that outlasts the lease is not settled by
-// another process.
+// Renews a branch's lease while its holder works, so that no other process settles a push that outlasts the lease.
 import type { LeaseStore, Lease } from '../ports/jobs.ts'
 import type { AppServices } from './job-context.ts'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'

@@ -1,4 +1,4 @@
-// Named points at which a test can kill the process like a power failure. Does nothing outside such a test.
+// Named points at which a test can kill the process, as a power failure would. Has no effect outside such a test.
 
 /** In the order in which a plain push reaches them. */
 export const crashPoints = [

@@ -1,4 +1,4 @@
-// What every job handler gets, and the two questions that most handlers ask with it.
+// The context that every job handler receives, and the two lookups that most handlers perform with it.
 import type { Logger } from 'pino'
 import { minimatch } from 'minimatch'
 import type { Forge } from '../ports/forge.ts'

@@ -1,6 +1,6 @@
-// Orders jobs of pull requests. Large ones (by GitHub's numbers) pause at some points until no small or unknown one is
-// running, so that expensive pull requests do not slow down small ones. Background work pauses while any evaluation or
-// merge batch is running. Decides nothing but the order.
+// Orders the jobs of pull requests. A large job (by GitHub's numbers) pauses at some points until no small or unknown
+// job is running, so that expensive pull requests do not slow down small ones. Background work pauses while any
+// evaluation or merge batch is running. Affects only the order.
 import type { Clock } from '../ports/clock.ts'
 
 export type JobCost = 'light' | 'heavy'

@@ -1,4 +1,4 @@
-// What a merged pull request's comment needs from the records: the verdict it was merged with, its images, and
+// The data that a merged pull request's comment needs from the records: the verdict it was merged with, its images, and
 // whether the merge is already reported.
 import type { PullNumber, CommitSha } from '../pull-request/ids.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
@@ -54,7 +54,7 @@ export interface StoredEvaluationReport extends EvaluationReport {
 
 /**
  * Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images. Returns
- * undefined if the bot did not merge it or nothing is recorded. `how`: see publishPullReport(). Rejects with a
+ * undefined if catalog-bot did not merge it or nothing is recorded. `how`: see publishPullReport(). Rejects with a
  * ForgeError.
  */
 export async function republishMergedPullReport(

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 const durationBucketSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
-/** A minute to four weeks, because this includes waiting for people. */
+/** A minute to four weeks, because this includes the time to wait for users. */
 const longDurationBucketSeconds = [
   60,
   300,

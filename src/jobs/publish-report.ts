@@ -34,7 +34,7 @@ const measureMsSinceReadyToMerge = createPullHeadTimer(
   defineCacheNamespace('ready since', pullHeadTimerCacheFormat),
 )
 
-/** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
+/** Composes a report from the known URLs of the App's check runs. The check runs do not depend on them. */
 export type PullReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
 
 export interface PublishPullReportOptions {

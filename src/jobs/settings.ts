@@ -64,7 +64,7 @@ export const environmentSchema = z.object({
   MAX_COMMENTS: positiveIntegerSchema.default(defaultEvaluationLimits.comments),
   MAX_CHECK_SECONDS: positiveIntegerSchema.default(defaultEvaluationLimits.time / 1000),
   MAX_CHECK_MEGABYTES: positiveIntegerSchema.min(256).default(defaultEvaluationLimits.memory),
-  /** Private repositories are always limited to people who can read them on GitHub. */
+  /** Private repositories are always limited to users who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CLIENT_ID: z
@@ -274,7 +274,7 @@ function toQuotaReserveByPriorityClass([
   return { landing: 0, look: evaluation / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 
-/** The bot's own pages show the rules too. */
+/** catalog-bot's own pages show the rules, too. */
 function formatRulesPageUrl({ PAGES, PUBLIC_URL }: z.output<typeof environmentSchema>): string | undefined {
   return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
 }

@@ -1,4 +1,4 @@
-// The one issue about a problem of a repository: opened with the problem, edited with it, and closed after it.
+// Tracks a repository's problem in one issue, which is opened, edited, and closed along with the problem.
 import type { BotIssue, Forge } from '../ports/forge.ts'
 
 interface IssueText {
@@ -15,9 +15,11 @@ export interface TrackedIssue {
   readonly number?: number | undefined
   /** Absent if the problem is solved. */
   readonly wanted: IssueText | undefined
-  /** What to do with an issue that a person closed although the problem remains. */
+  /** What to do with an issue that a user closed although the problem remains. */
   readonly whenClosed: (shown: BotIssue | undefined) => Extract<IssueAction, 'edit' | 'reopen' | 'nothing'>
-  /** Absent for an issue that only people close. The comment is written once for each marker, above the closing event. */
+  /**
+   * Absent for an issue that only users close. The comment is written once for each marker, above the closing event.
+   */
   readonly solved?: IssueText & {
     readonly comment: string
     readonly commentMarker: (shown: BotIssue) => string

@@ -1,5 +1,5 @@
-// Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
-// in one issue for maintainers, which is closed once everything is fixed.
+// Audits pushes by other accounts, based on the resulting catalogs. Reports new problems once on the commit and in one
+// issue for maintainers, and closes the issue once all problems are fixed.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Config } from '../config/config.ts'
 import { findCatalogErrors } from '../catalogs/catalog-loader.ts'
@@ -29,8 +29,8 @@ export interface AuditedPush {
 }
 
 /**
- * Returns what others' pushes broke at the new tip. Reads only changed catalogs, and nothing if all pushes were ours
- * and nothing was broken. Rejects with a GitError.
+ * Returns what other accounts' pushes broke at the new tip. Reads only changed catalogs, and nothing if catalog-bot
+ * made all pushes and nothing was broken. Rejects with a GitError.
  */
 export async function auditPush(
   { from, tip, broken }: AuditedPush,
@@ -53,7 +53,7 @@ export async function auditPush(
     if (foreign === undefined && was === undefined) continue
     const findings = await findCatalogErrors(after, root, validation)
     if (findings.length === 0) continue
-    // Already broken, but not by a push that we judged.
+    // Already broken, but not by a push that catalog-bot audited.
     if (
       was === undefined &&
       before !== undefined &&
@@ -70,7 +70,6 @@ export async function auditPush(
   return result
 }
 
-/** Returns the newest commit that the bot did not merge. */
 async function findNewestNonBotCommit(
   from: CommitSha,
   tip: CommitSha,
@@ -107,7 +106,7 @@ export async function reportBrokenCatalogs(
       {
         marker: formatBrokenBaseBranchMarker(branch),
         wanted,
-        // An issue that a person closed stays closed until something else breaks.
+        // An issue that a user closed remains closed until something else breaks.
         whenClosed: (shown) => (shown?.body === wanted?.body ? 'nothing' : 'reopen'),
         solved: renderFixedBaseBranchIssue(branch),
       },

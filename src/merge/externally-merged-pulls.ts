@@ -1,5 +1,6 @@
 // Handles pull requests that others merged, that are already on their base, or whose base is not served: waits for
-// GitHub's state, and replaces an outdated report. If catalog-bot never commented there, it stays silent.
+// GitHub's state, and replaces an outdated report. Doesn't comment on a pull request on which catalog-bot never
+// commented.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findBaseCommitOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
@@ -13,7 +14,7 @@ import { wasMergeAnnounced, markMergeAnnounced, isPullMergedByBot } from '../job
 import { defineCacheNamespace } from '../ports/cache.ts'
 import { recoverPendingMerge } from './recover-merges.ts'
 
-/** After this time, a person's push that left the pull request open is reported. */
+/** After this time, catalog-bot reports a user's push that left the pull request open. */
 const mergeDetectionTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
@@ -38,7 +39,7 @@ export async function reportPullOnUnmanagedBranch(
   await publishPullReport(forge, () => renderUnmanagedBranchReport(baseRef, names), pull, head, { present })
 }
 
-/** `merged`: GitHub reports it, and we have no record of a merge of ours. */
+/** `merged`: GitHub reports it, and there is no record of a merge by catalog-bot. */
 export async function reportPullMergedByOthers(
   merged: PullSnapshot,
   ctx: JobContext<Store>,
@@ -67,10 +68,9 @@ export async function reportPullMergedByOthers(
 }
 
 /**
- * Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
- * branch already contains its head. Decides what to do with an open pull request whose base branch contains its head.
- * `merged`: by us, and recorded. `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects
- * with a GitError, ForgeError or StoreError.
+ * Decides what to do with an open pull request whose base branch already contains its head, because GitHub notices a
+ * pushed merge with a delay. `merged`: catalog-bot merged and recorded it. `wait`: wait for GitHub or the merging
+ * process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or StoreError.
  */
 export async function resolveOpenPullWithMergedHead(
   snapshot: PullSnapshot,

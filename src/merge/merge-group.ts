@@ -1,5 +1,6 @@
-// Judges the groups of a branch's merge queue. GitHub's result must equal our own merge, each pull request must be
-// mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
+// Evaluates the groups in a branch's merge queue. GitHub's result must equal catalog-bot's own merge, each pull request
+// must be mergeable, and the resulting catalogs must be valid. Based on the App's checks on the group's commit, GitHub
+// then merges or drops the group.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { mergeQueueBranchPrefix } from '../policy/merge-strategy.ts'
@@ -129,7 +130,7 @@ async function computeMergeGroupVerdict(
     overridden.push(...alone.overridden)
   }
   const last = group.entries.at(-1)
-  // A single pull request was already judged with this tree.
+  // A single pull request was already evaluated with this tree.
   if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
   const whole = await evaluateMergeGroupTree(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
@@ -145,7 +146,7 @@ async function computeMergeGroupVerdict(
   }
 }
 
-/** Merges the pull requests in order by our own rule; returns the commit, or why it could not be created. */
+/** Merges the pull requests in order as catalog-bot does. Returns the commit, or the reason for a failure. */
 async function mergePullsInGroupLocally(
   group: MergeQueueGroup,
   job: MergeGroupJob,
@@ -174,7 +175,7 @@ async function mergePullsInGroupLocally(
   return at
 }
 
-/** Judges one pull request at the group's head. Returns what maintainers overrode, or why it may not merge. */
+/** Evaluates one pull request at the group's head. Returns what maintainers overrode, or why it must not be merged. */
 async function evaluateMergeGroupEntry(
   { pull, head }: MergeQueueEntry,
   group: MergeQueueGroup,

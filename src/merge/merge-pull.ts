@@ -51,7 +51,7 @@ export async function mergePull(
   }
 }
 
-/** mergePull() for a caller that holds the branch's lease. */
+/** mergePull() for a caller that has the branch's lease. */
 export async function mergePullUnderLease(
   examined: EvaluatedPullSnapshot,
   permit: MergePermit,
@@ -124,7 +124,6 @@ function planRetryWithChecksOnMergeCommit(
   return { ...step, plan: { ...plan, method: { ...method, checksFirst: true } } }
 }
 
-/** Describes why merging into the branch is frozen. */
 export async function readActiveFreezeReason(
   { repository, baseRef }: ValidatedMerge,
   { store, clock }: Pick<MergeRecoveryOptions, 'store' | 'clock'>,
@@ -234,7 +233,7 @@ export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
     : { kind: 'refused', refusal: rejection }
 }
 
-/** Merges through GitHub's merge queue with the validated head. The intent remains open until the pull request leaves the queue. merge/merge-group.ts judges the queue's groups. */
+/** Merges the validated head through GitHub's merge queue. The intent remains open until it leaves the queue. */
 async function prepareQueueMerge(
   step: MergeAttempt,
   method: MergeQueueStrategy,

@@ -50,7 +50,7 @@ export type MergeOutcome =
 /** A rejection before its message is classified. */
 export interface RejectedMerge {
   readonly kind: 'refused'
-  /** One line, for people. */
+  /** One line of text for users. */
   readonly reason: string
   /** GitHub's message. Absent if no request was sent to GitHub. */
   readonly words?: GitHubMergeRejection

@@ -17,10 +17,10 @@ import type { JobContext } from '../jobs/job-context.ts'
 import { evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
 import { toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 
-/** Seconds between attempts to judge a commit. */
+/** Seconds between attempts to evaluate a commit. */
 const mergeAuditRetrySeconds = 30
 
-/** If lost, the commit is judged again sooner. */
+/** If lost, the commit is evaluated again sooner. */
 const inconclusiveMergeAuditCache = defineCacheNamespace<readonly string[]>('merged commit not judged', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
@@ -169,9 +169,9 @@ async function hasExpectedMergeParents(
 }
 
 /**
- * Judges a pull request that GitHub merged onto a different base than the validated one. GitHub's merge does not pin
- * the base, so a push can come in between. The real base's configuration and owners apply. `base` is the real parent
- * of `commit`. Rejects with a StoreError.
+ * Evaluates a pull request that GitHub merged onto a different base than the validated one. GitHub's merge does not pin
+ * the base, so a push can come in between. The real base's configuration and owners apply. `base` is the real parent of
+ * `commit`. Rejects with a StoreError.
  */
 export async function auditMerge(
   mergedPull: Pick<ValidatedMerge, 'pull' | 'baseRef' | 'head'>,

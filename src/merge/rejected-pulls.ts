@@ -1,4 +1,4 @@
-// Handles GitHub's rejections: parks a pull request or stops its branch, and retries both later.
+// Handles GitHub's rejections: parks the pull request or freezes its branch, and retries later.
 import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'

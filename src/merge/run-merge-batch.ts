@@ -1,6 +1,7 @@
-// Merges the ready pull requests of a branch under its lease. Each is judged on top of the one before with the data of
-// its evaluation; then all are read once from GitHub and pushed together. Where each must merge alone, they follow one
-// another for a few seconds. A shutdown waits for the push; the next process continues.
+// Merges the ready pull requests of a branch under its lease. Evaluates each on top of the previous one with the data
+// of the earlier evaluation, then reads all of them once from GitHub and pushes them together. If each must be merged
+// separately, merges one after another for a few seconds. A shutdown waits for the push, and the next process
+// continues.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'
 import {
@@ -177,7 +178,7 @@ async function selectMergeBatch(
   return { members, unready }
 }
 
-/** Judges a pull request on top of the earlier members. Undefined: it needs a full evaluation. */
+/** Evaluates a pull request on top of the earlier members. Undefined if it needs a full evaluation. */
 async function revalidatePullForBatch(
   snapshot: PullSnapshot,
   ctx: MergeBatchContext,

@@ -1,5 +1,5 @@
-// Chooses how a pull request is merged; decide.ts decides whether it is. docs/explanation/merging.md describes the choice in a table.
-// If the effect of a push is unknown, GitHub merges.
+// Chooses how a pull request is merged. decide.ts decides whether it is merged. docs/explanation/merging.md describes
+// the choice in a table. If the effect of a push is unknown, GitHub merges.
 import {
   type BranchRules,
   type MergeMethod,
@@ -168,7 +168,6 @@ function explainDisallowedMergeMethod(rules: BranchRules, method: MergeMethod): 
   return `merge.method is ${method}, but ${fault}: change that setting, or choose another method`
 }
 
-/** Reasons why no method can merge into the branch. */
 function findMergeBlockers({
   rules,
   app,

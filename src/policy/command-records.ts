@@ -1,4 +1,4 @@
-// What the recorded commands mean for the current state of a pull request: approvals, holds, merges, and overrides.
+// Applies the recorded commands to the current state of a pull request: approvals, holds, merges, and overrides.
 import { parseCommandFromComment, type CommandName, type SlashCommand } from '../pull-request/command.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
 import type { PullComment } from '../pull-request/snapshot.ts'
@@ -89,7 +89,7 @@ export interface ActivePullHold {
 }
 
 /**
- * Who put the pull request on hold. A hold survives new pushes, and removing it counts for one state only. `check` is
+ * Who put the pull request on hold. A hold survives new pushes, but its removal counts for one state only. `check` is
  * undefined if nothing can be compared, as in a conflict. Then any removal counts, because nothing is merged.
  */
 export function findActivePullHold(
@@ -174,9 +174,8 @@ export interface RuleOverride {
 }
 
 /**
- * Applies a maintainer's /override: findings of the named rule no longer block the exact change for which it was
- * given. The active overrides: those for the current change, from comments that still exist. The last one per rule
- * wins.
+ * Applies a maintainer's /override: findings of the named rule no longer block the exact change for which it was given.
+ * The active overrides: those for the current change, from comments that still exist. The last one per rule wins.
  */
 export function findActiveRuleOverrides(
   records: readonly CommandRecord[],

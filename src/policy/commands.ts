@@ -145,7 +145,7 @@ interface UnrecordedCommand {
   readonly parsed: Exclude<ReturnType<typeof parseCommandFromComment>, { kind: 'none' }>
 }
 
-/** Commands of people that have no record yet, in order, within the hourly limit of each account. */
+/** Users' commands that have no record yet, in order, within the hourly limit of each account. */
 function* findUnrecordedCommands({
   check: { snapshot },
   records,
@@ -333,7 +333,6 @@ function findStaleCommandReason(
   return undefined
 }
 
-/** The same command for the current head. */
 function formatCommandForCurrentHead({ name, words = '' }: SlashCommand, head: CommitSha): string {
   if (name === 'override') return `/override ${words}`
   return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`

@@ -1,4 +1,4 @@
-// Turns findings and a snapshot into a verdict. Only this file creates merge permits, and only if no reason speaks against
+// Turns findings and a snapshot into a verdict. Only this file creates merge permits, and only if no reason prevents
 // the merge. Empty, unknown or missing input never counts as approval.
 import type { CheckOutcome, MergeUnblockingAction } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'

@@ -4,7 +4,7 @@ import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 /**
- * `frozen`: a person requested it. `audit`: the branch contains content that was not validated. `refused`: the branch's
+ * `frozen`: a user requested it. `audit`: the branch contains content that was not validated. `refused`: the branch's
  * settings reject catalog-bot's merges; only this kind expires.
  */
 export type FreezeKind = 'frozen' | 'audit' | 'refused'
@@ -47,7 +47,6 @@ export interface MergeFreeze extends FreezeRequest {
   readonly times: number
 }
 
-/** Records that a freeze started or ended. */
 export interface FreezeEvent extends FreezeScope {
   readonly step: 'stopped' | 'resumed'
   readonly kind: FreezeKind

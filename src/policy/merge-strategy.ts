@@ -30,7 +30,7 @@ export interface MergePlan {
   readonly because: string
   /** Requirements of the branch that the App does not meet, each with a fix. */
   readonly missing: readonly string[]
-  /** Requirements for each pull request that people and other Apps must meet. */
+  /** Requirements for each pull request that users and other Apps must meet. */
   readonly conditions: readonly string[]
   readonly faster: readonly string[]
   readonly unsure: readonly string[]
@@ -44,7 +44,6 @@ export const temporaryBranchPrefix = 'catalog-bot/tmp-'
 /** The pattern for the `exclude` list of a ruleset. */
 export const temporaryBranchPattern = `refs/heads/${temporaryBranchPrefix}*`
 
-/** The prefix of GitHub's branches for merge queue groups. */
 export const mergeQueueBranchPrefix = 'gh-readonly-queue/'
 
 /** Ends with the commit's first digits to avoid collisions with other branches. */
@@ -89,7 +88,7 @@ export interface MergeQueueRemoval {
   readonly reason: string
   /** ISO 8601 in UTC. */
   readonly at: string
-  /** The person who removed it. Absent if GitHub or an App removed it. */
+  /** The user who removed it. Absent if GitHub or an App removed it. */
   readonly by?: string
 }
 
@@ -124,7 +123,7 @@ export function formatMergeQueueRemoval(removal: Pick<MergeQueueRemoval, 'reason
   )
 }
 
-/** Whether a person removed it. False if it left the queue because it was merged. */
+/** Whether a user removed it. False if it left the queue because it was merged. */
 export function isMergeQueueRemovalByUser(
   removal: MergeQueueRemoval,
 ): removal is MergeQueueRemoval & { readonly by: string } {

@@ -9,7 +9,7 @@ export type VerdictKind = 'merge' | 'wait' | 'blocked' | 'unknown'
 export interface VerdictReason {
   /** For machines: `findings`, `approval`, `draft`, `conflict`, `unanswered`, `label`, `stopped`, ... */
   readonly code: VerdictReasonCode
-  /** For people, without a period. */
+  /** Text for users, without a period. */
   readonly text: string
   readonly who?: readonly string[]
 }

@@ -28,14 +28,14 @@ export type ForgeAction =
       /** catalog-bot's check runs, if they were just read. If absent, they are read. */
       readonly present?: BotCommentAndCheckRuns['checks']
     }
-  /** Makes our suggestions on a pull request exactly these: one review for new ones, without outdated ones. */
+  /** Makes these the App's only suggestions on a pull request. Posts new ones in one review. */
   | {
       readonly kind: 'put-suggestions'
       readonly pull: PullNumber
       readonly head: CommitSha
       readonly suggestions: readonly ReviewSuggestion[]
     }
-  /** Creates or edits our one comment on the pull request. If two of our processes wrote one, the first stays. */
+  /** Creates or edits the App's only comment on the pull request. If two processes wrote one, keeps the first. */
   | {
       readonly kind: 'put-comment'
       readonly pull: PullNumber
@@ -94,8 +94,8 @@ export type ForgeAction =
       readonly message: string
     }
   /**
-   * Creates our own branch, or moves it forward from exactly `from` without losing a commit. Rejects as `rejected` if
-   * the branch is elsewhere.
+   * Creates one of the App's own branches, or moves it forward from exactly `from` without losing a commit. Rejects as
+   * `rejected` if the branch is elsewhere.
    */
   | {
       readonly kind: 'move-own-branch'
@@ -105,7 +105,7 @@ export type ForgeAction =
       readonly from?: CommitSha | undefined
       readonly to: CommitSha
     }
-  /** Opens our pull request for a branch once. An existing one is answered, open or closed. */
+  /** Opens the App's pull request for a branch once. Returns an existing one, whether open or closed. */
   | {
       readonly kind: 'open-own-pull'
       readonly branch: string
@@ -130,7 +130,7 @@ export type ForgeAction =
       readonly body: string
       readonly state?: 'open' | 'closed'
     }
-  /** Writes a comment once: not if one of ours already starts with `marker`. */
+  /** Writes a comment unless one of the App's comments already starts with `marker`. */
   | { readonly kind: 'say-on-issue'; readonly issue: number; readonly marker: string; readonly body: string }
 
 export interface CommitFile {

@@ -19,7 +19,7 @@ export type Job =
   | ({ readonly kind: 'branch' } & BranchJob)
   /** Look at every open pull request of a repository. */
   | ({ readonly kind: 'sweep' } & RepositoryJob)
-  /** Judge merge queue groups without a verdict; `branch` is their base branch. */
+  /** Evaluate merge queue groups without a verdict. `branch` is their base branch. */
   | ({ readonly kind: 'group' } & BranchJob)
   /** Land the next pull requests that are ready for a branch. */
   | ({ readonly kind: 'train' } & BranchJob)
@@ -61,9 +61,9 @@ export interface IdleJobCounts {
 export interface JobRunner {
   /**
    * Runs jobs until `stop()`: one at a time per key (repository and pull, or repository and branch), at most
-   * `concurrency` in total. Retries a rejected job with back-off, and takes over the jobs of a dead process. If an equal job
-   * arrives while one is running, it runs once more afterwards. `idle`: the numbers of running jobs that
-   * only wait for other jobs and therefore don't count.
+   * `concurrency` in total. Retries a rejected job with back-off, and takes over the jobs of a dead process. If an
+   * equal job arrives while a job is running, the job runs once more afterward. `idle`: the numbers of running jobs
+   * that only wait for other jobs and therefore don't count.
    */
   work(
     handler: (job: Job) => Promise<void>,

@@ -72,9 +72,9 @@ export interface PendingMerge extends ValidatedMerge {
 }
 
 /**
- * A merge that is recorded before the branch can move and resolved by reading what happened (docs/dev/threats.md#t39, #t43).
- * `commit` is the commit to push. For a signed push, it is a commit with the permit's parents and tree. If GitHub merges, it is
- * the validated merge to compare with.
+ * A merge that is recorded before the branch can move, and that is resolved by reading the result
+ * (docs/dev/threats.md#t39, #t43). `commit` is the commit to push. For a signed push, it is a commit with the permit's
+ * parents and tree. If GitHub merges, it is the validated merge to compare with.
  */
 export interface MergeIntent extends PendingMerge {
   readonly id: number

@@ -22,7 +22,7 @@ export type GitMergeResult =
 
 export type StagingPushResult =
   | { readonly kind: 'staged' }
-  /** The branch holds another commit and stays as it is. */
+  /** The branch has another commit and remains unchanged. */
   | { readonly kind: 'taken' }
   | RejectedPush
 

@@ -1,5 +1,5 @@
-// Plans one publication for each catalog and image repository. Pure. Duplicate or impossible configuration is reported
-// to maintainers and not published.
+// Plans one publication for each catalog and image repository. Pure. Reports duplicate or impossible entries of the
+// configuration to maintainers, and doesn't publish them.
 import { minimatch } from 'minimatch'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PublishEntry } from '../config/publish.ts'

@@ -45,7 +45,7 @@ const publicationStateSchema = z.object({
   current: publishedImageSchema.exactOptional(),
   /** Previous images, newest first. */
   history: z.array(publishedImageSchema).readonly(),
-  /** The image about to be pushed. After a crash, tags that point to it are recognized as ours. */
+  /** The image about to be pushed. After a crash, catalog-bot recognizes tags that point to it as its own. */
   intent: z.object({ digest: imageDigestSchema, commit: commitShaSchema, key: z.string() }).exactOptional(),
   /** A maintainer's rollback; it holds until the catalog in git changes. */
   pinned: z
@@ -112,7 +112,7 @@ export const rollbackRequestStateNamespace = defineStateNamespace<RollbackReques
   read: (stored) => rollbackRequestSchema.safeParse(stored).data,
 })
 
-/** What was last shown on GitHub, so that it is written once. */
+/** The report that GitHub last showed, so that each report is written only once. */
 const reportedPublicationsSchema = z.object({
   checks: z.record(z.string(), z.string()),
   deployments: z.record(z.string(), z.string()),

@@ -1,5 +1,5 @@
-// Compares branches with published images and makes them equal. Runs after every push and sweep, one at a time for each
-// repository, so a tag has one builder and the newest commit wins. Idempotent.
+// Compares published images with branches, and updates the images that differ. Runs after every push and sweep, one at
+// a time for each repository, so a tag has one builder and the newest commit wins. Idempotent.
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
@@ -48,7 +48,7 @@ type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecordStore & V
 const maxPublishRestartsPerJob = 5
 /** Minimum seconds between two runs that wait for a time. */
 const minPublishJobDelaySeconds = 1
-/** Milliseconds until our merge on the branch is surely recorded. */
+/** Milliseconds after which catalog-bot's merge on the branch is certainly recorded. */
 const maxMergeRecordingDelayMs = 3600_000
 
 export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): Promise<void> {
@@ -233,7 +233,7 @@ async function removeOldImages(
   }
 }
 
-/** Images with our tag beyond `keep`, oldest last. A rollback's image is `current` and never included. */
+/** Images with catalog-bot's tag beyond `keep`, oldest last. A rollback's image is `current` and never included. */
 function findImagesBeyondRetention(
   { current, history, undeletable }: PublicationState,
   keep: number,

@@ -166,7 +166,7 @@ async function isCatalogChanged(
   )
 }
 
-/** Returns the images that need no further attempt: deleted, or kept by the registry. */
+/** Returns the images that need no further attempt, because they were deleted or the registry keeps them. */
 async function removePreviews(
   images: readonly PreviewImage[],
   ctx: PreviewJobContext,

@@ -1,4 +1,4 @@
-// Brings one publication a step closer to its branch. All decisions follow from git, the configuration and the state,
+// Brings one publication a step closer to its branch. All decisions follow from Git, the configuration, and the state,
 // so a step can be repeated after a crash.
 import type { CommitSha } from '../pull-request/ids.ts'
 import { parseDurationToMs } from '../config/publish.ts'
@@ -23,13 +23,12 @@ export interface PublishStepInput {
   readonly state: PublicationState
   readonly publishing: PublishClient
   readonly ctx: JobContext<StateStore>
-  /** Reads the branch's current tip. */
   readonly readCurrentTip: () => Promise<BranchTip | undefined>
   /** Called when an image build starts. */
   readonly onStart: (state: PublicationState) => Promise<void>
 }
 
-/** Failed attempts before people are notified: some minutes with the default settings. */
+/** Failed attempts before catalog-bot notifies users, which takes some minutes with the default settings. */
 const minPublishFailuresBeforeReport = 4
 /** Maximum milliseconds between two attempts. */
 const maxPublishRetryDelayMs = 30 * 60_000

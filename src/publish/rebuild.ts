@@ -158,10 +158,12 @@ function createRebuildDispatchAction(
     : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
 }
 
-/** GitHub may date our run this much before our dispatch. */
+/** GitHub might date the run this much earlier than the dispatch. */
 const maxClockSkewMs = 120_000
 
-/** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */
+/**
+ * Finds the first run after the dispatch whose commit contains the dispatched one, because the branch might have moved.
+ */
 async function fetchRebuildOutcome(
   config: Config,
   { commit, dispatchedAt = 0 }: PendingRebuild,

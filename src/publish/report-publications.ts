@@ -1,5 +1,5 @@
-// Reports publications on GitHub: commit checks, deployments, comments, /rollback answers and one issue. Publishes
-// desired minus what the state says was shown. If GitHub rejects one of them, the others continue.
+// Reports publications on GitHub: commit checks, deployments, comments, replies to /rollback, and one issue. Publishes
+// only what differs from the recorded reports. If GitHub rejects one of them, the others continue.
 import { createHash } from 'node:crypto'
 import { toPullNumber, type CommitSha, type PullNumber } from '../pull-request/ids.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'

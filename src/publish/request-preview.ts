@@ -1,5 +1,5 @@
-// Requests a preview image for results that passed validation and the image check, if an owner or maintainer asks or
-// all checks passed. A separate job builds it.
+// Requests a preview image of a merge result that passed validation and the images check, if an owner or a maintainer
+// asks or if all checks passed. A separate job builds it.
 import { checkIds } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
 import type { CommandRecord } from '../policy/command-records.ts'

@@ -1,5 +1,5 @@
-// Parses /rollback and records the request. Only the publishing job writes to the registry, so that a tag has one
-// writer.
+// Parses /rollback and records the request. Only the publishing job writes to the registry, so that each tag has only
+// one writer.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import type { RollbackCommand } from '../policy/command-records.ts'

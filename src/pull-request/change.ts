@@ -40,8 +40,8 @@ export type PathRole =
   /** An ownership file. `directory`: its package directory; absent for repository-wide ones. */
   | { readonly kind: 'owners'; readonly directory?: string }
   /**
-   * Everything else: workflows, recipes, the bot's own configuration, dot files. `odd`: why no one may add such a
-   * path at all, such as `the path contains a control character` (docs/dev/threats.md#t08).
+   * Everything else, such as workflows, recipes, catalog-bot's own configuration, and dotfiles. `odd`: why no one may
+   * add such a path at all, such as `the path contains a control character` (docs/dev/threats.md#t08).
    */
   | { readonly kind: 'infrastructure'; readonly odd?: string }
 

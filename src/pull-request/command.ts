@@ -17,7 +17,7 @@ export const allowedUsersDescriptions: Readonly<Record<AllowedCommandUsers, stri
 export const slashCommands = {
   approve: ['/approve [commit]', 'owners', 'Approve this commit.'],
   hold: ['/hold', 'participants', 'Prevent catalog-bot from merging this pull request.'],
-  // Not an owner, who cannot remove another person's objection.
+  // Not an owner, who cannot remove another user's objection.
   unhold: ['/unhold', 'holder', 'Allow merging again.'],
   recheck: ['/recheck', 'participants', 'Run all checks again.'],
   merge: ['/merge [commit]', 'owners', 'Merge this commit when automatic merging is disabled.'],
@@ -59,7 +59,7 @@ export interface SlashCommand {
 export type ParsedComment =
   | { readonly kind: 'none' }
   | { readonly kind: 'command'; readonly command: SlashCommand }
-  /** Meant for the bot but unclear: several commands, or unknown words after one. */
+  /** Intended for catalog-bot but unclear, with several commands or with unknown words after a command. */
   | { readonly kind: 'unclear'; readonly reason: string }
 
 /** Only the first lines count, so that a quoted email below them does not contain a command. */
@@ -106,7 +106,6 @@ const multilineMarkdownStartPattern = /```|~~~|</
 const markdownBlockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
 // Starts of spans that can continue on the next lines: code, links, images, emphasis, math, escapes.
 const markdownSpanStartPattern = /[`[\]*_~$\\{}]/
-// Quote headers of email clients.
 const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
 /** Yields the lines of plain paragraphs near the top. Skips lines that could belong to another construct. */

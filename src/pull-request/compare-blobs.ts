@@ -49,7 +49,7 @@ export interface FbcBlobComparer {
 }
 
 /**
- * Compares blobs of one catalog at `root`. `differs` says whether a path's content differs between the trees.
+ * Compares blobs of one catalog at `root`. `differs` returns whether a path's content differs between the trees.
  * Locations can be relative to the repository root or to the catalog root.
  */
 export function createFbcBlobComparer(
@@ -57,7 +57,7 @@ export function createFbcBlobComparer(
   differs: (path: string) => boolean,
   treeFiles: TreeFileReader,
 ): FbcBlobComparer {
-  // Cached, because a file holds many blobs and reading may decode it each time.
+  // Cached, because a file contains many blobs, and each read might decode the file.
   const files = new Map<string, Uint8Array | undefined>()
   const bytesOf = (side: ComparedTreeSide, location: BlobLocation) => {
     const key = `${side} ${location.file}`

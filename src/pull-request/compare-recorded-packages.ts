@@ -14,7 +14,7 @@ export interface RecordedPackageDifference {
   readonly name: string
   readonly kind: 'added' | 'removed' | 'changed'
   readonly bundles: number
-  /** For an added or removed package, what it contains. */
+  /** The content of an added or removed package. */
   readonly changes: readonly RecordedPackageChange[]
 }
 

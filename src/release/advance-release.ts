@@ -40,7 +40,7 @@ export interface AdvanceReleaseInput {
   readonly entry: PendingRelease
   readonly config: Config
   readonly base: ReleaseBaseBranch
-  /** Earlier versions are in progress and may bring what this one lacks. */
+  /** Earlier versions are in progress and might add what this one lacks. */
   readonly isBehind: boolean
   /** Awaited before any effect that a rerun must know about. */
   readonly saveRelease: (entry: PendingRelease) => Promise<void>
@@ -68,7 +68,7 @@ export async function advanceRelease(
     return undefined
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
-  // Others pushed to it; leave it alone.
+  // Another account pushed to it, so don't touch it.
   if (own !== undefined && !isBranchUpdatedOnlyByBot(own.head, entry))
     return setReleaseEvaluatedBaseTip(entry, base)
   const { image } = entry
@@ -246,7 +246,7 @@ async function reportReleaseProblemOnce(
   return { ...entry, told: [...entry.told, key] }
 }
 
-/** Finds the pull request that merged the directory, in our records or GitHub's. */
+/** Finds the pull request that merged the directory, in the store or on GitHub. */
 async function findMergedPullByCommit(
   { commit }: PendingRelease,
   { branch }: ReleaseBaseBranch,

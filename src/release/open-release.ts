@@ -1,4 +1,4 @@
-// The state of a release, and its commit, branch and pull request, created in this order. After a crash it continues
+// The state of a release, and its commit, branch and pull request, created in this order. After a crash, it continues
 // with what it finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -32,8 +32,8 @@ const pendingReleaseSchema = z.object({
   /** The tip it was last computed for. */
   seen: commitShaSchema.exactOptional(),
   /**
-   * The commit our branch has or will have, recorded before the move. `from`: its commit before; absent if there was no
-   * branch.
+   * The commit that the App's branch has or will have, recorded before the move. `from`: its previous commit. Absent if
+   * there was no branch.
    */
   head: commitShaSchema.exactOptional(),
   from: commitShaSchema.exactOptional(),

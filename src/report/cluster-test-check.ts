@@ -1,5 +1,5 @@
-// The check run for install tests on a cluster. It passes only if everything installs, and fails only if the change is at
-// fault. Cluster and network failures do neither. Escapes untrusted text.
+// The check run for install tests on a cluster. It passes only if everything installs, and fails only if the change is
+// at fault. After a cluster or network failure, the check run neither passes nor fails. Escapes untrusted text.
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import {
   clusterTestFailureClassByCode,

@@ -38,7 +38,7 @@ export function compareFindingsBySeverity(a: Finding, b: Finding): number {
   return order[a.severity] - order[b.severity] || compareFindings(a, b)
 }
 
-/** Groups findings by rule and package, because one person fixes them together. */
+/** Groups findings by rule and package, because one user fixes them together. */
 export function groupSimilarFindings(findings: readonly Finding[]): readonly (readonly Finding[])[] {
   const similarityKey = ({ rule, severity, data, overridden }: Finding) =>
     JSON.stringify([rule, severity, data?.['package'], overridden])
@@ -198,7 +198,7 @@ interface FindingLocationLink {
   readonly isOnBase: boolean
 }
 
-/** Where people see a finding on GitHub. */
+/** Where users see a finding on GitHub. */
 export interface GitHubFindingLocation {
   /** In the head, or in the base if the head lacks the line. */
   readonly first: number

@@ -90,8 +90,8 @@ export function escapeMarkdown(text: string, limit = 600): string {
 }
 
 /**
- * Escapes a sentence of ours, in which pairs of backticks mark code. Text between them becomes a code span, also if an
- * untrusted name brought the backticks: a code span can't contain markup either.
+ * Escapes one of catalog-bot's sentences, in which pairs of backticks mark code. Text between them becomes a code span,
+ * even if the backticks come from an untrusted name: a code span can't contain markup either.
  */
 export function escapeSentenceWithCodeSpans(text: string, limit = 600): string {
   return toSingleLineText(text, limit)

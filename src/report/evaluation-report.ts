@@ -32,7 +32,9 @@ export interface BrokenBaseBranchFile {
   readonly commit?: CommitSha
 }
 
-/** What a report shows in addition to the verdict. Computed in the evaluation process, and stored with the verdict. */
+/**
+ * The content of a report in addition to the verdict. Computed in the evaluation process, and stored with the verdict.
+ */
 export interface EvaluationReport {
   /** One sentence of Markdown. */
   readonly summary?: string | undefined

@@ -22,7 +22,7 @@ export interface NextStep {
 }
 
 const maxMentionedPeople = 5
-/** `who` of the steps that need no person. */
+/** `who` of the steps that no user needs to take. */
 const botName = 'catalog-bot'
 const noActionNeededLabel = 'no action needed'
 
@@ -194,7 +194,7 @@ const headlineFormatterByUnblockingKind: Readonly<
   'merges-approved': () => '⏳ Approved: waiting for a maintainer to merge this manually',
 }
 
-/** Mentions at most a handful of people, and only those who can act. */
+/** Mentions at most a few users, and only those who can act. */
 function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
   const waitKindOf = ({
     how,
@@ -251,7 +251,7 @@ function formatPeopleList(people: readonly string[], limit = maxMentionedPeople)
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`
 }
 
-/** Steps that do not wait for people by name. */
+/** Steps that do not wait for specific users. */
 const stepWithoutAssigneeByReasonCode: Partial<
   Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>
 > = {

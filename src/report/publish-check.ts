@@ -59,7 +59,7 @@ export type PublicationView =
       readonly changeLines: readonly string[]
     }
   | { readonly kind: 'rolled-back'; readonly digest: string; readonly login: string }
-  /** `isLasting`: failed so often that a person should investigate. Attempts are no longer counted. */
+  /** `isLasting`: failed so often that a user should investigate. Attempts are no longer counted. */
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 

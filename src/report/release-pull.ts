@@ -103,7 +103,7 @@ export function renderReleaseProblem(
   }
 }
 
-/** For a commit without a pull request, so that the person who pushed it sees the result. */
+/** For a commit without a pull request, so that the user who pushed the commit sees the result. */
 export function renderReleaseCheck({ title, text }: RenderedReleaseProblem): ReportedCheck {
   return {
     name: `${checkNamePrefix}release`,

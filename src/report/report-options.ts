@@ -62,7 +62,7 @@ export interface FindingLinkOptions {
   /** If absent, lines of the merge result are used. */
   readonly lines?: readonly TracedFindingLine[] | undefined
   readonly fixes?: readonly SuggestedFixForFinding[] | undefined
-  /** catalog-bot's status page for the pull request. Absent if people cannot reach it. */
+  /** catalog-bot's status page for the pull request. Absent if users cannot reach it. */
   readonly statusPage?: string | undefined
 }
 

@@ -3,7 +3,7 @@ import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 
 export interface PullUrlParts {
-  /** GitHub's base URL for people, `https://github.com`. */
+  /** The base URL of GitHub's website, `https://github.com`. */
   readonly web: string
   readonly repository: RepositoryName
   readonly pull: PullNumber
@@ -105,7 +105,7 @@ export function parseRequestTarget(target = ''): URL | undefined {
 
 const repositoryNamePattern = /^(?!\.{1,2}$)[\w.-]{1,100}$/
 
-/** Returns undefined if the path is not one of our pages. */
+/** Returns undefined if the path is not one of catalog-bot's pages. */
 export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   if (path.length > 2000 || !path.startsWith('/') || path.includes('//')) return undefined
   const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined

@@ -18,7 +18,7 @@ export function getControlSocketPath(dataDirectory: string): string | undefined 
   return [path, shorter].find((each) => Buffer.byteLength(each) <= maxSocketPathBytes)
 }
 
-/** The caller must hold the data folder's lock: a socket left by an earlier process is removed. */
+/** The caller must have the data folder's lock, because this function removes a socket that an earlier process left. */
 export async function startControlSocketServer(
   dataDirectory: string,
   { store, log }: { readonly store: MergeFreezeStore; readonly log: Logger },

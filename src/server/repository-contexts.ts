@@ -19,7 +19,7 @@ export interface RepositoryContextFactory {
   /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly open: (
     job: { readonly installation: number; readonly repository: RepositoryName },
-    /** `look` if a person waits at a page or terminal. */
+    /** `look` if a user is waiting for a page or a command. */
     work?: WorkPriorityClass,
     onSent?: () => void,
   ) => Promise<JobContext<Store>>

@@ -453,8 +453,8 @@ interface HttpRequestHandlerOptions {
 }
 
 /**
- * Mounts Probot's middleware behind ours: deliveries are stored before they are answered and never reach Probot's
- * handlers, which would run them in memory.
+ * Mounts Probot's middleware behind catalog-bot's, which stores deliveries before it responds. Deliveries never reach
+ * Probot's handlers, which would process them in memory.
  */
 async function createHttpRequestHandler(
   github: GitHubApp,

@@ -23,11 +23,11 @@ const redactedLogPaths = [
 
 export interface StartBotOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Prints for the person at the terminal. */
+  /** Prints for the user at the terminal. */
   readonly say: (line: string) => void
 }
 
-/** Rejects with a SettingsError. Resolves when it serves the bot or the setup page. */
+/** Rejects with a SettingsError. Resolves when it serves catalog-bot or the setup page. */
 export async function startBotFromEnvironment({
   environment,
   say,

@@ -1,4 +1,4 @@
-// The frame, styles and security headers of every page.
+// The frame, styles, and security headers of every page.
 import type { ServerResponse } from 'node:http'
 import { escapeHtml } from './escape-html.ts'
 

@@ -1,4 +1,5 @@
-// HTML templates that escape every value except markup made here. The only place where external text becomes markup.
+// HTML templates that escape every value except markup that this module created. Only this module converts external
+// text to markup.
 import { escapeSourceLine, toSingleLineText } from '../report/escape.ts'
 import { escapeHtml } from './escape-html.ts'
 

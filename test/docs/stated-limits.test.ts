@@ -91,7 +91,7 @@ test.each([
   ['how-to/cluster-tests', 'crashes after # minutes', clusterTestStatePath, 'operator', msPerMinute],
   [
     'how-to/cluster-tests',
-    'at most # for one pull request',
+    'at most # tests for one pull request',
     'src/checks/install/install.ts',
     'maxClusterTests',
     1,

@@ -1,4 +1,4 @@
-// A bundle's name, version, channels and upgrade edges, each with its location.
+// A bundle's name, version, channels, and upgrade edges, each with its location.
 import type { Location } from '@catalog-bot/findings/finding'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'

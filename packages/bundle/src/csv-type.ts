@@ -1,4 +1,4 @@
-// The Go types that opm decodes a bundle into, limited to fields where opm rejects wrong types. Omits fields that only
+// The Go types that opm decodes a bundle into, limited to the fields whose types opm checks. Omits fields that only
 // Kubernetes checks.
 import {
   boolType,

@@ -1,5 +1,5 @@
-// The properties of a bundle's `olm.bundle` blob, from the properties file, annotations, CSV, CRDs and dependencies.
-// Throws a BundleRejectedError where opm fails.
+// Derives the properties of a bundle's `olm.bundle` blob from the properties file, annotations, CSV, CRDs, and
+// dependencies. Throws a BundleRejectedError where opm fails.
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'

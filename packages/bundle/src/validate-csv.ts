@@ -1,4 +1,4 @@
-// Checks of a registry+v1 bundle that opm doesn't make: names, kinds, owners, modes, examples and dependencies.
+// Checks the names, kinds, owners, modes, examples, and dependencies in a registry+v1 bundle, which opm doesn't check.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'

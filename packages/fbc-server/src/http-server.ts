@@ -1,4 +1,4 @@
-// catalogd's HTTP API for one catalog, served from memory: all blobs, or those selected by schema, package and name.
+// catalogd's HTTP API for one catalog, served from memory: all blobs, or those selected by schema, package, and name.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -10,7 +10,6 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
 import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 
-/** Milliseconds for one call. */
 const grpcCallTimeoutMs = 30_000
 const maxGrpcResponseBytes = 1024 * 1024 * 1024
 const grpcHealthService = getGrpcService('grpc.health.v1.Health')

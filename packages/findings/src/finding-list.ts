@@ -1,4 +1,4 @@
-// Collects findings. Keeps the first findings of each rule, in the order of findings, and counts the rest, because a file
+// Collects findings. Keeps the first findings of each rule, in their sort order, and counts the rest, because a file
 // can break one rule a million times.
 import { type Finding, type Location, compareFindings, compareLocations, type Severity } from './finding.ts'
 import { createFinding, type FindingRuleWithoutFormatter, type FindingRule } from './rule.ts'

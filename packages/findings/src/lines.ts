@@ -1,4 +1,4 @@
-// The shortest edits between two texts, and the lines that they move.
+// Finds the shortest edits between two texts, and the lines that these edits move.
 import { diffArrays } from 'diff'
 
 /** Texts that differ in more lines are matched by the lines that occur exactly once in each. */

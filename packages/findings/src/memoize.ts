@@ -1,4 +1,4 @@
-// Memoization, the only state that pure code can have: a value that depends only on another value.
+// Memoization is the only state that pure code can have: a stored value that depends only on another value.
 
 /** Computes the value on first use. */
 export function memoizeOnce<T>(make: () => T): () => T {

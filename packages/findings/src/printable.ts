@@ -1,4 +1,4 @@
-// Text for people: safe for a terminal, in columns, with times.
+// Formats text for people: safely for a terminal, in columns, and with times.
 
 /** Formats milliseconds since the epoch as `2026-11-22T10:00:00.000Z`. Does not read a clock. */
 // oxlint-disable-next-line no-restricted-globals

@@ -12,7 +12,6 @@ export interface SarifOptions {
   readonly pages?: string
 }
 
-/** SARIF levels by severity. */
 const sarifLevelBySeverity: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
   error: 'error',
   warning: 'warning',

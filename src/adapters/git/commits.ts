@@ -1,5 +1,5 @@
-// Reads a commit's tree, parents and time. Author and signature prove nothing and stay unread; only our own messages
-// are read.
+// Reads a commit's tree, parents, and time. Doesn't read the author and the signature, because they prove nothing, and
+// reads only messages that catalog-bot wrote.
 import {
   toCommitSha,
   toTreeSha,
@@ -230,7 +230,7 @@ async function findCommitsEditingWorkflows(
   return edits
 }
 
-/** `listWorkflowTreeIdsWithGit` for a few commits without starting git. Undefined: only git can tell. */
+/** `listWorkflowTreeIdsWithGit` for a few commits without starting git. Undefined if only Git can list them. */
 async function readWorkflowTreeIds(
   objects: GitObjectReader,
   commits: ReadonlySet<CommitSha>,

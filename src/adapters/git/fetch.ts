@@ -1,5 +1,5 @@
-// Fetches one branch and one pull request's head to refs of ours: no tags, other branches or submodules. Deletes refs
-// that the server deleted.
+// Fetches one branch and one pull request's head to dedicated refs, without tags, other branches, or submodules.
+// Deletes refs that the server deleted.
 import type { PullNumber } from '../../pull-request/ids.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { runGit, type GitRunner } from './run-git.ts'
@@ -41,8 +41,8 @@ interface RunningFetch {
 }
 
 /**
- * Limits concurrent fetches into one mirror. A long fetch gives its slot to the next and goes on beside it; when too
- * many do, the longest is stopped.
+ * Limits concurrent fetches into one mirror. A long fetch yields its slot to the next fetch and continues in parallel.
+ * If too many fetches do this, the longest one is stopped.
  */
 export class FetchScheduler {
   readonly #limits: FetchSchedulerLimits
@@ -64,7 +64,7 @@ export class FetchScheduler {
 
   /** `work` must end soon after its signal aborts, and reject. */
   readonly run = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => this.#enter(false, work)
-  /** Runs with no other fetch: waits for running ones and holds back new ones. */
+  /** Runs alone: waits for fetches in progress, and delays new ones. */
   readonly runExclusively = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     this.#enter(true, work)
 
@@ -190,7 +190,7 @@ async function fetchRefspecs(options: GitFetchOptions, refs: readonly Refspec[])
   }
 }
 
-/** Whether the server's refs equal ours, so there is nothing to fetch. */
+/** Whether the server's refs equal the mirror's, so that there is nothing to fetch. */
 async function areRefsUpToDate(
   { remote, signal, objects }: GitFetchOptions,
   refs: readonly Refspec[],

@@ -30,7 +30,7 @@ const gitErrorPatterns: readonly (readonly [RegExp, GitErrorCode])[] = [
 export type GitErrorCode =
   /** The server can't be reached or disconnected. */
   | 'unreachable'
-  /** The server rejects our credential, or there is none. */
+  /** The server rejects the credential, or there is none. */
   | 'unauthorized'
   /** A repository, ref or object doesn't exist. */
   | 'missing'
@@ -92,7 +92,7 @@ export function isGitError(value: unknown, code?: GitErrorCode): value is GitErr
   return value instanceof GitError && (code === undefined || value.code === code)
 }
 
-/** Maps git's messages (LC_ALL=C) to our codes. Ignores `remote: ` lines, so a server can't choose the code. */
+/** Maps Git's messages (LC_ALL=C) to error codes. Ignores `remote: ` lines, so a server can't choose the code. */
 export function classifyGitError(stderr: string): GitErrorCode {
   const text = stderr
     .split(/[\n\r]/)

@@ -1,4 +1,4 @@
-// The process of launcher.ts. It ends with its parent; the programs it started run to their end.
+// The process of launcher.ts. It ends when its parent ends, but the programs that it started continue.
 import { runProcess, type ProcessResult, type ProcessSpec } from './run-process.ts'
 
 /** Without an order: stop the program with this number. */

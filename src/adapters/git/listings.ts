@@ -1,5 +1,5 @@
-// Lists and compares whole trees. Recent listings are kept by tree id, and a similar tree's listing is derived from
-// one, so a moved base costs only its changes.
+// Lists and compares whole trees. Recent listings are cached by tree ID. The listing of a similar tree is derived from
+// a cached one, so a moved base costs only its changes.
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-path-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
@@ -122,7 +122,7 @@ export class TreeListingCache {
       throw new GitError('too-large', formatTooManyPathsMessage(this.#maxPaths))
   }
 
-  /** Undefined: only git can tell. */
+  /** Undefined if only Git can determine it. */
   #compareObjects(before: TreeSha, after: TreeSha): Promise<readonly PathChange[] | undefined> {
     return this.#getCachedDiff(`${before} ${after}`, () => compareTreeObjects(this.#objects, before, after))
   }

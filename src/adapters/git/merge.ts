@@ -31,7 +31,7 @@ interface ThreeWayMergeTrees {
 
 type OptionalTreeEntry = TreeEntry | undefined
 
-/** What a path must be in the result: exactly this, or some file merged from both sides, or a conflict. */
+/** The required result for a path: exactly this entry, some file merged from both sides, or a conflict. */
 type ExpectedMergeResult =
   { readonly kind: 'exactly'; readonly entry: OptionalTreeEntry } | { readonly kind: 'merged' | 'conflict' }
 

@@ -1,5 +1,5 @@
-// The folder of a mirror: notices damage, fetches into it or recreates it, and joins its packs. Unreferenced objects remain
-// for two weeks, because merge commits wait to be pushed.
+// Manages the folder of a mirror: detects damage, fetches into the folder or recreates it, and combines packs.
+// Unreferenced objects remain for two weeks, because merge commits wait to be pushed.
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { toCommitSha, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
@@ -206,8 +206,8 @@ export async function readRef(objects: GitObjectReader, ref: string): Promise<Co
 }
 
 /**
- * Joins a mirror's packs and removes what dead processes left. Unreferenced objects remain for two weeks, because
- * merge commits wait to be pushed. Joins packs if there are many. True when it did.
+ * Combines a mirror's packs and removes what dead processes left behind. Unreferenced objects remain for two weeks,
+ * because merge commits wait to be pushed. Combines packs only if there are many. Returns true if it did.
  */
 async function repackMirrorIfNeeded(git: GitRunner, directory: string): Promise<boolean> {
   const packs = (await listDirectoryEntryNames(join(directory, 'objects', 'pack'))).filter((name) =>

@@ -37,8 +37,8 @@ export interface GitMirrorOptions {
   /** Most paths of one tree or difference. More fail with GitError `too-large`. */
   readonly maxPaths?: number | undefined
   /**
-   * Another process maintains this folder. It is only read here (merges add objects), never created, fetched into or
-   * pushed from. Git ends with our process group.
+   * Another process maintains this folder. This process only reads it (merges add objects), and never creates it,
+   * fetches into it, or pushes from it. Git ends with this process's group.
    */
   readonly isReadOnly?: boolean | undefined
 }

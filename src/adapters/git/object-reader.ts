@@ -20,8 +20,8 @@ export interface GitObjectReader {
    */
   read(id: string, limit: number): Promise<GitObject>
   /**
-   * The commit of a ref of ours. Undefined: there is no such ref. Rejects as `read` does. `ref` must be a checked name,
-   * because it becomes input text.
+   * The commit of one of the mirror's own refs. Undefined if there is no such ref. Rejects as `read` does. `ref` must
+   * be a checked name, because it becomes input text.
    */
   tipOf(ref: string): Promise<string | undefined>
 }
@@ -59,7 +59,7 @@ interface PendingCatFileResponse {
 interface CatFileObjectReaderOptions {
   readonly directory: string
   readonly timeout: number
-  /** Whether git belongs to our process group and ends with it. */
+  /** Whether Git belongs to this process's group and ends with it. */
   readonly staysInGroup?: boolean | undefined
 }
 

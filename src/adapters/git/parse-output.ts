@@ -1,4 +1,4 @@
-// Reads what git prints with `-z`: raw differences, tree listings, merge results. Records end with NUL, so no path
+// Parses Git's output with `-z`: raw differences, tree listings, and merge results. Records end with NUL, so no path
 // can pretend to be another record (T03, T08).
 import { toBlobSha, toTreeSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { PathChange, TreeEntry } from '../../pull-request/change.ts'
@@ -94,7 +94,8 @@ function createGitOutputError(command: string, text: string): GitError {
   )
 }
 
-/** Paths between git's bytes and our strings, without loss: a path in a tree is any bytes but NUL, not always UTF-8. A byte that is not part of valid UTF-8 becomes the lone surrogate U+DC00 + byte, which valid UTF-8 never yields; so two different paths never become the same string, and odd paths are checked (T08) instead of dropped. */
+// Converts paths between Git's bytes and strings without loss. A byte that is not part of valid UTF-8 becomes the lone
+// surrogate U+DC00 + byte, so different paths remain different strings, and odd paths are checked (T08), not dropped.
 export function decodePath(bytes: Uint8Array): string {
   try {
     return strictUtf8Decoder.decode(bytes)

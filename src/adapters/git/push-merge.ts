@@ -1,6 +1,6 @@
-// The only pushes. One moves a base branch from the permit's base to its commit (or one with its parents and tree, or
-// along a chain of permits) or changes nothing, and reports which, or that it doesn't know. Two create and delete a
-// temporary branch with an exact commit.
+// Contains the only pushes. One push moves a base branch from the permit's base to the permit's commit (or to a commit
+// with the same parents and tree, or along a chain of permits), or changes nothing. It reports which of these happened,
+// or that the result is unknown. The other two pushes create and delete a temporary branch with an exact commit.
 import { toCommitSha } from '../../pull-request/ids.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
 import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../policy/merge-strategy.ts'
@@ -73,7 +73,7 @@ export async function createStagingBranch(
   const planned = requireValidMergePermit(options, permit)
   await validateMergeCommit(options, planned, planned.commit)
   const ref = toBranchRef(formatTemporaryBranchName(planned))
-  // An empty lease: the branch must not exist, or must already hold this commit.
+  // An empty lease requires that the branch doesn't exist or already contains this commit.
   const output = await runGitPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
   // '*': a new branch.
   const result = parsePushOutcome(output, ref, ['=', '*'])
@@ -87,7 +87,7 @@ export async function createStagingBranch(
   }
 }
 
-/** See GitRepository.deleteStagingBranch. Throws GitError unless the server says that the branch is gone or holds another commit. */
+/** See GitRepository.deleteStagingBranch. Throws GitError unless the branch doesn't exist or has another commit. */
 export async function deleteStagingBranch(
   options: MergePushOptions,
   branch: string,

@@ -104,7 +104,7 @@ export interface GitCommandOptions {
   readonly limit: number
   /** Most records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
   readonly records?: number | undefined
-  /** Whether it belongs to the process group of ours, and ends with it. Not for what talks to a server. */
+  /** Whether it belongs to this process's group, and ends with it. Not for commands that contact a server. */
   readonly staysInGroup?: boolean | undefined
   /** Exit codes that are answers; all others are errors. Default: 0. */
   readonly answers?: readonly number[]
@@ -122,9 +122,8 @@ export interface GitOutput {
 }
 
 /**
- * Resolves with the output when git ends with an exit code that is an answer.
- * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts
- * derives from its output.
+ * Resolves with the output when git ends with an exit code that is an answer. Rejects with a GitError otherwise:
+ * `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts derives from its output.
  */
 export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`
@@ -279,8 +278,8 @@ export function parseGitVersion(printed: string): string {
 }
 
 /**
- * The closed environment of every git process: of ours only PATH, and no configuration of the user or the repository.
- * `protocol`: the only transport allowed. Local commands get none.
+ * The closed environment of every Git process, which inherits only PATH, and no configuration of the user or the
+ * repository. `protocol`: the only transport allowed. Local commands get none.
  */
 export function buildGitEnvironment(
   protocol: 'https' | 'http' | 'file' | 'none',

@@ -6,10 +6,10 @@ export interface ProcessSpec {
   readonly program: string
   readonly args: readonly string[]
   readonly directory: string
-  /** Exactly this, nothing of ours. */
+  /** Exactly this environment, without inherited variables. */
   readonly environment: Readonly<Record<string, string>>
   readonly input: string | Uint8Array
-  /** What it can read from the descriptors 3, 4 and on: undefined is nothing at all. */
+  /** The data that it can read from descriptors 3, 4, and so on. Undefined means no data. */
   readonly pipes?: readonly (string | undefined)[]
   /** Milliseconds. */
   readonly timeout: number
@@ -82,7 +82,7 @@ export const runProcess: ProcessRunner = async (order, signal) => {
     else out.push(chunk)
   })
   const readStderr = collectStderr(child)
-  // It may end without reading what it was given (EPIPE); its exit code says why.
+  // The program might end without reading its input (EPIPE). Its exit code shows why.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
   writeTextToPipes(child, pipes)

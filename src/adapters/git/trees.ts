@@ -1,5 +1,5 @@
-// Reads trees: differences, listings, single entries. Paths go to git neither as arguments nor as patterns: a path is
-// followed tree by tree through its objects, byte for byte.
+// Reads trees: differences, listings, and single entries. Git receives paths neither as arguments nor as patterns: a
+// path is followed tree by tree through its objects, byte for byte.
 import { toBlobSha, toTreeSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
 import { GitError, isGitError } from './git-error.ts'
@@ -109,8 +109,8 @@ export const formatTooManyPathsMessage = (maxPaths: number): string =>
   `a tree contains more than ${formatPathCount(maxPaths)} paths`
 
 /**
- * Counts the paths of a tree while git lists them. `diff-tree` prints nothing before it has walked through all of both
- * trees and holds every difference in memory: what is too large has to be known before.
+ * Counts the paths of a tree while git lists them. `diff-tree` prints nothing until it has walked both trees
+ * completely, with every difference in memory, so a tree that is too large must be detected earlier.
  */
 export async function rejectTreeWithTooManyPaths(
   git: GitRunner,

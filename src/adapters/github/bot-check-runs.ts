@@ -1,5 +1,5 @@
-// Creates or updates our check runs on a commit. New ones share a request to save budget; failed ones are written one
-// by one.
+// Creates or updates the App's check runs on a commit. New ones share a request to save budget; failed ones are written
+// one by one.
 import { z } from 'zod'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { ForgeAction, CheckRunContent, BotCheckRun } from '../../ports/forge.ts'
@@ -75,7 +75,7 @@ export async function writeCheckRun(
   return data.html_url ?? undefined
 }
 
-/** Judged by what was just read. */
+/** Determined from the data that was just read. */
 const shouldCreateCheckRun = ({ name }: CheckRunContent, present: readonly BotCheckRun[]): boolean =>
   present.every((one) => one.name !== name || one.isOver === true)
 
@@ -128,8 +128,7 @@ export const toBotCheckRun = ({
 })
 
 /**
- * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never
- * rejects.
+ * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never rejects.
  */
 async function createCheckRunsInOneRequest(
   { octokit }: CheckRunApiClient,

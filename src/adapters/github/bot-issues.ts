@@ -1,4 +1,4 @@
-// Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
+// Finds and writes the App's issues. Issues by other authors never count as the App's, regardless of their text.
 import type { ForgeAction, BotIssue } from '../../ports/forge.ts'
 import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import { toForgeError } from './forge-error.ts'
@@ -24,7 +24,7 @@ export type BotGitHubAppContext = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly pause?: (milliseconds: number) => Promise<void>
 }
 
-/** The fields that tell whether an issue is ours. */
+/** The fields that show whether an issue belongs to the App. */
 interface BotIssueIdentityFields {
   readonly number: number
   readonly state: string

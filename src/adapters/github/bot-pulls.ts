@@ -1,5 +1,5 @@
-// Pull requests of our App on its dedicated branches: commits through GitHub's API, which signs them, a branch that only moves
-// forward, and a pull request that is opened once. Content from anyone else is not changed.
+// Manages the App's pull requests on dedicated branches: commits through GitHub's API, which signs them, a branch that
+// only moves forward, and a pull request that is opened once. Content from anyone else is not changed.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
 import {
   botBranchPrefix,
@@ -179,7 +179,7 @@ async function readBranchTip(
 }
 
 /**
- * A pull request of our App whose content is a given tree: a commit through GitHub's API, a branch, and a pull
+ * Opens a pull request of the App whose content is a given tree: a commit through GitHub's API, a branch, and a pull
  * request, each created once. Existing ones are reused. Returns the pull request's number. Rejects with a ForgeError,
  * or with what Octokit rejects with.
  */
@@ -206,7 +206,7 @@ export async function createPullRequestFromTree(
     const { data } = await octokit.rest.git.createCommit({ ...target, message, tree, parents: [parent] })
     await octokit.rest.git.createRef({ ...target, ref: `refs/heads/${branch}`, sha: data.sha })
   } else {
-    // Anyone with write access may have created it, and their content must not be proposed in our name.
+    // Anyone with write access may have created it, and the App must not propose their content in its own name.
     const { data } = await octokit.rest.git.getCommit({ ...target, commit_sha: there })
     if (data.tree.sha !== tree)
       throw new ForgeError('rejected', `the branch ${branch} already exists with different content`)

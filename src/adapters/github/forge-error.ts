@@ -17,7 +17,7 @@ export interface RateLimitQuota {
 export interface RateLimitRejection {
   /** `primary`: the hour is used up. `secondary`: too much at once, which stops everything. */
   readonly kind: 'primary' | 'secondary'
-  /** How long to wait. Absent: GitHub didn't say. */
+  /** How long to wait. Absent if GitHub didn't specify it. */
   readonly seconds?: number
 }
 

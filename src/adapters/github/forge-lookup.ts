@@ -1,4 +1,4 @@
-// Three-valued answers to questions about people: in doubt, the answer is unknown (T27).
+// Answers questions about users with yes, no, or, in case of doubt, unknown (T27).
 import { z } from 'zod'
 import {
   toLookupKey,

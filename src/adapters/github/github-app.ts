@@ -1,4 +1,4 @@
-// The App's JWT, tokens and Octokits, from Probot's parts with two changes: only GET is retried (T39), and each
+// The App's JWT, tokens and Octokits, built from Probot's parts with two changes: only GET is retried (T39), and each
 // installation has a prioritized budget instead of Octokit's throttling.
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
@@ -65,7 +65,7 @@ export interface GitHubAppOptions {
   readonly reserves?: QuotaReserveByPriorityClass | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** Hears what is left of an installation's hour. */
+  /** Receives the number of requests that remain in an installation's hour. */
   readonly onRemaining?: (left: RemainingRateLimit) => void
   /** Hears each request's result. */
   readonly onAnswer?: BudgetedFetchListeners['onAnswer']
@@ -207,7 +207,7 @@ export class GitHubApp {
     }
   }
 
-  /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
+  /** Whether the App can still see this repository. Rejects with a ForgeError if GitHub doesn't respond. */
   readonly isInstalledOn = async (repository: RepositoryName): Promise<boolean> => {
     try {
       const installation = await this.#readInstallation(repository, 'check whether the App is installed on')
@@ -271,9 +271,9 @@ export class GitHubApp {
 
 /**
  * A client for a single App token, such as a workflow's GITHUB_TOKEN, or a token created from an App's key. A person's
- * token is rejected, because only Apps can write check runs, and because the bot's comments would be indistinguishable
- * from the person's. Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it
- * isn't an App's.
+ * token is rejected, because only Apps can write check runs, and because catalog-bot's comments would be
+ * indistinguishable from that user's. Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or
+ * `rejected` if it isn't an App's.
  */
 export async function createGitHubClientFromToken(
   options: TokenAuthGitHubClientOptions,

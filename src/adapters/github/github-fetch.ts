@@ -1,4 +1,5 @@
-// Sends GitHub requests directly or through the administrator's proxy, which only sees CONNECT and its own credential.
+// Sends GitHub requests directly or through the administrator's proxy, which receives only CONNECT requests and the
+// proxy's own credential.
 import { ProxyAgent, fetch as fetchWith } from 'undici'
 import type { Octokit } from '@octokit/rest'
 import { findProxyForUrl, type ProxyServer } from '../../ports/proxy.ts'
@@ -90,8 +91,8 @@ function parseJsonOrReturnText(text: string): unknown {
 
 /**
  * Sends the REST API version with every request. If an older server rejects it, requests go without it. An Octokit
- * plugin. `onRejected` is called once, with a sentence for administrators, when the server rejects our version.
- * Afterwards no request sends it.
+ * plugin. `onRejected` is called once, with a sentence for administrators, when the server rejects the version. Later
+ * requests don't send it.
  */
 export function createApiVersionPlugin(onRejected: (why: string) => void) {
   let isKnown = true

@@ -222,7 +222,7 @@ function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
   )
 }
 
-/** What people said, in one shape for both, without our own comment. */
+/** The users' comments and reviews, in one format for both APIs, without the App's own comment. */
 function normalizeSnapshotReviewsAndComments({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews

@@ -1,5 +1,6 @@
-// The calls to GitHub that merge a pull request, or prepare it. No other file has one (scripts/layers.ts), each that can
-// move a base branch takes a permit, and no GitHub client repeats any of them (github-app.ts).
+// The calls to GitHub that merge a pull request, or prepare it. No other file contains such a call (scripts/layers.ts).
+// Each call that can move a base branch takes a permit, and no GitHub client repeats any of these calls
+// (github-app.ts).
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'

@@ -1,4 +1,5 @@
-// GitHub's OAuth for one person, and whether they can read a repository. Tokens aren't passed on or logged.
+// Signs a user in with GitHub's OAuth, and checks whether the user can read a repository. Tokens aren't passed on or
+// logged.
 import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 
@@ -6,7 +7,7 @@ export interface OAuthClientOptions {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiUrl: string
-  /** Where people authorize the App. */
+  /** The page on which users authorize the App. */
   readonly webUrl: string
 }
 
@@ -16,7 +17,7 @@ export interface SignedInUser {
   readonly token: string
 }
 
-/** `silent`: GitHub didn't say. `ended`: the token is no longer valid. */
+/** `silent`: GitHub didn't respond. `ended`: the token is no longer valid. */
 export type RepositoryReadAccess = 'yes' | 'no' | 'silent' | 'ended'
 
 export interface OAuthClient {

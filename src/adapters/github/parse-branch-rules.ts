@@ -98,7 +98,7 @@ export const refUpdateRuleQuery = `query UpdateRule($owner: String!, $repo: Stri
   } } }
 }`
 
-/** How rules apply to our App: `pull_requests_only` doesn't allow pushes. */
+/** How rules apply to the App: `pull_requests_only` doesn't allow pushes. */
 export type BranchRuleBypassMode = 'always' | 'exempt' | 'pull_requests_only' | 'never'
 
 export interface AppliedBranchRule {

@@ -1,4 +1,4 @@
-// Keeps our one comment on a pull request, even if another process took over while this one was paused.
+// Maintains the App's only comment on a pull request, even if another process took over while this process was paused.
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { ForgeAction, BotComment, ForgeActionResult, ObservedBotComment } from '../../ports/forge.ts'
 import { findBotComment, findBotComments, dropCachedComments, type CommentReader } from './read-comments.ts'
@@ -122,7 +122,7 @@ async function deleteComments(
         comment_id,
       })
     } catch (error) {
-      // Another process of ours was faster.
+      // Another process of this App was faster.
       if ((error as { status?: unknown }).status !== 404) throw error
     }
 }
@@ -206,7 +206,7 @@ async function markSuggestionOutdated(
   })
 }
 
-/** GitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
+/** GitHub does not say which App wrote a review comment; no user can have a bot's account name (T56). */
 function isBotSuggestionComment({ user, body, in_reply_to_id }: RestReviewComment, account: string): boolean {
   return (
     account !== '' &&

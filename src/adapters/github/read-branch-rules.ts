@@ -117,7 +117,7 @@ class BranchRulesReader {
     return { owner: answer.owner.type === 'User' ? 'user' : 'organization', methods }
   }
 
-  /** All active ruleset rules for a branch, existing or not, with our App's bypass permission for each. */
+  /** All active ruleset rules for a branch, existing or not, with the App's bypass permission for each. */
   async readRules(branch: string): Promise<readonly AppliedBranchRule[]> {
     const all: AppliedBranchRule[] = []
     for (let page = 1; ; page++) {

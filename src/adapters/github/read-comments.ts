@@ -25,8 +25,8 @@ export interface CommentReader {
   readonly repository: RepositoryName
   readonly appId: number
   /**
-   * The account under which our App writes, `catalog-bot[bot]`. Absent: what GitHub does not say is from which App is not
-   * taken for ours.
+   * The account under which the App writes, `catalog-bot[bot]`. If absent, comments for which GitHub doesn't name an
+   * App don't count as the App's.
    */
   readonly login?: (() => Promise<string>) | undefined
   /** Absent: nothing is remembered. */
@@ -68,7 +68,10 @@ export async function readComments(
   return [...(await readAllComments(reader, pull)).comments.values()]
 }
 
-/** Our own report on a pull request, as it is now. Anyone can write our marker: only what our App wrote is ours (T56). */
+/**
+ * The App's own report on a pull request in its current state. Anyone can write the marker, so only comments that the
+ * App wrote count (T56).
+ */
 export async function findBotComment(
   reader: CommentReader,
   pull: PullNumber,
@@ -89,12 +92,12 @@ export async function findBotComment(
   } catch (error) {
     if ((error as { status?: unknown }).status !== 404) throw error
   }
-  // It was deleted, so other remembered comments may be gone, too.
+  // It was deleted, so other cached comments might be deleted, too.
   dropCachedComments(reader, pull)
   return undefined
 }
 
-/** All our reports in order, read fresh. A paused process can leave more than one. */
+/** All of the App's reports in order, without caching. A paused process can leave more than one. */
 export async function findBotComments(
   reader: CommentReader,
   pull: PullNumber,
@@ -111,7 +114,7 @@ export function dropCachedComments(reader: CommentReader, pull: PullNumber): voi
   reader.cache?.drop(toPullRequestKey(reader.repository, pull))
 }
 
-/** Remembers all of them, where they were read otherwise. `own`: our own report among them. */
+/** Caches all comments after they were read in another way. `own`: the App's own report among them. */
 export function cacheComments(
   reader: Pick<CommentReader, 'repository' | 'cache'>,
   pull: PullNumber,
@@ -154,8 +157,9 @@ const maxCommentIdsPerGraphqlQuery = 25 * maxCommentIdsPerNodesField
 const existingCommentIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
 
 /**
- * Without the comments that GitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
- * costs one for each hundred. Never rejects: the caller compares the count, and reads them all if it still differs.
+ * Omits the comments that no longer exist on GitHub. One request checks 2,500 comments, but reading them all again
+ * costs one request for each hundred. Never rejects: the caller compares the count, and reads them all if it still
+ * differs.
  */
 async function dropDeletedCommentsFromCache(
   { octokit, repository, cache }: CommentReader,
@@ -218,8 +222,8 @@ function listComments(
 }
 
 /**
- * Whether our App wrote it. GitHub does not always say which App wrote a comment (some servers never do): then our bot's
- * account tells it, whose name no person and no other App can have. What another App wrote is never ours.
+ * Whether the App wrote it. GitHub doesn't always report which App wrote a comment (some servers never do). In that
+ * case, the author must be the App's bot account, whose name no user and no other App can have.
  */
 async function isBotComment(
   view: Pick<RestIssueComment, 'body' | 'performed_via_github_app' | 'user'>,

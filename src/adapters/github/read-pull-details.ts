@@ -34,7 +34,7 @@ export interface PullDetails {
   readonly reports: readonly BotComment[]
 }
 
-/** Of an App, a commit has one suite of check runs; of ours in it, some ten names. */
+/** A commit has one suite of check runs for each App. The suite of this App contains about ten names. */
 const maxCheckSuites = 5
 const maxCheckRunsPerSuite = 50
 
@@ -82,7 +82,7 @@ const pullDetailsSchema = z.object({
 })
 type PullDetailsResponse = z.infer<typeof pullDetailsSchema>['repository']
 
-/** Never rejects; without an answer, the caller reads list by list. `login`: the account under which our App writes. */
+/** Never rejects; without an answer, the caller reads list by list. `login`: the account under which the App writes. */
 export async function readPullDetails(
   octokit: Octokit,
   { owner, name }: RepositoryName,
@@ -131,7 +131,7 @@ function parseBotCheckRuns({
   return all
 }
 
-/** Identified by our App's account, whose name no one else can have. Anyone can write our marker (T56). */
+/** Identified by the App's account, whose name no one else can have. Anyone can write the marker (T56). */
 async function findBotReportComments(
   { comments }: GraphqlPull,
   thread: readonly PullComment[],

@@ -14,7 +14,7 @@ const maxSnapshotReadAttempts = 3
 
 export interface PullSnapshotReadOptions {
   readonly appId?: number
-  /** See CommentReader: cached comments also serve the search for our own comment. */
+  /** See CommentReader: cached comments are also used to find the App's own comment. */
   readonly login?: () => Promise<string>
   /** Absent: all comments are read. */
   readonly commentCache?: CommentCache | undefined
@@ -24,7 +24,7 @@ export interface PullSnapshotReadOptions {
   readonly maxEntries?: number | undefined
   /** Hears the pull request's size and is awaited before the rest is read. */
   readonly onCounts?: ((counted: PullAuthorAndSize) => Promise<void>) | undefined
-  /** Receives our own reports on it, if the same requests return them. */
+  /** Receives the App's own reports on it, if the same requests return them. */
   readonly onOwnReports?: ((present: BotCommentAndCheckRuns) => void) | undefined
   /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined

@@ -1,4 +1,4 @@
-// The interface for building, pushing and reading catalog images without a container engine, its errors, and the
+// The interface for building, pushing, and reading catalog images without a container engine, with its errors and the
 // rows for a catalog's bundles. Tests can substitute a publisher.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'

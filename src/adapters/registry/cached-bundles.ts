@@ -72,7 +72,6 @@ function splitBundleAndInstallResults(answer: BundleImageLookupResult): BundleAn
 
 const defaultMaxConcurrentBundlePulls = 4
 const defaultMaxBundlePullMs = 120_000
-/** Seconds. */
 const deferredBundlePullRetrySeconds = 2
 /** Lets other evaluations run after one that used all its time. */
 const exhaustedPullBudgetRetrySeconds = 30

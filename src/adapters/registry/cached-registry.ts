@@ -1,5 +1,5 @@
-// Caches answers per credential: digests for days (they can't change, only disappear), tags for minutes, failures for a
-// minute, unknown never.
+// Caches answers per credential. Caches digests for days (they can disappear but not change), tags for minutes, and
+// failures for a minute, but never caches unknown answers.
 import { z } from 'zod'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { ImageLookupResult } from '../../checks/lookups.ts'

@@ -1,6 +1,6 @@
-// The embedded database's process. PGlite takes hundreds of megabytes and blocks while a statement runs, so it runs
-// apart from the App. The process holds the folder's lock, so the folder is free exactly when no process writes to it.
-// It runs statements in the order received; the App's side decides that order.
+// The embedded database's process. PGlite uses hundreds of megabytes and blocks while a statement runs, so it runs in a
+// separate process. The process holds the folder's lock, so the folder is free exactly when no process writes to it. It
+// runs statements in the order received; the App's side decides that order.
 import { execFile } from 'node:child_process'
 import { existsSync, openAsBlob } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'

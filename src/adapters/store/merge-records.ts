@@ -1,4 +1,4 @@
-// Merges of the bot: recorded before the push, settled after it.
+// Records catalog-bot's merges before the push, and settles them afterward.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { ValidatedMerge } from '../../policy/merge-permit.ts'

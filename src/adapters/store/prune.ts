@@ -1,6 +1,6 @@
-// Removes expired cache rows, old deliveries and verdicts, data about merged pull requests, and queue places of
-// repositories that we left. Never removes intents or commands, because no command may run twice. docs/reference/data-retention.md
-// names every table, and a test compares.
+// Removes expired cache rows, old deliveries and verdicts, data about merged pull requests, and queue positions of
+// repositories without the App. Never removes intents or commands, because no command may run twice.
+// docs/reference/data-retention.md names every table, and a test compares.
 import type { Database } from './database.ts'
 import { databaseSchemaName } from './migrations.ts'
 

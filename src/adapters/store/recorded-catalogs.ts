@@ -23,7 +23,6 @@ type RecordedCatalogStore = Pick<
   | 'findImageSightings'
 >
 
-/** Limit in characters for the packages of one statement. */
 const maxCharactersPerPackageBatch = 1_000_000
 
 export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {

@@ -1,4 +1,5 @@
-// Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
+// Runs jobs as capacity allows. A job starts immediately if this instance enqueued it, and within a second if another
+// instance did.
 import type { Clock } from '../../ports/clock.ts'
 import type { IdleJobCounts, Job } from '../../ports/jobs.ts'
 import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'
@@ -131,8 +132,7 @@ export class JobWorker {
       if (this.#over.signal.aborted) return
       try {
         await this.#options.jobs.touch([...this.#running.values()].map(({ taken }) => taken))
-        // Jobs of dead instances, and jobs of this one whose answer was lost.
-        // the database alone.
+        // Jobs of dead instances, and jobs of this instance whose result was lost.
         if ((await this.#options.jobs.recover(this.#options.silence)) > 0) this.wake()
       } catch (error) {
         this.#options.problem(error)

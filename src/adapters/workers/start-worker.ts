@@ -1,5 +1,5 @@
-// A process for work on untrusted input that may never end or use too much memory. Not a thread: V8 aborts the whole
-// process when a thread fails a large allocation.
+// Starts a process for work on untrusted input, because the work might never end or might use too much memory. A thread
+// is not sufficient: V8 aborts the whole process when a large allocation in a thread fails.
 import { fork, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
@@ -38,7 +38,7 @@ export function findWorkerScript(name: string, url: string): URL {
   return new URL(`./${name}${extname(url)}`, url)
 }
 
-/** Faults that speak against the order. */
+/** Faults that the order caused. */
 const resourceLimitFaultCodes: readonly WorkerFaultCode[] = ['too-slow', 'too-much-memory', 'displaced']
 
 export function isResourceLimitFault(error: unknown): error is WorkerFault {
@@ -280,7 +280,7 @@ function unrefChildProcess(child: ChildProcess): void {
   child.channel?.unref()
 }
 
-/** Why an order has no answer. The caller decides whether that speaks against the input. */
+/** Why an order has no answer. The caller decides whether the input is at fault. */
 function toWorkerFault(code: number | null, signal: string | null): WorkerFault {
   if (signal === outOfMemorySignal)
     return new WorkerFault('too-much-memory', 'the task exceeded its memory limit')

@@ -34,7 +34,7 @@ export interface WorkerPoolOptions<Answer, Order = never> extends WorkerProcessO
 }
 
 interface PooledWorker<Order, Answer> {
-  /** The key it serves, if processes are kept apart. */
+  /** The key that it serves, if each process serves only one key. */
   readonly key: string
   readonly worker: WorkerProcess<Order, Answer>
   orders: number
@@ -191,7 +191,7 @@ export class WorkerPool<Order, Answer> {
 
   #wakeWaiting(key: string): void {
     const those = [...this.#hoping].filter((one) => one.key === key)
-    // Each free process goes to the first order; without any, the orders need new ones.
+    // Each free process receives the first order. If no process is free, the orders need new processes.
     const free = this.#countIdle(key)
     for (const { over } of free > 0 || this.#isAnyBusy(key) ? those.slice(0, free) : those) over()
   }

@@ -1,5 +1,5 @@
-// Catalogs before and after a change adds its bundles. The images are not built yet, so the catalogs contain a
-// configured or placeholder name, and no findings concern the images.
+// Computes the catalogs before and after a change adds its bundles. The bundle images don't exist yet, so the catalogs
+// contain a configured or placeholder name, and no findings concern the images.
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'

@@ -1,4 +1,4 @@
-// Validates ci.yaml and release-config.yaml, each alone and both together.
+// Validates ci.yaml and release-config.yaml, separately and together.
 import type { UpdateGraphMode } from '@catalog-bot/fbc/graph/derive-channels'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'

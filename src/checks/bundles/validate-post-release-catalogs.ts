@@ -52,7 +52,6 @@ const packageSettingsRuleIds: ReadonlySet<string> = new Set([
   bundleDirectoryRules.releaseConfigMismatchRule.id,
 ])
 
-/** Rules that other checks apply to the bundle itself. */
 const ruleIdsAppliedByOtherChecks: ReadonlySet<string> = new Set([
   'bundle-removed',
   'bundle-edited',

@@ -1,5 +1,5 @@
-// Checks that every newly named image exists, matches its digest and is allowed, and compares new or edited bundles
-// with their images. Only definite registry answers count against the author.
+// Checks that every newly referenced image exists, matches its digest, and is allowed, and compares new or edited
+// bundles with their images. Only definite registry answers count against the author.
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'

@@ -49,8 +49,8 @@ export function toImageScanResult(answer: ImageLookupResult): ImageScanResult {
 }
 
 /**
- * The state after one more check; undefined if the image is fine. `apart`: minimum milliseconds between two checks that
- * count.
+ * The state after one more check. Undefined if the image exists unchanged. `apart`: minimum milliseconds between two
+ * checks that count.
  */
 export function updateImageScanFailureState(
   known: ImageScanFailureState | undefined,

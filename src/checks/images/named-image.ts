@@ -118,7 +118,7 @@ export function findImageReferenceProblems(
   { allowed, rejects, ignores }: ImageReferenceCheckOptions,
 ): ImageReferenceFindings {
   const list = new FindingList()
-  // Weak, because most of a million findings are not kept.
+  // Weak, because most of a million findings are not stored.
   const locations = new WeakMap<Finding, ReferencedImage['locations']>()
   const tagged = new Map<string, TaggedImageGroup>()
   for (const image of collectReferencedImages(collectCatalogImageReferences(catalog))) {

@@ -1,5 +1,5 @@
-// The install check: simulates an install of every package that a change touches. Missing data gives "unknown", never a
-// pass or a failure.
+// The install check: simulates an install of every package that a change touches. Missing data results in "unknown",
+// never in a pass or a failure.
 import { toRepositoryPath } from '../../pull-request/compare-blobs.ts'
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'

@@ -1,5 +1,5 @@
-// Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
-// answer is missing. An empty list of owners never gives it.
+// Decides whether a required approval is given, by the author's own permissions or by others. If an answer is missing,
+// the approval remains open. An empty list of owners never gives an approval.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { ChangeKind, RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
 import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'
@@ -23,7 +23,6 @@ import {
   type Principal,
 } from './principals.ts'
 
-/** Kinds of change that affect users of a channel. */
 const channelAffectingChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-bundle',
   'edit-bundle',
@@ -297,7 +296,7 @@ export class ApprovalEvaluator {
     )
   }
 
-  /** Whether an authorized person approved the requirement. */
+  /** Whether an authorized user approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): PermissionCheckResult {
     const added = requirement.ownerEdit?.added ?? []
     return checkAnyPermissionGranted(

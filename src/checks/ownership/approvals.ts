@@ -16,7 +16,7 @@ export type ApprovalCoverage = ReadonlyMap<string, string>
 
 const isFileApprovalCoverageLine = (line: string): boolean => line.startsWith('= ')
 
-/** Each person's latest review that approves or requests changes, by account id, in order of submission, then id. */
+/** Each user's latest review that approves or requests changes, by account id, in order of submission, then id. */
 export function findLatestReviewOfEachUser(reviews: readonly PullReview[]): readonly PullReview[] {
   const last = new Map<number, PullReview>()
   const inOrder = reviews.toSorted(
@@ -28,9 +28,8 @@ export function findLatestReviewOfEachUser(reviews: readonly PullReview[]): read
 }
 
 /**
- * Approvals of the current head by review. `firstSeenEpochs`: by review id; a review keeps its
- * epoch even if the head returns to its commit. `agreed`: what the change did for each review id; without it an
- * approval covers nothing.
+ * Approvals of the current head by review. `firstSeenEpochs`: by review id; a review keeps its epoch even if the head
+ * returns to its commit. `agreed`: what the change did for each review id; without it an approval covers nothing.
  */
 export function createApprovalsFromReviews(
   snapshot: PullSnapshot,

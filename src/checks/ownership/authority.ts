@@ -1,5 +1,5 @@
-// Finds the owners of a path: the union of all configured sources in one tree. Decisions use the base tip's tree. An
-// invalid source does not grant authority.
+// Finds the owners of a path, which are the union of all configured sources in one tree. Decisions use the base tip's
+// tree. An invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
 import {
   createBrokenOwnerSourceResult,

@@ -24,7 +24,7 @@ export interface PackageDeclarationIndex {
 
 /**
  * Converts a catalog's file names to repository paths. Names may be relative to either root; the list of all files
- * tells which, because a single path such as `root/root/x` is ambiguous.
+ * shows which, because a single path such as `root/root/x` is ambiguous.
  */
 export function createRepositoryPathMapper({ root, base, result }: CatalogChange): (file: string) => string {
   const prefix = root === '' ? '' : `${root}/`

@@ -1,4 +1,4 @@
-// Analyzes how a change to an owner file affects a package's owners: which it adds, and whether any remain.
+// Analyzes how a change to an owner file affects a package's owners: which owners it adds, and whether any remain.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { TouchedPath } from '../../pull-request/change.ts'

@@ -1,5 +1,6 @@
-// Whether an owner file lists an account: yes, no, or unknown. Unknown never counts as yes. Permissions belong to
-// account ids, so a login counts only if GitHub resolves it to this account now and did so when it was first seen.
+// Determines whether an owner file lists an account: yes, no, or unknown. Unknown never counts as yes. Permissions
+// belong to account IDs, so a login counts only if GitHub resolves it to this account now, and did so when catalog-bot
+// first saw the login.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type UserId, toUserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'

@@ -431,7 +431,7 @@ export const listPackageDirectories = ({
 }: Pick<OwnershipInputs, 'basePaths' | 'layout'>): ReadonlySet<string> =>
   getPackageDirectoryLister(layout)(basePaths)
 
-/** Cache size. The branches of one process have few layouts, and only the catalogs' roots tell them apart. */
+/** Cache size. The branches of one process have few layouts, which differ only in the roots of their catalogs. */
 const maxCachedDirectoryListers = 16
 const packageDirectoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 

@@ -1,4 +1,4 @@
-// Every rule of our own that searches a catalog. Made by `npm run rule-pages`: edit the rules, not this list.
+// All of catalog-bot's own rules that search a catalog. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { CatalogRule } from './catalog-rule.ts'
 import {
   bundleImageNotRelatedRule,

@@ -1,5 +1,5 @@
-// Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
-// only about bundles of touched templates. Ignores existing findings that do not block.
+// Checks that changed catalogs and bundle directories are valid, keep upgrades working, and match their templates. Asks
+// only about the bundles of changed templates. Ignores existing findings that do not block.
 import { defaultOpmRuleSet, findOpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'

@@ -65,7 +65,6 @@ export interface ClusterTestOptions {
 }
 
 const defaultPollIntervalMs = 2000
-/** Limit on parallel reads. */
 const maxParallelClusterReads = 4
 
 export async function runClusterTest(

@@ -1,5 +1,5 @@
-// The administrator's list: the cluster, kubeconfig and limits for each repository's install tests. A repository's configuration
-// only enables install tests; a pull request controls nothing.
+// The administrator's list of the cluster, kubeconfig, and limits for each repository's install tests. A repository's
+// configuration can only enable install tests, and a pull request controls nothing.
 import { createHash } from 'node:crypto'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { z } from 'zod'

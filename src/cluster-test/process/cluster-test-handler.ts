@@ -153,7 +153,7 @@ class ClusterTestProgressReporter {
   }
 }
 
-/** Catalog sources: our ports for OLM v0, images for OLM v1, none for RukPak. */
+/** Catalog sources: local ports for OLM v0, images for OLM v1, and none for RukPak. */
 function chooseTestCatalogSources(
   { trial, catalogs, images }: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   { catalogHost }: ClusterTarget,

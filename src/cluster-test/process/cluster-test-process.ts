@@ -1,4 +1,5 @@
-// The process with the kubeconfigs. It runs one order at a time for one repository, and reads no catalog or bundle.
+// The process with the kubeconfigs. It runs one order at a time for one repository, and doesn't read catalogs or
+// bundles.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../adapters/system-clock.ts'

@@ -1,5 +1,5 @@
-// Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace or account, and
-// answers contain no secret.
+// Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace, or account, and
+// answers contain no secrets.
 import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { RequestingRepository } from '../../publish/process/push-targets.ts'
@@ -33,7 +33,7 @@ export type ClusterTestWorkerResponse =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Sent during an install test and before it creates objects: their names, and what it waits for. */
+/** Sent before an install test creates objects: the names of these objects, and what the test waits for. */
 export interface ClusterTestProgress {
   readonly kind: 'news'
   readonly id?: string

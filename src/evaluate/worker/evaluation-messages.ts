@@ -16,7 +16,7 @@ export interface EvaluationRequest {
   /** A folder that caches facts about files by content. */
   readonly facts: string
   readonly budget: EvaluationLimits
-  /** Path of the administrator's opm. Absent: only our own server is used. */
+  /** Path to the administrator's opm. If absent, only catalog-bot's own catalog server is used. */
   readonly opm?: string
 }
 
@@ -35,7 +35,7 @@ export type EvaluationResponse =
   | { readonly kind: 'too-large'; readonly why: string }
   | GitErrorResponse
 
-/** Excludes recording what people were shown or said, which only the App does. */
+/** Excludes records of what catalog-bot showed and what users wrote, because only the App writes them. */
 export type WorkerPullHistoryStore = Omit<PullHistoryStore, 'recordShown' | 'recordCommand'>
 
 export const workerPullHistoryMethods: Readonly<Record<keyof WorkerPullHistoryStore, true>> = {

@@ -11,7 +11,7 @@ import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
 import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 
-/** Answers a process's questions. Rejects with a failure of ours. */
+/** Answers a process's questions. Rejects with an internal failure. */
 export type WorkerCallbackHandler = (request: WorkerCallbackRequest) => Promise<unknown>
 
 export interface EvaluationPool {

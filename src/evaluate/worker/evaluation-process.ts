@@ -1,5 +1,5 @@
-// The process that evaluates pull requests. It isolates untrusted bytes from the process that answers deliveries, holds
-// no secret, and asks the App for everything but git.
+// The process that evaluates pull requests. This process isolates untrusted bytes from the process that responds to
+// deliveries, holds no secrets, and asks the App for everything except Git content.
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git-error.ts'

@@ -1,4 +1,5 @@
-// Prepares the report of an evaluation in the evaluation process, because a change of many packages is large to transfer.
+// Prepares the report of an evaluation in the evaluation process, because the data about a change to many packages is
+// large to transfer.
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import type { Finding } from '@catalog-bot/findings/finding'

@@ -63,7 +63,7 @@ const publishRequestTimeoutMs = 20 * 60_000
 /** Milliseconds until an idle process ends. */
 const publishProcessIdleTimeoutMs = 10 * 60_000
 const maxQueuedPublishRequests = 1000
-/** Restarts a process after this many orders, to free what has accumulated. */
+/** Restarts a process after this many orders, to free the memory that it has accumulated. */
 const maxPublishRequestsPerProcess = 500
 /** Megabytes of heap; layers are outside it. */
 const publishProcessHeapMegabytes = 2048

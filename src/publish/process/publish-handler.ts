@@ -1,5 +1,5 @@
-// Runs one order with its entry's credentials only. The administrator's list is checked first; failures become answers, so
-// that the App's process never sees a credential.
+// Runs one order with its entry's credentials only. Checks the administrator's list first. Returns failures as answers,
+// so that the App's process never receives a credential.
 import {
   type BuiltCatalogImage,
   type CatalogPublisher,
@@ -29,7 +29,7 @@ import type {
 
 type PublishIntentConfirmer = (intending: PublishIntentMessage) => Promise<PublishIntentDecision>
 
-/** Rejects only with our own failures. */
+/** Rejects only with internal failures. */
 export async function handlePublishRequest(
   order: PublishRequest,
   ctx: PublishContext,

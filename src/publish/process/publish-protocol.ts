@@ -48,7 +48,7 @@ export type PublishRequest =
     })
   /** Resolves tags and the base. */
   | (PublishDestination & { readonly kind: 'look'; readonly tags: readonly string[]; readonly base?: string })
-  /** Removes images and our tags for them. */
+  /** Removes images and the tags that catalog-bot set for them. */
   | (PublishDestination & { readonly kind: 'remove'; readonly images: readonly ImageToRemove[] })
   | (RequestingRepository & {
       readonly kind: 'deliver'

@@ -1,4 +1,4 @@
-// The administrator's list: which GitHub repository may push to which image repositories with which credentials. A
+// The administrator's list: which GitHub repository can push to which image repositories, and with which credentials. A
 // repository's configuration can only choose among these (docs/dev/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'

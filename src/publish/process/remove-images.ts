@@ -1,6 +1,6 @@
 // Removes images from a registry. Registries delete by digest, which also deletes all its tags, so an image that
-// another tag references, directly or through an index, stays. Attachments (signature, provenance) are removed after
-// their image, or stay with it.
+// another tag references, directly or through an index, remains. Attachments (signatures and provenance) are removed
+// after their image, or remain with it.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
 import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
@@ -70,7 +70,7 @@ export async function removeImages(
       retained.push({ digest, why: 'the registry does not support deleting images' })
       continue
     }
-    // Attachments go last: after an interruption, the repeated order finds the rest by tags.
+    // Attachments are removed last, so that after an interruption, the repeated order finds the rest by tags.
     for (const attachment of attachments)
       if (!needed.has(attachment)) await publisher.deleteManifest(image, attachment)
     removed.push(digest)

@@ -1,5 +1,5 @@
-// Sends a request to an external builder, signed like GitHub's webhooks, and polls its build. One attempt; the caller
-// retries.
+// Sends an external builder a request that is signed like GitHub's webhooks, and polls the build. Makes only one
+// attempt, because the caller retries.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'

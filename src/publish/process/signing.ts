@@ -1,4 +1,4 @@
-// Attaches SBOM, provenance and the administrator's signature to published images.
+// Attaches an SBOM, provenance, and the administrator's signature to published images.
 import {
   type BuiltCatalogImage,
   ImageError,
@@ -34,12 +34,12 @@ export async function loadImageSigningContext(
   return { ...registryCtx, key, started: ctx.now(), ctx }
 }
 
-/** Unreviewed content must not be signed with our key. */
+/** The administrator's key must not sign unreviewed content. */
 function isPreviewPublishRequest(order: ImageBuildRequest): boolean {
   return order.kind === 'publish' && order.purpose === 'preview'
 }
 
-/** With a key, an unsigned image counts as unpublished; without one, the answer says what is missing. */
+/** With a key, an unsigned image counts as unpublished; without one, the answer reports what is missing. */
 export async function attestPublishedImage(
   answer: PublishedImageResponse,
   image: BuiltCatalogImage,

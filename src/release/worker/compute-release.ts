@@ -34,9 +34,9 @@ import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metada
 import type { TreeSha } from '../../pull-request/ids.ts'
 
 /**
- * Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never
- * writes through one or replaces one. The tree holds something that a release must not overwrite. The message is for
- * people, without a full stop.
+ * Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never writes
+ * through one or replaces one. The tree holds something that a release must not overwrite. The message is a clause for
+ * users, without a period.
  */
 export class UnsafeOverwriteError extends Error {
   override readonly name = 'Unwritable'

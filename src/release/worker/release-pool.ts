@@ -32,13 +32,13 @@ export interface BundleImage {
   readonly content?: ComparableBundle | undefined
 }
 
-/** Reasons are clauses for people, without a full stop. */
+/** Reasons are clauses for users, without a period. */
 export type ReleaseResult =
   /** The catalogs already have it. */
   | { readonly kind: 'done' }
   /** The bundle asks for no release. */
   | { readonly kind: 'unwanted'; readonly why: string }
-  /** A person must fix something first. `isImage`: the image, which may be pushed again. */
+  /** A user must fix something first. `isImage`: the problem is the image, which might be pushed again. */
   | { readonly kind: 'refused'; readonly why: string; readonly isImage?: true }
   /** Waits for its image. */
   | { readonly kind: 'awaited' }

@@ -1,5 +1,5 @@
-// Verifies a delivery on its raw bytes, stores it with its jobs in one transaction, and answers. It decides nothing and
-// leaves nothing running after the answer.
+// Verifies a delivery by its raw bytes, stores the delivery and its jobs in one transaction, and responds. Makes no
+// decisions, and leaves nothing running after the response.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebhookDeliveryStore } from '../../ports/store.ts'

@@ -1,4 +1,4 @@
-// Maps deliveries to jobs. A delivery is a hint: only its repository, pull request and branch are used, and the bot
+// Maps deliveries to jobs. A delivery is only a hint: catalog-bot uses its repository, pull request, and branch, and
 // reads everything else again.
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
@@ -139,7 +139,7 @@ const jobMapperByEvent: Readonly<Record<string, WebhookJobMapper>> = {
 const parseBranchFromRef = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 
-/** Returns the event name for metrics, or `other` if the bot does not handle it. */
+/** Returns the event name for metrics, or `other` if catalog-bot does not handle it. */
 export function getEventMetricLabel(event: string): string {
   return Object.hasOwn(jobMapperByEvent, event) ? event : 'other'
 }
@@ -176,7 +176,7 @@ export function parsePassingCommitStatus(event: string, payload: unknown): Passi
 }
 
 /**
- * Ignores our App's own comment events, which would requeue each pull request. Edits of our comment by others count.
+ * Ignores the App's own comment events, which would requeue each pull request. Other users' edits of its comment count.
  */
 function isBotCommentEvent(
   { action, comment, sender }: z.infer<typeof issueCommentSchema>,
@@ -191,7 +191,7 @@ function isBotCommentEvent(
   )
 }
 
-/** Merge queue branches and branches of our own pull requests. Nothing is published from them. */
+/** Merge queue branches and branches of the App's own pull requests. Nothing is published from them. */
 const isBotOrMergeQueueBranch = (branch: string): boolean =>
   [temporaryBranchPrefix, mergeQueueBranchPrefix, botBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
@@ -229,9 +229,9 @@ function createSweepJobsForRepository(installationId: number, fullName: string):
 }
 
 /**
- * Finds who pushed a head. Only the signed delivery says so; missing or contradictory data is treated as unknown.
- * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
- * request counts as the pusher of its head; reopening proves nothing.
+ * Finds who pushed a head. Only the signed delivery contains this information. Missing or contradictory data counts as
+ * unknown. Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a
+ * pull request counts as the pusher of its head; reopening proves nothing.
  */
 export function parsePushFromDelivery(event: string, body: unknown): RecordedHeadPush | undefined {
   if (event !== 'pull_request') return undefined

@@ -80,7 +80,7 @@ async function evaluatePullInJobSlot(
         : await resolveCommentDelaySeconds(snapshot, ctx, isFirst ? 'first' : 'edit')
     await publishEvaluation(evaluation, ctx, { present, isRestLater: readyDelaySeconds > 0 })
     triggerCrashPoint('report-published')
-    // Another process may have merged and reported it since, so our report would be outdated.
+    // Another process might have merged and reported it since then, so this report would be outdated.
     if (await isPullMergedByBot(snapshot, ctx)) {
       await republishMergedPullReport(job.pull, ctx)
       return
@@ -120,7 +120,7 @@ interface EvaluationWithBotReports {
   readonly present: BotCommentAndCheckRuns | undefined
 }
 
-/** Returns undefined if the pull request is gone or closed. */
+/** Returns undefined if the pull request doesn't exist or is closed. */
 async function readSnapshotAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
@@ -156,7 +156,7 @@ async function readSnapshotAndEvaluatePull(
     else await reportPullOnUnmanagedBranch(snapshot, ctx, present)
     return undefined
   }
-  // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
+  // GitHub notices a pushed merge a moment later. Until then, the pull request must not be evaluated against itself.
   if (await isPullMergedByBot(snapshot, ctx)) {
     await republishMergedPullReport(pull, ctx, { present })
     triggerCrashPoint('landing-reported')

@@ -26,7 +26,6 @@ import { executeFreezeCommand } from '../../merge/manage-freezes.ts'
 
 /** Milliseconds; covers late deliveries. */
 const maxCommandAgeMs = 3600_000
-/** Seconds until an undecided command is retried. */
 const undecidedCommandRetrySeconds = 60
 
 type ClosedPullCommandContext = JobContext<
@@ -36,7 +35,7 @@ type ClosedPullCommandContext = JobContext<
 /** Seconds until retry while a merge on its branch is in progress. */
 const pendingMergeRetrySeconds = 5
 
-/** `present`: our comment and check runs when it was read. Rejects with a GitError, ForgeError or StoreError. */
+/** `present`: the App's comment and check runs when it was read. Rejects with a GitError, ForgeError or StoreError. */
 export async function handleClosedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
@@ -95,7 +94,7 @@ async function recoverAbandonedMerge(
   const { store } = ctx.app
   if ((await store.findMerge(repository, pull)) !== undefined) return
   for (const intent of await store.listAbandonedMerges(repository, pull)) {
-    // catalog-bot or a person may have requested GitHub's merge.
+    // catalog-bot or a user might have requested GitHub's merge.
     if (intent.method !== undefined && intent.method.kind !== 'push') continue
     if ((await recoverMerge(intent, createMergeRecoveryOptions(ctx))).kind === 'landed') return
   }
@@ -146,7 +145,7 @@ async function reportUnclearRollbackCommand(
   }
 }
 
-/** Unedited comments by people, within the time limit. */
+/** Unedited comments by users, within the time limit. */
 export function findRecentRollbacks(comments: readonly PullComment[], now: number): readonly PullComment[] {
   return comments.filter(({ author, body, createdAt, updatedAt }) => {
     if (author === null || author.kind === 'bot' || createdAt !== updatedAt) return false

@@ -1,5 +1,5 @@
-// Handles a push to a branch: requests publishing and releases, audits what others pushed, rebuilds what changed, and
-// records the catalogs for the pages, which never read git.
+// Handles a push to a branch: requests publishing and releases, audits pushes by other accounts, rebuilds what changed,
+// and records the catalogs for the pages, which never read Git.
 import type { CommitSha } from '../../pull-request/ids.ts'
 import {
   isPathUnderDirectory,

@@ -26,7 +26,7 @@ const workPriorityClassByJobKind: Readonly<Record<Job['kind'], WorkPriorityClass
 
 export const jobKinds = Object.keys(workPriorityClassByJobKind) as Job['kind'][]
 
-/** Without a kind, a person waits at a page or a terminal. */
+/** Without a kind, a user is waiting for a page or a command. */
 export const getWorkPriorityClass = (kind: Job['kind'] | undefined): WorkPriorityClass =>
   kind === undefined ? 'look' : workPriorityClassByJobKind[kind]
 
@@ -39,7 +39,7 @@ export const requestQuotaByJobKind: Readonly<Partial<Record<Job['kind'], GitHubR
   branch: [120, 480],
   sweep: [60, 480],
 }
-/** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
+/** Shared by all pull requests of one author, which lose priority when it is exceeded, as a pull request does. */
 const authorRequestQuota: GitHubRequestQuota = [400, 400]
 const minGitHubRequestsForBusyJob = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
@@ -57,8 +57,8 @@ type RequestQuotaStore = Cache &
   Pick<MergeRecordStore, 'listPendingMerges'>
 
 /**
- * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of GitHub's
- * limit remains. `sweepSeconds`: upper bound of the wait, since the sweep finds everything anyway.
+ * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others have priority when little of
+ * GitHub's limit remains. `sweepSeconds`: upper bound of the wait, since the sweep finds everything anyway.
  */
 export async function loadJobRequestQuota(
   job: Job,

@@ -1,4 +1,4 @@
-// Runs a job and catches our own failures: logs them with a trace id, shows repeated ones on the pull request, and lets
+// Runs a job and catches internal errors: logs them with a trace ID, shows repeated ones on the pull request, and lets
 // the queue retry.
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
@@ -44,7 +44,7 @@ export interface JobRunnerOptions {
 /** Seconds until a job is retried after GitHub or git failed. */
 const externalFailureRetrySeconds = 30
 
-/** Rejects only with our own failures, so that the queue retries with back-off. */
+/** Rejects only with internal failures, so that the queue retries with back-off. */
 export async function runJob(
   job: Job,
   { app, openJobContext, loadAllowance, isInstalled, onDone }: JobRunnerOptions,
@@ -96,7 +96,7 @@ interface JobFailureContext extends Pick<JobRunnerOptions, 'app' | 'isInstalled'
   readonly onEnded: (outcome: Parameters<JobRunnerOptions['onDone']>[1]) => void
 }
 
-/** Drops or postpones the job, or throws our own failures again. */
+/** Drops or postpones the job, or rethrows internal failures. */
 async function handleJobFailure(
   error: unknown,
   job: Job,
@@ -155,7 +155,7 @@ const jobHandlers: JobHandlers = {
   trial: runClusterTests,
 }
 
-/** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
+/** Errors typical of an uninstalled App. They can also be catalog-bot's fault, so this function asks GitHub. */
 function isUninstalledAppError(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }

@@ -1,4 +1,4 @@
-// Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
+// Evaluates every open pull request and base branch every few minutes. Webhooks only make an evaluation happen sooner.
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
 import { toPullRequestKey } from '../../pull-request/snapshot.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'
@@ -91,7 +91,7 @@ export async function sweepRepository(
     await app.store.putCached(lastSweptPullStateCache, changed, pullReevaluationIntervalSeconds)
 }
 
-/** What is due in the repository regardless of its open pull requests. */
+/** The work that is due in the repository regardless of its open pull requests. */
 async function enqueueRepositoryJobs(
   job: Extract<Job, { kind: 'sweep' }>,
   ctx: JobContext<Store>,
@@ -178,7 +178,6 @@ async function revalidateCachedEvaluations(
   return still
 }
 
-/** The state without the base's tip. */
 const removeBaseTipFromPullState = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Changes when a freeze begins, ends or allows a retry. */

@@ -1,4 +1,4 @@
-// Shows the setup page until an App exists, then starts the bot with a page that lists its installations.
+// Shows the setup page until an App exists, and then starts catalog-bot with a page that lists the App's installations.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'

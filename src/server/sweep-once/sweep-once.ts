@@ -35,7 +35,7 @@ import { createGitHubClientFromToken, type TokenAuthGitHubClient } from '../../a
 interface JobQueueDrainOptions {
   readonly clock: Clock
   readonly concurrency: number
-  /** Rejects with our own failures; the job is not retried in this run. */
+  /** Rejects with internal failures, after which the job is not retried in this run. */
   readonly handler: (job: Job) => Promise<void>
   readonly signal: AbortSignal
 }
@@ -111,7 +111,6 @@ export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceRes
   }
 }
 
-/** Job kinds that need a server. */
 const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
 async function sweepOnceInDataFolder(

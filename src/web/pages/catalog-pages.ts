@@ -20,7 +20,7 @@ import {
 } from './page-elements.ts'
 import type { Breadcrumb, PageRequestContext, StatusPage } from './status-page.ts'
 
-/** What a visitor asked to see of a catalog. */
+/** The part of a catalog that a visitor requested. */
 export interface CatalogListView {
   /** Empty if the visitor does not search. */
   readonly search: string

@@ -1,4 +1,4 @@
-// `/r/O/R/compare`: what differs between two catalogs, in words.
+// `/r/O/R/compare`: a description of the differences between two catalogs.
 import type {
   RecordedPackageChange,
   RecordedPackageDifference,

@@ -62,7 +62,7 @@ export interface PublishedImageView {
     readonly digest: string
     readonly at: number
     readonly command: string
-    /** Markdown: what this image changed for users. */
+    /** Markdown that describes what this image changed for users. */
     readonly changeLines: readonly string[]
   }[]
 }

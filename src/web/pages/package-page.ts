@@ -218,7 +218,7 @@ function renderBundleStatusNotes({ deprecated, isStranded }: RecordedBundle): Ht
   return htmlTemplate`${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && htmlTemplate`<span class="bad">stranded:</span> no upgrade path to a channel head`}`
 }
 
-/** What the metadata of each channel's head says about where it installs. */
+/** Where each channel's head can be installed, according to its metadata. */
 function renderInstallModes(its: PackagePageModel['package']): Html {
   const bundles = new Map(its.bundles.map((bundle) => [bundle.name, bundle]))
   return renderTable(

@@ -1,4 +1,4 @@
-// The parts that status pages are made of: tables, cards, labels, times, forms. They escape all text.
+// The elements of status pages: tables, cards, labels, times, and forms. They escape all text.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import { emptyHtml, htmlTemplate, type Html } from '../html.ts'

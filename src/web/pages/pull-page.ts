@@ -1,4 +1,4 @@
-// `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
+// `/r/O/R/pull/N`: the history of one pull request. If the pull request was merged, the page first explains why.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/status-page-store.ts'
@@ -95,10 +95,10 @@ export interface PullPageModel {
   readonly reasons: readonly VerdictReasonView[]
   readonly checks: readonly string[]
   readonly approvals: readonly ApprovalView[]
-  /** What must happen before the merge, in order, in Markdown. Absent if it is not open or nothing is recorded. */
+  /** The steps before the merge, in order, in Markdown. Absent if it is not open or nothing is recorded. */
   readonly steps?: readonly NextStep[]
   readonly findings: readonly FindingView[]
-  /** One line of Markdown each: what others merged since. */
+  /** One line of Markdown for each merge by other accounts since then. */
   readonly meanwhile?: readonly string[]
   /** A line of Markdown: the effect on users. */
   readonly summary?: string
@@ -142,7 +142,7 @@ const toneByState: Readonly<Partial<Record<PullDisplayState, PageTone>>> = {
   merged: 'good',
 }
 
-/** The state, and who must do what. */
+/** The state, and who must take which step. */
 function renderNextSteps(model: PullPageModel, now: number): Html {
   const {
     state,

@@ -1,5 +1,5 @@
-// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, running merges, active stops, and what was
-// merged.
+// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, merges in progress, active freezes, and merged
+// pull requests.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
@@ -49,7 +49,7 @@ const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: 
 /** The verdicts that the list can be filtered by, in the order of the links. */
 export const queueFilterStates = ['merge', 'wait', 'blocked', 'unknown'] as const
 
-/** What the address asks for. Absent parts select everything. */
+/** The selection in the URL. Absent parts select everything. */
 export interface QueueFilter {
   readonly state?: VerdictKind
   /** The login. Case does not matter. */
@@ -88,7 +88,7 @@ export interface MergeFreezeView {
 
 export interface RateLimitedJobView {
   readonly kind: 'train' | 'pull' | 'sweep' | 'scan'
-  /** Listed pull requests that wait; more may exist that the bot has not seen yet. */
+  /** The waiting pull requests in the list. There might be others that catalog-bot has not read yet. */
   readonly pulls?: number
   readonly until: number
 }

@@ -1,5 +1,5 @@
-// Server-sent events: tells open pages that something in their repository changed. The pages then load themselves
-// again, so the events contain nothing about the repository.
+// Server-sent events that notify open pages of a change in their repository. The pages then reload themselves, so the
+// events contain nothing about the repository.
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Logger } from 'pino'

@@ -52,7 +52,7 @@ import type { UnfreezeHandler } from './unfreeze.ts'
 import { readRuleMarkdown } from '../pages/rule-pages.ts'
 import { createSignInFlow, type WebSession, type SignInFlow } from './sign-in.ts'
 
-/** Pages per minute and address, and GitHub requests per minute and person. */
+/** Pages per minute and IP address, and GitHub requests per minute and user. */
 const maxRequestsPerMinute = { pages: 120, questions: 90 } as const
 /** Concurrent pages that read the store, and those that may wait. */
 const [atOnce, waiting] = [3, 60]
@@ -80,7 +80,7 @@ export interface PagesHandlerOptions {
 type NoticePageSender = (kind: NoticePageKind, more?: string, headers?: PageResponse['headers']) => true
 type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
-/** What a request needs to be answered. */
+/** The data that the response to a request needs. */
 interface PageHttpExchange {
   readonly form: StatusPageFormat
   readonly query: URLSearchParams
@@ -365,7 +365,9 @@ class StatusPageServer {
     )
   }
 
-  /** Signs out or unfreezes. Requires a signed-in person, a form of ours, and a token that GitHub accepts now. */
+  /**
+   * Signs out or unfreezes. Requires a signed-in user, one of catalog-bot's forms, and a token that GitHub accepts now.
+   */
   async #handlePost(
     requested: StatusPageRequest,
     request: IncomingMessage,

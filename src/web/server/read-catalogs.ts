@@ -22,7 +22,7 @@ const differingPackagesPerPage = 15
 const maxSearchLength = 100
 const maxMatchesPerKind = 6
 
-/** Ignores what no link or form of the pages contains. */
+/** Ignores values that no link or form on the pages contains. */
 export function parseCatalogListView(query: URLSearchParams): CatalogListView {
   const page = query.get('page') ?? ''
   const list = query.get('list')

@@ -1,4 +1,4 @@
-// Reads how a repository is doing, for its operations page.
+// Reads the data about the state of a repository for its operations page.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { readScanState } from '../../image-scan/scan-state.ts'
 import { readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'

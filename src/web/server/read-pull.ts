@@ -40,7 +40,7 @@ const maxDisplayedVerdictChanges = 200
 const maxDisplayedFindings = 100
 const maxDisplayedCatalogChangeLines = 60
 
-/** Undefined if the bot never evaluated it. */
+/** Undefined if catalog-bot never evaluated it. */
 export async function readPullPageModel(
   store: PullPageStore,
   repository: RepositoryName,

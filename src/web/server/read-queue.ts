@@ -58,7 +58,7 @@ const toTitleAndAuthor = ({ title, author }: Partial<PullRecord> = {}) => ({
   ...(author !== undefined && { author }),
 })
 
-/** Trims and bounds what a visitor typed. Empty and unknown values select everything. */
+/** Trims and truncates what a visitor typed. Empty and unknown values select everything. */
 export function parseQueueFilter(query: URLSearchParams): QueueFilter {
   const read = (name: string) => query.get(name)?.trim().slice(0, 100) ?? ''
   const state = queueFilterStates.find((one) => one === read('state'))

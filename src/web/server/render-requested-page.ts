@@ -1,5 +1,4 @@
-// Builds the model and page for a request, from the store alone, and sends the response. The caller has checked
-// access.
+// Builds the model and page for a request, from the store alone, and sends the response. The caller has checked access.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { allRules } from '../../checks/all-rules.ts'
 import type {
@@ -64,14 +63,14 @@ const contentTypeByPageFormat: Readonly<Record<StatusPageFormat, string>> = {
   js: 'text/javascript; charset=utf-8',
 }
 
-/** Only our own script, no frames or external resources; forms post only here. */
+/** Allows only catalog-bot's own script, no frames or external resources, and forms that post only to this server. */
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 export const pageSecurityHeaders = {
   vary: 'Accept, Cookie',
   'content-security-policy': contentSecurityPolicy,
-  // With `no-referrer`, browsers omit the origin of our own forms.
+  // With `no-referrer`, browsers omit the origin of catalog-bot's own forms.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
@@ -100,7 +99,6 @@ export interface RenderPageOptions {
   readonly setting: PageRequestContext
   /** The requested repository, or all visible ones. */
   readonly repositories: readonly RecordedRepository[]
-  /** The session's form token. */
   readonly formToken?: string | undefined
 }
 

@@ -1,5 +1,6 @@
-// Decides which repositories a visitor may see: by visibility, and for private ones by GitHub's answer to the
-// visitor's token. Answers are cached for minutes per session; no answer means no. Requests are limited per visitor.
+// Decides which repositories a visitor can see, based on their visibility and, for private repositories, on GitHub's
+// response to the visitor's token. Caches responses for minutes per session. Without a response, denies access.
+// Requests are limited per visitor.
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
@@ -20,7 +21,7 @@ const maxTrackedClientIps = 20_000
 type RepositoryVisibility =
   | 'yes'
   | 'no'
-  /** Ask GitHub with this person's token. */
+  /** Ask GitHub with this user's token. */
   | 'ask'
 
 export interface RepositoryVisibilityInputs {
@@ -36,7 +37,7 @@ export interface RepositoryVisibilityInputs {
 /** Milliseconds. A revoked permission takes effect within this time. */
 const accessDecisionTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
 const maxCachedAccessDecisions = 10_000
-/** Each costs a request of the person's rate limit. */
+/** Each costs a request from the user's rate limit. */
 const maxAccessQueriesPerRepositoryList = 60
 const maxConcurrentAccessQueries = 6
 

@@ -59,7 +59,7 @@ const sessionSlotCacheNamespace = defineCacheNamespace('page session', {
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 const computeTokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')
-/** A person has 256 slots, which bounds the store; a newer session replaces the slot's old one. */
+/** A user has 256 slots, which limits the store's size. A newer session replaces the old one in its slot. */
 const toSessionSlotKey = ({ id, word }: Pick<WebSession, 'id' | 'word'>): string =>
   `${id} ${computeTokenDigest(word).slice(0, 2)}`
 
@@ -236,7 +236,7 @@ export function createCookieSealer(secret: string, purpose: string): CookieSeale
   }
 }
 
-/** The redirect target after signing in: always one of our pages, to prevent open redirects. */
+/** The redirect target after sign-in, which is always one of catalog-bot's pages, to prevent open redirects. */
 export function sanitizeSignInRedirectPath(wanted: string | null | undefined): string {
   if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
   const address = parsePageUrl(wanted)

@@ -1,5 +1,5 @@
-// Unfreezes from a page, with the same permission check as /thaw: owner files and configuration at the branch's tip,
-// and GitHub's answer about this account. Merges nothing.
+// Unfreezes merging from a page, with the same permission check as `/unfreeze`, which uses the owner files and the
+// configuration at the branch's tip and GitHub's answer about this account. Merges nothing.
 import { toUserId } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import {
@@ -34,7 +34,7 @@ export interface UnfreezeRequest {
   readonly by: { readonly id: number; readonly login: string }
 }
 
-/** Returns undefined on success, else a sentence for the person. */
+/** Returns undefined on success, and otherwise a sentence for the user. */
 export type UnfreezeHandler = (request: UnfreezeRequest) => Promise<string | undefined>
 
 interface UnfreezeContext {

@@ -1,5 +1,5 @@
-// The page after App creation: installations, branch delivery and rulesets to import. The running bot shows it to
-// holders of the setup word for a limited time.
+// The page after App creation, which shows installations, branch delivery, and rulesets to import. catalog-bot shows
+// the page to holders of the secret code for a limited time.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'

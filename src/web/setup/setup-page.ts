@@ -1,5 +1,5 @@
-// The first start: creates the GitHub App from its manifest and stores the credentials. Requires the word from the
-// terminal, because the App's creator decides whom catalog-bot trusts.
+// The first start: creates the GitHub App from its manifest and stores the credentials. Requires the secret code from
+// the terminal, because the App's creator decides whom catalog-bot trusts.
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ interface AppRegistration {
   /** An organization's login; undefined for a personal App. */
   readonly organization: string | undefined
   readonly name: string
-  /** Where GitHub reaches the bot, without a trailing slash; undefined if unreachable, so only sweeps run. */
+  /** catalog-bot's public URL without a trailing slash. If undefined, only sweeps run. */
   readonly address: string | undefined
 }
 
@@ -45,7 +45,7 @@ export interface SetupServerOptions {
   readonly gitUrl: string
   readonly apiUrl: string
   readonly publicUrl: string | undefined
-  /** Seconds between sweeps, shown if GitHub cannot reach the bot. */
+  /** Seconds between sweeps, shown if GitHub cannot reach catalog-bot. */
   readonly sweepSeconds: number
   readonly manifest: Readonly<Record<string, unknown>>
   /** Called once. */
@@ -192,7 +192,7 @@ async function exchangeManifestCode(code: string, apiUrl: string): Promise<Creat
     slug: app.slug,
     pem: app.pem,
     ...(app.client_id && app.client_secret && { client: { id: app.client_id, secret: app.client_secret } }),
-    // GitHub creates no secret without a hook, but the bot never accepts unsigned deliveries.
+    // GitHub creates no secret without a webhook, but catalog-bot never accepts unsigned deliveries.
     webhookSecret: app.webhook_secret ?? randomBytes(32).toString('hex'),
     url: app.html_url,
   }

@@ -1,4 +1,4 @@
-// The setup password: random, shown only in the terminal, compared in constant time.
+// The secret code of the setup page, which is random, shown only in the terminal, and compared in constant time.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** 144 random bits, safe in URLs. */

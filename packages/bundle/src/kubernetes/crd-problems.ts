@@ -47,7 +47,6 @@ export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generat
     ]
 }
 
-/** Replaces each schema with `true`. */
 function replaceOpenApiSchemasWithTrue(value: ParsedValue): ParsedValue {
   if (value.kind === 'list') return replaceListItems(value, value.items.map(replaceOpenApiSchemasWithTrue))
   if (value.kind !== 'map') return value

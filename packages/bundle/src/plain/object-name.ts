@@ -1,5 +1,5 @@
-// Names that OLM generates: a base and a suffix, truncated to the length of a label. The suffix is usually a hash of
-// the object.
+// Names that OLM generates from a base and a suffix, and truncates to the length of a label. The suffix is usually a
+// hash of the object.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 

@@ -27,8 +27,8 @@ export const installableObjectKinds: ReadonlySet<string> = new Set([
 ])
 
 // The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and
-// whether OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the
-// list, which says otherwise.
+// whether OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows this
+// list, which contradicts that.
 const isNamespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['ClusterServiceVersion', true],
   ['CustomResourceDefinition', false],

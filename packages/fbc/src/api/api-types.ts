@@ -1,4 +1,4 @@
-/** What a catalog server returned, or why it returned nothing. */
+/** The data that a catalog server returned, or the reason that it returned none. */
 export type CatalogServerResponse = {
   /** For display, such as `opm`. */
   readonly server: string

@@ -1,4 +1,4 @@
-/** Line and column from 1. The context determines the file. */
+/** Lines and columns start at 1. The context determines the file. */
 export interface TextPosition {
   readonly line: number
   readonly column: number

@@ -34,7 +34,6 @@ const printableCharacterRunLengths = `
   d 3 9 7 1a 1 7 8 e 4 9 7 9 7 43 1 1j 11 a sm wyo w 37e 6 66 2 4g2 e 5rl 2e7 f2 15u 3t7 5 38g f9e8 6o 47bk
 `
 
-/** First characters of the runs. */
 let printableCharacterRunStarts: readonly number[] | undefined
 
 /** The result of Go's strconv.IsPrint for a code point. Characters newer than Go's Unicode tables are not printable. */

@@ -1,4 +1,4 @@
-// Text as Go handles it: order, quoting, letter case, and printable characters.
+// Sorts, quotes, and trims text, and changes its case, as Go does.
 import { isPrintable } from './printable.ts'
 import type { ListValue, MapValue, ParsedValue } from './tree.ts'
 

@@ -1,9 +1,8 @@
 // UTF-8 as Go decodes it, and a builder for long strings.
 
-/** In code units. */
 const textChunkSizeCodeUnits = 8192
 
-/** Longer pieces are kept by reference; shorter ones are copied. */
+/** Longer pieces are stored by reference, and shorter ones are copied. */
 const maxCopiedStringLength = 256
 
 /** Joins pieces after this many. */

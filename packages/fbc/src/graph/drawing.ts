@@ -1,5 +1,5 @@
-// The contents of a package drawing, independent of its format: rows and links per channel, with long uniform runs
-// folded. A drawing of two graphs marks every part as added, removed, or kept.
+// Arranges a package drawing in rows and links per channel, and folds long uniform runs. A drawing of two graphs marks
+// every part as added, removed, or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -9,7 +9,7 @@ export type DiffStatus = 'kept' | 'added' | 'removed'
 export interface PackageDrawing {
   readonly package: string
   readonly badges: readonly DrawingBadge[]
-  /** In a comparison, kept parts are drawn as background. */
+  /** In a comparison, unchanged parts are drawn as the background. */
   readonly compares: boolean
   /** In a comparison, only the channels that differ. */
   readonly channels: readonly DrawnChannel[]

@@ -1,4 +1,4 @@
-// The upgrade graphs of packages as data, with the edges that `opm alpha render-graph` finds, from old to new.
+// The upgrade graphs of packages as data. The edges are those that `opm alpha render-graph` finds, from old to new.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { getJsonStringField } from '../go/json/json.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'

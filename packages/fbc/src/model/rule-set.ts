@@ -25,7 +25,6 @@ export interface OpmRuleSet {
 
 type OpmRuleName = Exclude<keyof OpmRuleSet, 'id' | 'integerPriority'>
 
-/** The release that introduced each rule. */
 const firstOpmReleaseByRule: Readonly<Record<OpmRuleName, string>> = {
   deprecations: '1.32.0',
   packageNameSyntax: '1.41.0',

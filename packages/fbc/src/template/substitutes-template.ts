@@ -1,4 +1,4 @@
-// The substitutes template: a valid catalog, and bundles that replace others in its channels.
+// The substitutes template consists of a valid catalog and of bundles that replace others in its channels.
 import { assembleCatalog } from '../facts/catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { getJsonStringField } from '../go/json/json.ts'

@@ -1,5 +1,5 @@
-// Parses the text of a template to its document, which is one object with a schema. Does not depend on the template
-// type. A template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
+// Parses the text of a template of any type to its document, which is one object with a schema. A template is not a
+// blob: keys can have several spellings, and the last one wins, as in encoding/json.
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 import { readJson } from '../go/json/read-json.ts'
 import {

@@ -1,5 +1,5 @@
-// Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's
-// semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
+// Parses and compares versions as opm does, with the error messages of the strict Parse in blang/semver v4. Unlike
+// npm's semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
 import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 
 export type ReleaseIdentifiers = readonly (NumericVersionPart | string)[]

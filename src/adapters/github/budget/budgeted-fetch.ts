@@ -1,5 +1,6 @@
-// An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
-// kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
+// An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for permission,
+// revalidates cached responses, and reports GitHub's limits. For a request that must not be sent, this module creates a
+// response like GitHub's.
 import { createHash } from 'node:crypto'
 import {
   fetchFromGitHub,
@@ -109,7 +110,7 @@ export function createBudgetedFetch({
           },
           known.body.toString(),
         )
-      // A server error doesn't invalidate the kept answer.
+      // A server error doesn't invalidate the cached response.
       if (key !== undefined && rejection === undefined && answer.status < 500)
         cache.put(key, toCachedResponse(answer, bytes))
       return plain ?? answer
@@ -163,7 +164,7 @@ function parseErrorMessage(text: string): string {
   }
 }
 
-/** The kept headers with the new limit headers. */
+/** The cached headers with the new limit headers. */
 function refreshCachedResponseHeaders(old: readonly (readonly [string, string])[], fresh: Headers): Headers {
   const headers = new Headers(old.map(([name, value]): [string, string] => [name, value]))
   for (const [name, value] of fresh)

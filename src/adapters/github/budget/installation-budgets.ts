@@ -1,4 +1,4 @@
-// The budgets of all installations and their Octokits. Installations share neither limits nor answers.
+// The budgets of all installations, with their Octokits. Installations share neither limits nor responses.
 import type { ProbotOctokit as Octokit } from 'probot'
 import { formatRateLimit } from '../../../report/format-rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -22,7 +22,7 @@ import {
 /** An installation, or the App itself with its own key. */
 export type InstallationIdOrApp = number | 'app'
 
-/** What any answer says about an installation's limits. */
+/** The installation's limits as any response reports them. */
 export interface RemainingRateLimit {
   readonly installation: number
   readonly resource: RateLimitResource
@@ -66,7 +66,7 @@ interface InstallationBudgetAndCache {
   readonly responses: ResponseCache
 }
 
-/** Bytes of kept answers over all installations; the least recently used go first. */
+/** Bytes of cached responses across all installations. The least recently used are dropped first. */
 const maxCachedResponseBytes = 64 * 1024 * 1024
 
 export function createInstallationBudgets({

@@ -1,5 +1,6 @@
-// One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
-// of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
+// One installation's request budget, which serves requests by class and then in their order of arrival. Rejects a long
+// wait with a time to retry, instead of blocking the job queue. Doesn't depend on HTTP, and measures time only with the
+// local clock.
 import type { Clock } from '../../../ports/clock.ts'
 import { defaultRateLimitWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../forge-error.ts'
 import {
@@ -32,7 +33,7 @@ interface RecordedRateLimitQuota {
   readonly limit: number
   remaining: number
   readonly reset: number
-  /** By our own count of milliseconds. */
+  /** In milliseconds of the local clock. */
   readonly resetAt: number
 }
 
@@ -125,7 +126,7 @@ class SlidingWindowCounter {
       over -= entry.amount
       if (over <= 0) return entry.at + this.#span
     }
-    // An amount above the limit goes alone.
+    // A request whose cost exceeds the limit is sent alone.
     return this.#entries.length === 0 ? now : (this.#entries.at(-1)?.at ?? now) + this.#span
   }
 
@@ -231,7 +232,7 @@ export class RequestBudget {
       if (until > now) obstacles.push({ why, until })
     }
     add('pause', this.#pausedUntil)
-    // A token request has its caller's leave, so it doesn't wait for others.
+    // A token request is covered by its caller's permission, so it doesn't wait for others.
     if (request.isForToken) return obstacles
     if (this.#rejections > 0 && this.#isProbing) add('pause', Infinity)
     const reserve = this.#getReserve(request)

@@ -3,7 +3,7 @@
 /** GitHub's separate limits. */
 export type RateLimitResource = 'core' | 'graphql' | 'search'
 
-/** A request's cost, as far as its method and address tell. */
+/** A request's cost, estimated from its method and URL. */
 interface RequestCost {
   readonly resource: RateLimitResource
   readonly isWrite: boolean
@@ -68,7 +68,7 @@ export const noGitHubRateLimits: GitHubRateLimits = {
   writePause: 0,
 }
 
-/** Highest priority first: merging, pull requests people look at, the sweep, image scans. */
+/** Highest priority first: merging, pull requests that users are waiting for, the sweep, and image scans. */
 export const workPriorityClasses = ['landing', 'look', 'sweep', 'scan'] as const
 
 /** The classes of requests to GitHub, by priority. */
@@ -77,8 +77,9 @@ export type WorkPriorityClass = (typeof workPriorityClasses)[number]
 export const getWorkPriorityRank = (work: WorkPriorityClass): number => workPriorityClasses.indexOf(work)
 
 /**
- * The fraction of a limit reserved from each class for higher ones. A merge may use the last request. A tenth allows
- * 33 merges an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
+ * The fraction of a limit reserved from each class for higher ones. A merge may use the last request. A tenth allows 33
+ * merges an hour at 15 requests. The sweep repeats every few minutes, and a scan has a day, so both leave a larger
+ * fraction.
  */
 export type QuotaReserveByPriorityClass = Readonly<Record<WorkPriorityClass, number>>
 

@@ -20,7 +20,7 @@ export interface RenderImageRequest extends PulledImageFiles {
   readonly reference: string
 }
 
-/** `subject`: what it is called in messages. */
+/** `subject`: its name in messages. */
 export type LayerWorkerRequest = { readonly subject: string } & (
   | { readonly pack: PackLayerRequest }
   | { readonly list: readonly CatalogImageFile[] }

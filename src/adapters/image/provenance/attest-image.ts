@@ -1,5 +1,5 @@
-// Attaches an SBOM, provenance, and a signature to a published image. The key signs only images that were built here.
-// Replaces an equivalent image from elsewhere with the local build.
+// Attaches an SBOM, provenance, and a signature to a published image. The key signs only images that this process
+// built. Replaces an equivalent image from another builder with the local build.
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'

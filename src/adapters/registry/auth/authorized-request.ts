@@ -1,4 +1,4 @@
-// Authenticated exchanges. Answers challenges on the real request, caches each host's challenge, and never sends
+// Sends authenticated requests. Answers challenges to the actual request, caches each host's challenge, and never sends
 // credentials to another host or requests more than the given rights. Does not retry.
 import type { AbortSignalLike } from '../../../ports/registry.ts'
 import {

@@ -17,7 +17,7 @@ export interface RegistryTokenRequest {
 
 // Token replies are small, but some services include whole certificates.
 const maxTokenResponseBytes = 1_048_576
-// The specification's default, and our minimum because some services say 0.
+// The specification's default, which is also catalog-bot's minimum, because some services specify 0.
 const minTokenLifetimeSeconds = 60
 // Seconds before expiry, so that a token does not expire in transit. Docker Hub's live for 300 s.
 const tokenEarlyRefreshSeconds = 30

@@ -1,5 +1,5 @@
-// Interprets failures mainly by status, since error codes are optional and often wrong. Registry text is untrusted:
-// shortened, one line, never treated as Markdown.
+// Interprets failures mainly by status, since error codes are optional and often wrong. Text from a registry is
+// untrusted, so it is shortened to one line and never treated as Markdown.
 import { RegistryError } from '../registry-error.ts'
 import type { TransportResponse } from './transport.ts'
 

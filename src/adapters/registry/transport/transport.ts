@@ -1,5 +1,5 @@
-// One HTTP exchange with limits. Follows redirects itself: the egress policy checks every hop, and only Accept crosses
-// origins. Does not decompress, retry or authenticate.
+// Performs one HTTP request within limits. Follows redirects itself: the egress policy checks every hop, and only
+// Accept crosses origins. Does not decompress, retry, or authenticate.
 import { Agent, errors, type Dispatcher } from 'undici'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { type EgressOptions, EgressPolicy } from './egress-policy.ts'
@@ -56,7 +56,6 @@ export interface RegistryTransport {
   close(): Promise<void>
 }
 
-// The number of bytes to read from an error body.
 const maxErrorBodyBytes = 65_536
 
 export interface TransportOptions {

@@ -228,7 +228,6 @@ function findBundleInstallMode(root: BundleBlob | undefined, { contentOf }: Clus
   return chooseInstallMode(content.facts.installModes)
 }
 
-/** Lists the CRDs of the opened bundles. */
 function listBundleCrdNames(names: readonly string[], { contentOf, blobNamed }: ClusterTestRequest) {
   const found = new Set<string>()
   for (const name of names) {

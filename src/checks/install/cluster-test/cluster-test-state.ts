@@ -65,7 +65,7 @@ export interface ClusterTestState<Stage extends string = string> {
   /** Index of the current step in the plan. */
   readonly step: number
   readonly events: readonly ClusterTestEvent[]
-  /** Times, names, and strings that are kept between observations. */
+  /** Times, names, and strings that persist between observations. */
   readonly memory: Readonly<Record<string, string | number>>
 }
 

@@ -1,5 +1,5 @@
-// An install test with OLM v0, from the catalog to running Deployments, and again after an upgrade replaces the
-// catalog. Level-triggered: each observation is evaluated independently, so missed events do not matter.
+// An install test with OLM v0, from the catalog to running Deployments. For an upgrade, the test is repeated after the
+// catalog is replaced. Level-triggered: each observation is evaluated independently, so missed events do not matter.
 import {
   classifyCsvFailure,
   isUnrecoverableCsvReason,

@@ -4,7 +4,7 @@ import { toPositiveLiteral, negateLiteral, SatSolver, type Literal } from './sat
 
 export type SolverConstraint = { readonly text: string } & (
   | { readonly kind: 'mandatory' | 'prohibited' }
-  /** At least one of these, in order of preference. `requirement`: what a bundle requires of them, for people. */
+  /** At least one of these, in order of preference. `requirement`: a description of what a bundle requires of them. */
   | { readonly kind: 'dependency'; readonly ids: readonly string[]; readonly requirement?: string }
   | { readonly kind: 'conflict'; readonly id: string }
   | { readonly kind: 'at most one'; readonly ids: readonly string[] }

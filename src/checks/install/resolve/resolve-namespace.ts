@@ -87,7 +87,7 @@ export type NamespaceResolution =
     }
   /** OLM reports `message` on the Subscription and retries. */
   | { readonly kind: 'error'; readonly message: string }
-  /** The simulation cannot tell. */
+  /** The simulation cannot determine the result. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Never throws for bad catalog data. */

@@ -1,4 +1,4 @@
-// The install steps that need only the catalog: graph, resolution and upgrades.
+// The install steps that need only the catalog: graph, resolution, and upgrades.
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   type InstallStep,

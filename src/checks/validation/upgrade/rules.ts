@@ -1,4 +1,4 @@
-// Every rule that compares base and result. Made by `npm run rule-pages`: edit the rules, not this list.
+// All rules that compare the base with the result. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { UpgradeRule } from './upgrade-rule.ts'
 import {
   bundleEditedRule,

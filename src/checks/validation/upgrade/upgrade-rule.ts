@@ -1,5 +1,5 @@
-// Rules that compare base and result: their input, their hits, and how a hit becomes a finding. They report only what
-// the change causes.
+// Rules that compare the base with the result: their input, their hits, and how a hit becomes a finding. These rules
+// report only what the change causes.
 import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
 import {

@@ -1,4 +1,4 @@
-// A catalog as rules see it: packages with channels, bundles, versions and graphs. Broken catalogs have views too;
+// A catalog as rules see it: packages with channels, bundles, versions, and graphs. Broken catalogs have views too;
 // missing data is absent or empty.
 import type {
   BundleBlob,

@@ -194,7 +194,7 @@ interface DecodedFieldListNode {
   readonly next: DecodedFieldListNode | undefined
 }
 
-/** Kept small, because a list can hold a million structs with one or two fields each. */
+/** Small, because a list can contain a million structs with one or two fields each. */
 class EagerDecodedStruct implements DecodedStruct, DecodedFieldValues {
   readonly at: ParsedValue
   private filled: DecodedFieldListNode | undefined

@@ -1,4 +1,4 @@
-// A scalar that stores its position and decodes its text lazily, because most catalog text is never used.
+// A scalar that stores its position and decodes its text lazily, because most text in a catalog is never used.
 import type { StringValue } from '../tree.ts'
 import { codeUnitByYamlEscapeLetter } from '../yaml/cursor.ts'
 import { TextBuilder } from '../utf8.ts'

@@ -14,7 +14,7 @@ import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './token.ts
 import { type ResolvedScalar, formatScalarAsMapKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './cursor.ts'
 
-/** Up to here 99% may come from aliases, from the second limit on 10% (go-yaml's decode.go). */
+/** Aliases can provide 99% of the values up to this limit, and 10% from the second limit on (go-yaml's decode.go). */
 const aliasRatioRangeLow = 400_000
 const aliasRatioRangeHigh = 4_000_000
 
@@ -95,7 +95,7 @@ interface YamlComposeFrame {
 }
 
 /**
- * Values of keys with the same text but different types, such as `1` and `1.0`. go-yaml keeps them apart and converts
+ * Values of keys with the same text but different types, such as `1` and `1.0`. go-yaml distinguishes them and converts
  * all of them to JSON before one wins.
  */
 interface ConflictingKeyValues {

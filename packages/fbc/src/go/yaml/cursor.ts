@@ -54,7 +54,7 @@ const NEXT_LINE = 0x85
 const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
-/** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */
+/** Text that go-yaml's reader rejects. It reads in blocks, so the error occurs before the scanner reaches the text. */
 export interface YamlReaderProblem {
   readonly message: string
   /** Start of the block with the rejected character: reading it is the error. */

@@ -1,4 +1,4 @@
-// Converts YAML text to tokens like go-yaml v2. Keeps its order of checks, which decides the first error.
+// Converts YAML text to tokens as go-yaml v2 does. Keeps go-yaml's order of checks, which determines the first error.
 import {
   type YamlCursor,
   TAB,
