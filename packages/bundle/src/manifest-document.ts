@@ -48,7 +48,7 @@ export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocume
     bytes.subarray(start, end),
   )
   const [first, ...others] = chunks
-  if (first === undefined) return { kind: 'unreadable', reason: 'it is empty' }
+  if (first === undefined) return { kind: 'unreadable', reason: 'the file is empty' }
   const result = readYaml(decodeYaml(first))
   if (!result.ok) return { kind: 'unreadable', reason: result.error.message }
   if (result.value === undefined) return { kind: 'unreadable', reason: 'its first document is empty' }
@@ -72,7 +72,7 @@ export function findExtraYamlDocumentProblems(
     const kind = getMapValue(result.value, 'kind')
     return kind?.kind === 'string' && kind.value !== ''
       ? []
-      : [{ line: line + 1, reason: 'one of its documents has no kind' }]
+      : [{ line: line + 1, reason: 'a document has no kind' }]
   })
 }
 

@@ -118,7 +118,7 @@ export const unparsableRelatedImageRule = defineBundleRule<
   }),
   *find({ relatedImages }) {
     for (const [index, { image }] of relatedImages.entries()) {
-      const { reason } = image === '' ? { reason: 'it is empty' } : parseImageReference(image)
+      const { reason } = image === '' ? { reason: 'the reference is empty' } : parseImageReference(image)
       if (reason !== undefined)
         yield { path: ['spec', 'relatedImages', index, 'image'], data: { image, reason } }
     }

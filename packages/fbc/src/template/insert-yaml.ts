@@ -31,7 +31,7 @@ export function insertYamlAdditions(text: string, before: Json, after: Json): Ca
   const edits: TextEdit[] = []
   try {
     const contents = parseYamlRootNode(text)
-    if (contents === undefined) return { ok: false, error: 'it does not contain a document' }
+    if (contents === undefined) return { ok: false, error: 'the template does not contain a document' }
     new YamlTextInserter(text, edits, detectYamlListIndent(text, contents)).node(contents, before, after)
   } catch (error) {
     if (error instanceof YamlInsertionError) return { ok: false, error: error.message }

@@ -87,7 +87,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
   const csv = pickCsvFieldsForTemplates(bundle.csv.data)
   const described = { ...reading, ...(JSON.stringify(csv).length <= maxBundleJsonCharacters && { csv }) }
   if (JSON.stringify(content).length <= maxBundleJsonCharacters) return { ...described, content }
-  const reason = `its properties and related images are larger than ${maxBundleJsonCharacters} characters`
+  const reason = `the properties and related images are larger than ${maxBundleJsonCharacters} characters`
   return { ...reading, findings: [...shown, createFinding(unreadableBundleRule, undefined, { reason })] }
 }
 

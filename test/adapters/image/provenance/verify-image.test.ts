@@ -191,7 +191,7 @@ describe('a signature counts', () => {
     expect(await verifyImageWithForgedSignature(forge)).toMatchObject({
       signatures: 1,
       refused: [
-        'it cannot be verified with this key',
+        'the signature cannot be verified with this key',
         `its payload specifies the digest ${mismatchedArtifactSubject.digest}`,
       ],
     })
@@ -428,7 +428,7 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       provenance: [{}],
-      refused: ['it cannot be verified with this key'],
+      refused: ['the signature cannot be verified with this key'],
       refusedAttestations: ['its envelope was not signed with this key'],
     })
   })
@@ -460,15 +460,15 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       provenance: [],
       refusedAttestations: [
-        'it describes another image',
+        'the statement describes another image',
         'its envelope was not signed with this key',
-        'it is not SLSA provenance v1',
+        'the statement is not SLSA provenance v1',
         'its envelope does not contain an in-toto statement',
         'its envelope was not signed with this key',
       ],
     })
     expect(parseProvenance(Buffer.from('{"_type":"x"}'), signed)).toEqual({
-      problem: 'it is not an in-toto statement',
+      problem: 'the payload is not an in-toto statement',
     })
   })
 })
