@@ -254,7 +254,7 @@ if (process.argv[1] === import.meta.filename) {
   for (const { file, says } of violations) process.stdout.write(`${file}: ${says}\n`)
   process.stdout.write(
     violations.length === 0
-      ? 'layers: all imports point to higher layers, without cycles\n'
+      ? 'layers: every import points to a higher layer, and no imports form a cycle\n'
       : `layers: ${violations.length} violations\n`,
   )
   process.exitCode = violations.length === 0 ? 0 : 1

@@ -133,7 +133,7 @@ export const automationSchema = z
   .max(100)
   .default([])
   .describe(
-    'Apps and machine accounts, and the changes that each can make without approval. An entry does not apply to commits that another account pushed. For an App, an entry applies only to branches in this repository.',
+    'Apps and machine accounts that can make certain changes without approval. An entry does not apply to commits that another account pushed. For an App, an entry applies only to branches in this repository.',
   )
 
 export type AutomationConfig = z.output<typeof automationSchema>[number]

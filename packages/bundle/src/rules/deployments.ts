@@ -169,7 +169,7 @@ export const unknownServiceAccountRule = defineBundleRule<
 >({
   id: 'unknown-service-account',
   severity: 'warning',
-  title: 'Deployments use service accounts that exist',
+  title: 'Every deployment uses an existing service account',
   format: ({ deployment, account }) => ({
     what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
     why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
