@@ -116,10 +116,10 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   home: ['/', 'repositories that you can read, with their open pull requests, freezes, and merges'],
   repository: [
     '/r/OWNER/NAME',
-    'queue of a repository: open pull requests, merges in progress, and freezes; filter with `?state=blocked&author=LOGIN&package=NAME`',
+    'open pull requests, merges in progress, and freezes of a repository; filter with `?state=blocked&author=LOGIN&package=NAME`',
   ],
   pull: ['/r/OWNER/NAME/pull/1', 'history of a pull request'],
-  catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot serves'],
+  catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot handles'],
   catalog: ['/r/OWNER/NAME/catalog/CATALOG', 'packages of a catalog'],
   package: ['/r/OWNER/NAME/catalog/CATALOG/PACKAGE', 'versions, channels, owners, upgrade graph, and images of a package'], // prettier-ignore
   compare: [

@@ -34,7 +34,7 @@ export const impactByRuleId: Readonly<Record<string, string>> = {
   'config-unreadable': 'catalog-bot cannot apply rules that it cannot read.',
   'confusable-name': 'Users might install a different package than they intended.',
   'default-channel-nowhere': 'opm rejects the package, so no version of the package is released.',
-  'digest-mismatch': 'The registry serves different content than reviewers saw.',
+  'digest-mismatch': 'The registry serves content that reviewers did not see.',
   'does-not-install': 'Users cannot install the package or upgrade from versions in use.',
   'dropped-text': 'opm silently ignores part of what the author wrote.',
   'duplicate-crd': 'OLM applies one definition over the other, in an unpredictable order.',
@@ -95,7 +95,7 @@ export const impactByRuleId: Readonly<Record<string, string>> = {
   'unservable-schema': '`opm serve` rejects the catalog, although `opm validate` accepts it.',
   'unserved-owned-crd': 'The ClusterServiceVersion remains pending because its API is never served.',
   'unsigned-commit': 'The branch rules reject the push.',
-  'unusable-install-modes': 'The Operator supports no OperatorGroup, so the installation fails.',
+  'unusable-install-modes': 'The Operator does not support any OperatorGroup, so the installation fails.',
   'workflow-edit-in-history':
     'An unreviewed workflow change remains in the history, and GitHub rejects the push.',
   'wrong-bundle-format': 'OLM unpacks the bundle in the wrong format.',

@@ -1,4 +1,4 @@
-// Reads `metadata/` as opm does: the first file, in name order, that matches each of three roles. Includes dotfiles.
+// Reads `metadata/` as opm does. For each of three roles, opm reads the first matching file by name, even a dotfile.
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import {
   decodeGoStruct,

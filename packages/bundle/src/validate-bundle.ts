@@ -1,4 +1,4 @@
-// Validates a bundle of any format: first problems that opm rejects, then problems that only OLM rejects.
+// Validates a bundle of any format. Lists problems that opm rejects before problems that only OLM rejects.
 import { trimSpaceLikeGo } from '@catalog-bot/fbc/go/text'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
@@ -120,7 +120,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
     if (kind?.kind !== 'string' || kind.value === '') {
       yield createFinding(undecodableManifestRule, toFileStartLocation(file), {
         file,
-        reason: 'it has no kind',
+        reason: 'the file has no kind',
       })
       continue
     }

@@ -113,7 +113,7 @@ class StrictJsonReader {
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
     // Go replaces a lone surrogate with another character.
     if (!isPlain && /\p{Surrogate}/u.test(value))
-      throw createInvalidResponseError('it contains a lone surrogate')
+      throw createInvalidResponseError('the document contains a lone surrogate')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
       throw createWrongTypeError(path)
     if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw createWrongTypeError(path)

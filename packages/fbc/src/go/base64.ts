@@ -1,4 +1,4 @@
-// Go's standard base64: padded, the + and / alphabet, CR and LF ignored anywhere.
+// Encodes and decodes standard base64 as Go does. The decoder requires padding and ignores CR and LF.
 
 const base64ValueByCharCode = new Int8Array(128).fill(-1)
 for (const [at, letter] of [

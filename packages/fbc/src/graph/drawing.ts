@@ -1,5 +1,5 @@
-// The contents of a package drawing, independent of its format: rows and links per channel, with long uniform runs
-// folded. A drawing of two graphs marks every part as added, removed, or kept.
+// Arranges a package drawing in rows and links per channel, and folds long uniform runs. A drawing of two graphs marks
+// every part as added, removed, or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'

@@ -1,5 +1,5 @@
-// Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in
-// the three common keys.
+// Checks what opm requires of every document. No two keys of an object differ only in case, and the three common keys
+// are strings.
 import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
 import { markJsonErrorPosition, formatJsonErrorWithMarker } from '../go/json/read-json.ts'

@@ -1,4 +1,4 @@
-// A catalog's verdict under opm's rules: load errors first, because opm stops at the first of them, then the model.
+// Validates a catalog by opm's rules. Load errors come first, because opm stops at the first one.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import type { Catalog } from '../facts/catalog.ts'

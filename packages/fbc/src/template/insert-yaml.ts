@@ -36,7 +36,7 @@ export function insertYamlAdditions(text: string, before: Json, after: Json): Ca
   } catch (error) {
     if (error instanceof YamlInsertionError) return { ok: false, error: error.message }
     // The YAML library recurses per bracket and can exhaust the stack.
-    if (error instanceof RangeError) return { ok: false, error: 'it is nested too deeply' }
+    if (error instanceof RangeError) return { ok: false, error: 'the template is nested too deeply' }
     throw error
   }
   // Applies edits from the end, so that earlier offsets remain valid. At the same offset, the inner edit is applied

@@ -218,6 +218,6 @@ async function fetchCosignLayerPayload(
     return await registry.fetchBlob(at, layer)
   } catch (error) {
     if (!(error instanceof RegistryError) || !cosignLayerErrorCodes.has(error.code)) throw error
-    return { problem: `its payload is unavailable: ${error.message}` }
+    return { problem: `the payload is unavailable: ${error.message}` }
   }
 }

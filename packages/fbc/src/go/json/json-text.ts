@@ -1,4 +1,4 @@
-// Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
+// Formats values as Go's encoding/json does, with keys sorted by bytes and without spaces. Never recurses.
 import { compareBytes, formatTruncatedParsedValue } from '../text.ts'
 import { formatJsonNumber } from '../number.ts'
 import type { ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'

@@ -1,4 +1,4 @@
-// JSON values: their fields, and their text as Go writes it.
+// Reads the fields of JSON values, and formats JSON values as Go does.
 import { compareBytes } from '../text.ts'
 import { formatJsonString } from './json-text.ts'
 import type { ParsedValue } from '../tree.ts'

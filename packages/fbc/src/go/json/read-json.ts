@@ -1,5 +1,5 @@
-// Reads one JSON value with positions like Go's streaming decoder, with the same errors. Uses its own stack, so nesting
-// cannot overflow the call stack.
+// Reads one JSON value with positions, and reports the errors that Go's streaming decoder reports. Uses its own stack,
+// so nesting cannot overflow the call stack.
 import { type ParsedValue, MapBuilder, trimArraySpareCapacity } from '../tree.ts'
 import { createEscapeTable, getHexDigitValue, isDigit } from '../yaml/cursor.ts'
 import { TextBuilder } from '../utf8.ts'
