@@ -17,7 +17,7 @@ export const templatesSchema = z
           'Path to the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. A placeholder has the same value wherever it occurs.',
         ),
         catalog: createTemplatePathSchema().describe(
-          'Path to the directory or file that is rendered from the template, with the same placeholders as the path to the template, such as `catalogs/{version}/{name}`.',
+          'Path to the directory or file that is rendered from the template, such as `catalogs/{version}/{name}`. This path must contain every placeholder of the template path.',
         ),
         offer: z
           .enum(['none', 'patch'])

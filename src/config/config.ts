@@ -80,7 +80,7 @@ export const configSchema = z.strictObject({
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
         .describe(
-          'Owners of each package, by the name of the package or of its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
+          'Owners of each package. Each key is the name of a package or its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
         ),
       maintainers: z
         .array(z.string().min(1))
@@ -138,7 +138,7 @@ export const configSchema = z.strictObject({
         .array(z.enum(ruleSuiteNames))
         .default([])
         .describe(
-          'Optional suites of bundle rules to apply, in addition to the default rules. The names are the same as in `bundle validate --suite`.',
+          'Optional suites of bundle rules to apply, in addition to the default rules. For the names, see `bundle validate --suite`.',
         ),
       image: bundleImageSchema.optional(),
       release: bundleReleaseSchema,

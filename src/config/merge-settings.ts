@@ -45,7 +45,7 @@ export const mergeMessageSchema = z
     body: createMergeMessageTemplateSchema(2000)
       .optional()
       .describe(
-        'Body of the merge commit message, with the same placeholders as the first line. catalog-bot always adds a line that identifies the head.',
+        'Body of the merge commit message. The body can contain the placeholders that the first line supports. catalog-bot always adds a line that identifies the head.',
       ),
   })
   .prefault({})
