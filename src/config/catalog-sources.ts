@@ -71,7 +71,7 @@ export const bundleReleaseSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the bundle directory is merged and the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
+        'Whether catalog-bot opens a pull request that adds a merged bundle to the templates and catalogs in its `release-config.yaml`. catalog-bot waits until the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
       ),
     wait: z
       .string()

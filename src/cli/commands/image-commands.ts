@@ -163,8 +163,8 @@ function addVerifyCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
-    `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, but also requires
-that the signatures are for this repository and that each platform's manifest is signed. Attestations are optional, but if any are signed, at
+    `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts. In addition, the signatures
+must be for this repository, and each platform's manifest must be signed. Attestations are optional, but if any are signed, at
 least one must be signed with the key.
 
 Exit codes:
