@@ -169,9 +169,7 @@ if (import.meta.main) {
   rmSync(scratch, { recursive: true, force: true })
   const outdated = [...(isUpToDate ? [] : ['etc/catalog-bot.api.md']), ...updatePackageReports(isCheck)]
   if (outdated.length > 0 && isCheck) {
-    console.error(
-      `not up to date: ${outdated.join(', ')}. If the change to the API is intentional, run npm run api`,
-    )
+    console.error(`update ${outdated.join(', ')}: if the change to the API is intentional, run npm run api`)
     process.exit(1)
   }
 }

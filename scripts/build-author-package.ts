@@ -107,7 +107,7 @@ await writeRulePages(join(outputFolder, 'dist'))
 const installedPackageBytes = measureInstalledPackageBytes(outputFolder)
 if (installedPackageBytes > maxInstalledBytes)
   throw new Error(
-    `the package takes ${installedPackageBytes} bytes installed, but the limit is ${maxInstalledBytes} bytes`,
+    `the installed package is ${installedPackageBytes} bytes, but the limit is ${maxInstalledBytes} bytes`,
   )
 
 /** The size on disk, in whole blocks. */

@@ -105,7 +105,7 @@ async function readCloneUrl(stage: CanaryRepository, isAllowed: boolean): Promis
     throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
     throw new Error(
-      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository that contains only a README, or add --yes. The canary then creates and deletes its branches, pull requests and rulesets there.`,
+      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository that contains only a README. If you add --yes, the canary creates and deletes its own branches, pull requests, and rulesets in this repository.`,
     )
   return String(data['clone_url'])
 }

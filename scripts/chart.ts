@@ -121,6 +121,6 @@ else if (helmDocsProcess.status !== 0) throw new Error(helmDocsProcess.stderr)
 else writeChartFile('README.md', readChartFile('README.md'), helmDocsProcess.stdout)
 
 if (isCheckOnly && outdatedChartFiles.length > 0) {
-  console.error(`outdated, run \`npm run chart\`: ${outdatedChartFiles.join(', ')}`)
+  console.error(`run \`npm run chart\` to update ${outdatedChartFiles.join(', ')}`)
   process.exitCode = 1
 }

@@ -191,9 +191,10 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
     return 'only policy/decide.ts can mint a merge permit'
   const layer = getLayer(to)
   if (layer?.startsWith('packages/') && layer !== from && target.startsWith('.'))
-    return `imports ${target}; import the package by its name`
+    return `this file imports ${target}; import the package by its name`
   if (from === undefined && !file.startsWith('src/')) return undefined
-  if (!to.startsWith('src/') && !to.startsWith('packages/')) return `imports ${target}, which is outside src`
+  if (!to.startsWith('src/') && !to.startsWith('packages/'))
+    return `this file imports ${target}, which is outside src`
   if (from === undefined) return undefined
   if (layer === undefined) return `a layer imports ${to}, which is below all layers`
   if (layer === from) return layer === 'src/adapters' ? findAdapterImportProblem(file, to) : undefined
@@ -231,13 +232,13 @@ function findPackageImportProblem(
   const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
   const from = packages.find(({ folder }) => file.startsWith(`${folder}/`))
   if (from !== undefined && !from.dependencies.has(name))
-    return `imports ${name}, which ${from.folder}/package.json does not declare`
+    return `this file imports ${name}, which ${from.folder}/package.json does not declare`
   if (packages.some((one) => one.name === name))
-    return to === undefined ? `imports ${target}, which ${name} does not export` : undefined
+    return to === undefined ? `this file imports ${target}, which ${name} does not export` : undefined
   if (dependencies === undefined) return undefined
   return dependencies.has(name)
     ? undefined
-    : `imports ${name}, which is not a dependency of the published package`
+    : `this file imports ${name}, which is not a dependency of the published package`
 }
 
 function readPublishedDependencies(root: string): ReadonlySet<string> | undefined {
@@ -254,7 +255,7 @@ if (process.argv[1] === import.meta.filename) {
   for (const { file, says } of violations) process.stdout.write(`${file}: ${says}\n`)
   process.stdout.write(
     violations.length === 0
-      ? 'layers: all imports point to higher layers, without cycles\n'
+      ? 'layers: every import points to a higher layer, and no imports form a cycle\n'
       : `layers: ${violations.length} violations\n`,
   )
   process.exitCode = violations.length === 0 ? 0 : 1

@@ -116,10 +116,10 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   home: ['/', 'repositories that you can read, with their open pull requests, freezes, and merges'],
   repository: [
     '/r/OWNER/NAME',
-    'queue of a repository: open pull requests, merges in progress, and freezes; filter with `?state=blocked&author=LOGIN&package=NAME`',
+    'open pull requests, merges in progress, and freezes of a repository; filter with `?state=blocked&author=LOGIN&package=NAME`',
   ],
   pull: ['/r/OWNER/NAME/pull/1', 'history of a pull request'],
-  catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot serves'],
+  catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot handles'],
   catalog: ['/r/OWNER/NAME/catalog/CATALOG', 'packages of a catalog'],
   package: ['/r/OWNER/NAME/catalog/CATALOG/PACKAGE', 'versions, channels, owners, upgrade graph, and images of a package'], // prettier-ignore
   compare: [
@@ -145,7 +145,7 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   badge: ['/badge/OWNER/NAME.svg', 'README badge, only for repositories that everyone can read'],
   'sign-in': ['/sign-in', 'redirects to GitHub for sign-in'],
   'signed-in': ['/sign-in/back', "callback URL of the App's OAuth client"],
-  'sign-out': ['/sign-out', '`POST`: signs out, and revokes the token'],
+  'sign-out': ['/sign-out', '`POST`: signs out the user and revokes the token'],
   resume: ['/r/OWNER/NAME/resume', '`POST`: unfreezes merging, for signed-in maintainers'],
   events: ['/r/OWNER/NAME/events', 'server-sent events that tell open pages to update'],
   style: ['/pages.css', 'stylesheet'],

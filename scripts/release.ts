@@ -105,7 +105,7 @@ function stageRelease(name: string): Release {
   runExternalProgram('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
   runExternalProgram('node', ['scripts/reference-pages.ts'], { cwd: stage })
   runExternalProgram('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
-  reportStep(`staged ${version} of ${commit.slice(0, 12)} for ${name}`)
+  reportStep(`staged version ${version} from commit ${commit.slice(0, 12)} for ${name}`)
   return { version, commit, distribution, stage, work: workFolder }
 }
 
@@ -422,7 +422,7 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
       '1.30.0',
     ])
     if (!manifest.includes(`/catalog-bot:${version}`))
-      throw new Error('the chart does not use the image of this version')
+      throw new Error("the chart does not use this version's image")
     reportStep('image and chart in a registry: signed, verified, rendered')
   } finally {
     registry.kill()

@@ -53,7 +53,7 @@ function describeRule(rule: FindingRuleWithoutFormatter): string {
     ...(rule.overridable && !rule.fixed
       ? ['[`/override`](../how-to/owners.md#override-a-rule) allowed']
       : []),
-    ...(rule.suite ? [`only with \`--suite ${rule.suite}\` or a severity under \`rules\``] : []),
+    ...(rule.suite ? [`reported only with \`--suite ${rule.suite}\` or a severity under \`rules\``] : []),
   ].join('; ')
 }
 

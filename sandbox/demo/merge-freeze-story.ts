@@ -29,7 +29,7 @@ export async function runMergeFreezeStory(
     return github.openPull(story.open(demo))
   }
   const merged = await open('good update')
-  await waitUntil('the merge is announced and published', () =>
+  await waitUntil('catalog-bot reports that the merge is published', () =>
     /Merged and published[^]*sha256:/.test(findBotComment(merged) ?? ''),
   )
   await waitUntil('the catalog is recorded', async () => {
@@ -37,7 +37,10 @@ export async function runMergeFreezeStory(
     return (await page.text()).includes('lighthouse.v1.2.0')
   })
   const waiting = await open('update by a non-owner')
-  await waitUntil('the open pull request is reported', () => findBotComment(waiting) !== undefined)
+  await waitUntil(
+    'catalog-bot comments on the open pull request',
+    () => findBotComment(waiting) !== undefined,
+  )
   // A command applies to what was shown before it was written, and GitHub's times are in seconds.
   await pause(1100)
   github.comment(waiting, 'harbormaster', '/freeze main moving the registry')

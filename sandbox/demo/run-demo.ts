@@ -94,7 +94,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
       printLine(
         good
           ? 'every pull request ended as expected, and the images match the merged catalogs'
-          : `some outcomes were not as expected; see catalog-bot's log in ${directory}`,
+          : `some pull requests did not end as expected; see catalog-bot's log in ${directory}`,
       )
       if (keep !== undefined)
         await keep([
@@ -199,7 +199,7 @@ export async function verifyPublishedImages(
       isSame,
       lines: [
         `published  ${host}/${name} as ${digest} for ${platforms.join(' and ')}`,
-        `verified   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
+        `verified   ${isSame ? `equal to ${root} on main` : `DIFFERENT from ${root} on main`}; bundles: ${bundles.join(', ')}`,
       ],
     }
   }

@@ -76,14 +76,14 @@ const mergePullRequestAfterChecks = async ({
 
 export const canaryProbes: readonly CanaryProbe[] = [
   {
-    rule: 'A pushed merge of a pull request that is behind its base is accepted if no rule forbids it',
+    rule: 'GitHub accepts a pushed merge even if the pull request is behind its base, unless a rule forbids the push',
     source: refsApiDocsUrl,
     rules: [],
     expected: 'accepted',
     attempt: pushMergeCommitToBase,
   },
   {
-    rule: 'GitHub marks a pull request as merged when its merge is pushed',
+    rule: 'GitHub marks a pull request as merged when its merge commit is pushed',
     source: `${githubDocsUrl}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
     rules: [],
     expected: 'merged',
@@ -94,7 +94,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'A push with compare-and-swap does not overwrite a base that moved',
+    rule: 'A push with --force-with-lease does not overwrite a base branch that has moved',
     source:
       'https://git-scm.com/docs/git-push#Documentation/git-push.txt---force-with-leaseltrefnamegtltexpectgt',
     rules: [],
@@ -102,7 +102,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: ({ stage, base, H, M }) => stage.push([{ name: base, to: M, from: H }]),
   },
   {
-    rule: 'REST can only fast-forward a branch',
+    rule: 'The REST API can only fast-forward a branch',
     source: refsApiDocsUrl,
     rules: [],
     expected: 'Update is not a fast forward',
@@ -119,7 +119,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: ({ stage, number, B }) => stage.merge(number, B, 'merge'),
   },
   {
-    rule: 'Checks on a head that is behind the base do not count for its pushed merge',
+    rule: 'GitHub rejects a pushed merge if only the head has checks and is behind the base',
     source: statusCheckTroubleshootingUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'is expected',
@@ -131,21 +131,21 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'Checks on the merge commit count for its push, even if the head is behind the base and has no checks',
+    rule: 'GitHub accepts a pushed merge commit that has checks, even if the head has no checks and is behind the base',
     source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
     attempt: pushMergeCommitAfterChecks,
   },
   {
-    rule: 'Checks on the merge commit also count if branches must be up to date, because the merge contains the base',
+    rule: 'GitHub accepts a pushed merge commit that has checks, even if branches must be up to date',
     source: `${availableRulesDocsUrl}#require-status-checks-to-pass-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
     attempt: pushMergeCommitAfterChecks,
   },
   {
-    rule: 'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
+    rule: 'GitHub accepts a pushed merge commit without checks if the head has checks and is up to date',
     source: statusCheckTroubleshootingUrl,
     rules: [createRequiredChecksRule(true)],
     upToDate: true,
@@ -156,7 +156,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'The merge API accepts a head that is behind the base but has the checks',
+    rule: 'The merge API accepts a head that has checks, even if the head is behind the base',
     source: mergeApiDocsUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
@@ -170,14 +170,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: mergePullRequestAfterChecks,
   },
   {
-    rule: 'The pushed merge of an open pull request counts as a change through a pull request',
+    rule: 'Pushing the merge of an open pull request satisfies a rule that requires pull requests',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'accepted',
     attempt: pushMergeCommitToBase,
   },
   {
-    rule: 'The pushed merge of a closed pull request does not count as a change through a pull request',
+    rule: 'Pushing the merge of a closed pull request violates a rule that requires pull requests',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'Changes must be made through a pull request',
@@ -187,42 +187,42 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'A missing approval blocks the push',
+    rule: 'GitHub rejects a pushed merge if an approval is missing',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
     attempt: pushMergeCommitToBase,
   },
   {
-    rule: 'A missing approval blocks the merge API',
+    rule: 'The merge API rejects a pull request if an approval is missing',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
-    rule: 'A pushed merge is rejected if only squash merges are allowed',
+    rule: 'GitHub rejects a pushed merge commit if only squash merges are allowed',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ allowed_merge_methods: ['squash'] })],
     expected: 'not allowed',
     attempt: pushMergeCommitToBase,
   },
   {
-    rule: 'A pushed merge is rejected if a linear history is required',
+    rule: 'GitHub rejects a pushed merge commit if a linear history is required',
     source: `${availableRulesDocsUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'must not contain merge commits',
     attempt: pushMergeCommitToBase,
   },
   {
-    rule: 'A squash through the merge API is accepted if a linear history is required',
+    rule: 'The merge API accepts a squash merge if a linear history is required',
     source: `${availableRulesDocsUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'accepted',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'squash'),
   },
   {
-    rule: 'Unsigned commits are rejected if signatures are required',
+    rule: 'GitHub rejects unsigned commits if signatures are required',
     source: `${availableRulesDocsUrl}#require-signed-commits`,
     rules: [{ type: 'required_signatures' }],
     expected: 'signatures',
@@ -243,7 +243,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
-    rule: 'A force push is rejected, but a push with compare-and-swap is not a force push',
+    rule: 'GitHub rejects a force push, but accepts a fast-forward push with --force-with-lease',
     source: `${availableRulesDocsUrl}#block-force-pushes`,
     rules: [{ type: 'non_fast_forward' }],
     expected: 'Cannot force-push to this branch, then accepted',

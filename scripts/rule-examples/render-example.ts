@@ -136,7 +136,7 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
   return [{ caption: one.judges === 'bundle' ? `\`${file}\`` : '', language, text: part }]
 }
 
-const approvedChangeCaption = 'When the pull request was approved, it did this:'
+const approvedChangeCaption = 'When the pull request was approved, it made these changes:'
 
 /** The changes of a pull request, and its commits and context. */
 function listPullExampleCodeBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {

@@ -77,7 +77,7 @@ export function createInsecureRegistryOption(): Option {
 export function createMigrateLevelOption(): Option {
   return new Option(
     '--migrate-level <level>',
-    'migrations to apply, with the same values as in opm; bundle-object-to-csv-metadata replaces manifests with olm.csv.metadata',
+    'migrations to apply, as in opm; bundle-object-to-csv-metadata replaces manifests with olm.csv.metadata',
   )
     .choices(['none', 'bundle-object-to-csv-metadata'])
     .default('none')

@@ -12,7 +12,7 @@ const messageBySystemErrorCode: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
   EEXIST: 'the file already exists',
   EISDIR: 'expected a file, but found a directory',
-  ELOOP: 'its symbolic links form a loop',
+  ELOOP: 'the symbolic links form a loop',
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'the name is too long',
   ENOENT: 'no such file or directory',

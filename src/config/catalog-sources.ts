@@ -17,7 +17,7 @@ export const templatesSchema = z
           'Path to the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. A placeholder has the same value wherever it occurs.',
         ),
         catalog: createTemplatePathSchema().describe(
-          'Path to the directory or file that is rendered from the template, with the same placeholders as the path to the template, such as `catalogs/{version}/{name}`.',
+          'Path to the directory or file that is rendered from the template, such as `catalogs/{version}/{name}`. This path must contain every placeholder of the template path.',
         ),
         offer: z
           .enum(['none', 'patch'])
@@ -71,7 +71,7 @@ export const bundleReleaseSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the bundle directory is merged and the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
+        'Whether catalog-bot opens a pull request that adds a merged bundle to the templates and catalogs in its `release-config.yaml`. catalog-bot waits until the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
       ),
     wait: z
       .string()

@@ -80,7 +80,7 @@ export const configSchema = z.strictObject({
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
         .describe(
-          'Owners of each package, by the name of the package or of its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
+          'Owners of each package. Each key is the name of a package or its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
         ),
       maintainers: z
         .array(z.string().min(1))
@@ -103,13 +103,13 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether an `/approve` comment remains valid after a push that does not change any of the files that it covers. Reviews never remain valid after a push. Changing the configuration or the base branch of the pull request still ends the approval.',
+          'Whether an `/approve` comment remains valid after a push that does not change any of the files that the approval covers. Reviews never remain valid after a push. Changing the configuration or the base branch of the pull request still ends the approval.',
         ),
       confirmUnknownPushes: z
         .boolean()
         .default(false)
         .describe(
-          'Whether the author, an owner, or a maintainer must confirm a commit if it is unknown who pushed it. This includes pull requests for which no pusher is known. A commit that another user pushed always requires confirmation, unless that user could approve the entire change.',
+          'Whether the author, an owner, or a maintainer must confirm a commit if catalog-bot does not know who pushed it. This setting also applies to pull requests without a known pusher. A commit that another user pushed always requires confirmation, unless that user could approve the entire change.',
         ),
     })
     .prefault({})
@@ -138,7 +138,7 @@ export const configSchema = z.strictObject({
         .array(z.enum(ruleSuiteNames))
         .default([])
         .describe(
-          'Optional suites of bundle rules to apply, in addition to the default rules. The names are the same as in `bundle validate --suite`.',
+          'Optional suites of bundle rules to apply, in addition to the default rules. For the names, see `bundle validate --suite`.',
         ),
       image: bundleImageSchema.optional(),
       release: bundleReleaseSchema,
@@ -209,7 +209,7 @@ export const configSchema = z.strictObject({
         .enum(['off', 'asked', 'automatic'])
         .default('off')
         .describe(
-          'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: they are installed when a maintainer comments `/test-install`. `automatic`: they are also installed when all checks have passed. The Operators under test run on that cluster.',
+          'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: catalog-bot installs them when a maintainer comments `/test-install`. `automatic`: catalog-bot also installs them when all checks have passed. The Operators under test run on that cluster.',
         ),
     })
     .prefault({})
@@ -230,7 +230,7 @@ export const configSchema = z.strictObject({
         .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
         .default('auto')
         .describe(
-          'How pull requests are merged. `auto`: the best method that the branch rules allow. `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue.',
+          'How pull requests are merged. `auto`: the best method that the branch rules allow. `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue merges.',
         ),
       message: mergeMessageSchema,
       requires: requiredChecksSchema,

@@ -45,7 +45,7 @@ export const mergeMessageSchema = z
     body: createMergeMessageTemplateSchema(2000)
       .optional()
       .describe(
-        'Body of the merge commit message, with the same placeholders as the first line. catalog-bot always adds a line that identifies the head.',
+        'Body of the merge commit message. The body can contain the placeholders that the first line supports. catalog-bot always adds a line that identifies the head.',
       ),
   })
   .prefault({})
@@ -133,7 +133,7 @@ export const automationSchema = z
   .max(100)
   .default([])
   .describe(
-    'Apps and machine accounts, and the changes that each can make without approval. An entry does not apply to commits that another account pushed. For an App, an entry applies only to branches in this repository.',
+    'Apps and machine accounts that can make certain changes without approval. An entry does not apply to commits that another account pushed. For an App, an entry applies only to branches in this repository.',
   )
 
 export type AutomationConfig = z.output<typeof automationSchema>[number]

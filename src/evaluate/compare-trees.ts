@@ -281,12 +281,12 @@ async function readMergeBlockReason(
   { repository }: PullSnapshot,
   { memory, blockingLabels }: ClosedPullDetectionContext,
 ): Promise<string | undefined> {
-  if (open.draft) return 'that pull request is a draft'
+  if (open.draft) return 'the other pull request is a draft'
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
   const label = open.labels.find((name) => blocking.has(name.toLowerCase()))
-  if (label !== undefined) return `the label "${label}" blocks that pull request`
+  if (label !== undefined) return `the label "${label}" blocks the other pull request`
   const holder = findActivePullHold(await memory.commands(repository, open.pull), undefined)
-  return holder && `${holder.login} put that pull request on hold with /hold`
+  return holder && `${holder.login} put the other pull request on hold with /hold`
 }
 
 /** Whether the result has everything that the other pull request changes. */

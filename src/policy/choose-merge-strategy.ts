@@ -69,7 +69,7 @@ function chooseStrategyForBranch(
           )
     case 'queue':
       return createChoiceWithoutStrategy(
-        'merge.method is queue, but the branch has no merge queue: add one, or set merge.method to auto',
+        'merge.method is queue, but the branch has no merge queue; add a merge queue, or set merge.method to auto',
       )
     case 'merge':
     case 'squash':
@@ -85,12 +85,12 @@ function chooseMergeQueueStrategy(
 ): MergeStrategyChoice {
   if (wanted !== 'auto' && wanted !== 'queue')
     return createChoiceWithoutStrategy(
-      `the branch accepts changes only through its merge queue, but merge.method is ${wanted}: set it to auto or queue`,
+      `the branch accepts changes only through its merge queue, but merge.method is ${wanted}; set merge.method to auto or queue`,
     )
   // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)
     return createChoiceWithoutStrategy(
-      `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} from App ${app} on the branch`,
+      `the merge queue does not wait for this App's checks; require ${formatQuotedList(checksToRequire)} from App ${app} on the branch`,
     )
   const because = 'the branch accepts changes only through its merge queue'
   return { method: { kind: 'queue' }, because, missing: [] }
@@ -117,7 +117,7 @@ function chooseStrategyAutomatically(
 
 function suggestMergeSettingsFix({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
-    return 'require either a linear history or signatures on this branch, but not both: with both, GitHub lets only the author squash a pull request'
+    return 'require either a linear history or signatures on this branch, but not both, because with both, GitHub lets only the author squash a pull request'
   const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
@@ -148,7 +148,7 @@ function chooseGitHubMergeStrategy(
   // If the head is behind its base, GitHub expects all checks to run again, even if they passed.
   if (requiresUpToDateHead(rules) && pull?.containsBase === false)
     return createChoiceWithoutStrategy(
-      `GitHub must merge this pull request (${why}), but the branch requires the head to be up to date, and this head is behind its base: update the pull request, or turn off that requirement`,
+      `GitHub must merge this pull request (${why}), but the branch requires the head to be up to date, and this head is behind its base; update the pull request, or turn off that requirement`,
     )
   return {
     method: { kind: 'github-merge', method },
@@ -165,7 +165,7 @@ function explainDisallowedMergeMethod(rules: BranchRules, method: MergeMethod): 
       : method === 'squash'
         ? 'the branch requires signatures, so GitHub lets only the author of a pull request squash it'
         : 'the branch requires signatures, and GitHub does not sign rebased commits'
-  return `merge.method is ${method}, but ${fault}: change that setting, or choose another method`
+  return `merge.method is ${method}, but ${fault}; change that setting, or choose another method`
 }
 
 function findMergeBlockers({
@@ -180,17 +180,17 @@ function findMergeBlockers({
     (check) => check.app === app && !ownChecks.includes(check.name),
   )
   return [
-    ...(rules.locked ? ['the branch is locked: unlock it'] : []),
+    ...(rules.locked ? ['the branch is locked; unlock it'] : []),
     ...(rules.closedToUs
       ? [
           rules.owner === 'user'
-            ? 'only listed users can update the branch, and user-owned repositories cannot add Apps to this list: remove that rule'
-            : `only listed users and apps can update the branch: add this App (id ${app}) to the list, with the bypass mode "always"`,
+            ? 'only listed users can update the branch, and user-owned repositories cannot add Apps to this list; remove that rule'
+            : `only listed users and apps can update the branch; add this App (id ${app}) to the list, with the bypass mode "always"`,
         ]
       : []),
     ...unknown.map(
       ({ name }) =>
-        `the branch requires the check "${name}" from this App, which does not report it: require ${formatQuotedList(checksToRequire)} instead`,
+        `the branch requires the check "${name}" from this App, which does not report that check; require ${formatQuotedList(checksToRequire)} instead`,
     ),
     ...(pull?.editsWorkflows === true && !hasPermission(permissions, 'workflows')
       ? [
@@ -206,7 +206,7 @@ function findChecksRequiredFromOtherApps({ rules, app, ownChecks }: MergePlanInp
     .filter((check) => ownChecks.includes(check.name) && check.app !== undefined && check.app !== app)
     .map(
       (check) =>
-        `the branch accepts the check "${check.name}" only from App ${check.app ?? ''}, but this App is ${app}: select this App as the source of the check`,
+        `the branch accepts the check "${check.name}" only from App ${check.app ?? ''}, but this App is ${app}; select this App as the source of the check`,
     )
 }
 

@@ -96,7 +96,7 @@ export function parseCommandFromComment(body: string): ParsedComment {
   }
   const [command, ...others] = found.values()
   if (command === undefined) return { kind: 'none' }
-  if (others.length > 0) return { kind: 'unclear', reason: 'it contains more than one command' }
+  if (others.length > 0) return { kind: 'unclear', reason: 'the comment contains more than one command' }
   return { kind: 'command', command }
 }
 

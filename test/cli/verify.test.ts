@@ -51,6 +51,6 @@ test('an image is verified once it is signed, by that key alone', async () => {
   expect(JSON.parse(good.out)).toMatchObject({ verified: true, signatures: 1, refused: [], provenance: [] })
   expect(other).toMatchObject({
     code: 1,
-    out: expect.stringContaining('it cannot be verified with this key'),
+    out: expect.stringContaining('the signature cannot be verified with this key'),
   })
 })

@@ -119,7 +119,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
     method: undefined,
     expectedText:
-      'requires the head to be up to date, and this head is behind its base: update the pull request, or turn off that requirement',
+      'requires the head to be up to date, and this head is behind its base; update the pull request, or turn off that requirement',
   },
   'a check of others, strict, any pull request': {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
@@ -141,7 +141,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { checks: { required: [{ name: 'catalog-bot / install', app: appId }], strict: false } },
     method: undefined,
     expectedText:
-      'which does not report it: require "catalog-bot / ownership" and "catalog-bot / validation" instead',
+      'which does not report that check; require "catalog-bot / ownership" and "catalog-bot / validation" instead',
   },
   'a pull request without approval': {
     rules: { pullRequest: createPullRequestRuleSettings() },
@@ -237,7 +237,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { ...unrestrictedBranchRules, mergeQueue: true },
     more: { permissions: { ...appPermissions, merge_queues: 'read' } },
     method: undefined,
-    expectedText: "the merge queue does not wait for this App's checks: require ",
+    expectedText: "the merge queue does not wait for this App's checks; require ",
   },
   'linear history where merge commits alone are allowed': {
     rules: { linearHistory: true, mergeMethods: ['merge'] },

@@ -76,10 +76,10 @@ describe('the canary', () => {
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
-      'Checks on the merge commit count for its push, even if the head is behind the base and has no checks',
-      'Checks on the merge commit also count if branches must be up to date, because the merge contains the base',
-      'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
-      'The merge API accepts a head that is behind the base but has the checks',
+      'GitHub accepts a pushed merge commit that has checks, even if the head has no checks and is behind the base',
+      'GitHub accepts a pushed merge commit that has checks, even if branches must be up to date',
+      'GitHub accepts a pushed merge commit without checks if the head has checks and is up to date',
+      'The merge API accepts a head that has checks, even if the head is behind the base',
     ])
   }, 120_000)
 
@@ -89,7 +89,7 @@ describe('the canary', () => {
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
-      'Checks on a head that is behind the base do not count for its pushed merge',
+      'GitHub rejects a pushed merge if only the head has checks and is behind the base',
     ])
   }, 120_000)
 

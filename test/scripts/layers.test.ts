@@ -97,11 +97,11 @@ describe('the guard of the layers', () => {
     write('checks/a.ts', "import { x } from '@catalog-bot/fbc/internal'\n")
     write('checks/b.ts', "import { x } from '../../packages/fbc/src/facts.ts'\n")
     expect(listViolations()).toEqual([
-      'packages/bundle/src/a.ts: imports semver, which packages/bundle/package.json does not declare',
+      'packages/bundle/src/a.ts: this file imports semver, which packages/bundle/package.json does not declare',
       'packages/bundle/src/b.ts: layer packages/bundle imports layer src/config, which is below it',
-      'packages/fbc/src/facts.ts: imports @catalog-bot/bundle, which packages/fbc/package.json does not declare',
-      'src/checks/a.ts: imports @catalog-bot/fbc/internal, which @catalog-bot/fbc does not export',
-      'src/checks/b.ts: imports ../../packages/fbc/src/facts.ts; import the package by its name',
+      'packages/fbc/src/facts.ts: this file imports @catalog-bot/bundle, which packages/fbc/package.json does not declare',
+      'src/checks/a.ts: this file imports @catalog-bot/fbc/internal, which @catalog-bot/fbc does not export',
+      'src/checks/b.ts: this file imports ../../packages/fbc/src/facts.ts; import the package by its name',
     ])
   })
 
@@ -141,8 +141,8 @@ describe('the guard of the layers', () => {
     write('cli.ts', "const late = () => import('../sandbox/demo.ts')\n")
     write('web/page.ts', "import { furnish } from '../../test/sample-world.ts'\n")
     expect(listViolations()).toEqual([
-      'src/cli.ts: imports ../sandbox/demo.ts, which is outside src',
-      'src/web/page.ts: imports ../../test/sample-world.ts, which is outside src',
+      'src/cli.ts: this file imports ../sandbox/demo.ts, which is outside src',
+      'src/web/page.ts: this file imports ../../test/sample-world.ts, which is outside src',
     ])
   })
 
@@ -156,8 +156,8 @@ describe('the guard of the layers', () => {
     write('web/page.ts', "import type { Ajv } from 'ajv'\n")
     write('../sandbox/validator.ts', "import { Ajv } from 'ajv/dist/2020.js'\n")
     expect(listViolations()).toEqual([
-      'src/web/page.ts: imports ajv, which is not a dependency of the published package',
-      'sandbox/validator.ts: imports ajv, which is not a dependency of the published package',
+      'src/web/page.ts: this file imports ajv, which is not a dependency of the published package',
+      'sandbox/validator.ts: this file imports ajv, which is not a dependency of the published package',
     ])
   })
 

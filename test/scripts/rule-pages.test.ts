@@ -97,9 +97,9 @@ describe('pages of rules', () => {
 
   test("are listed in the index, which says why errors block, and which rules are opm's", () => {
     const rules = [sampleRule, { ...sampleRule, id: 'no-head', fixed: true as const }]
-    const index = updateRuleIndex('# Rules\n\n## Old\n', rules, { 'two-heads': 'Users: it fails.' })
+    const index = updateRuleIndex('# Rules\n\n## Old\n', rules, { 'two-heads': 'Upgrades fail.' })
     expect(index).toContain(
-      '| [two-heads](two-heads.md) | error | A channel has one head | Users: it fails. |\n',
+      '| [two-heads](two-heads.md) | error | A channel has one head | Upgrades fail. |\n',
     )
     expect(index).toContain('| [no-head](no-head.md) | opm | A channel has one head | |\n')
     expect(() => updateRuleIndex('# Rules\n\n## Old\n', rules, {})).toThrow(

@@ -39,7 +39,7 @@ describe('GitHub rejects', () => {
     const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
     await says(pull, 'GitHub has rejected merges into main since')
-    expect(comment(pull)).toContain('only listed users and apps can update the branch: add this App')
+    expect(comment(pull)).toContain('only listed users and apps can update the branch; add this App')
     expect(pull.merged).toBeNull()
     github.removeRuleset(demoRepositoryName, rule)
     await lands(pull)

@@ -31,7 +31,7 @@ import {
   getStringAtPath,
 } from './fields.ts'
 import { getCrdVersionSchema } from './upgrade/compare-properties.ts'
-import { findSchemaProblems } from './kubernetes/structural-schema.ts'
+import { findSchemaProblems, formatFieldPath } from './kubernetes/structural-schema.ts'
 
 /** Reported by `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
 const fieldsReportedByOtherRulesPattern =
@@ -108,14 +108,6 @@ function formatFieldLocationKey(file: string, path: FieldPath): string {
   return `${file} ${names.join('.').toLowerCase()}`
 }
 
-/** For example `spec.versions[0].name`. */
-function formatFieldPath(path: FieldPath): string {
-  return path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
-    .join('')
-    .replace(/^\./, '')
-}
-
 /** Skips APIs that the bundle doesn't define, and unreadable annotations, which `broken-examples` reports. */
 export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
   const { objects } = readBundleManifestObjects(files)
@@ -135,10 +127,10 @@ export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
         const schema = schemas.get(`${getStringAtPath(example, 'apiVersion')} ${kind}`)
         if (schema === undefined) return []
         const name = `${kind} ${getStringAtPath(example, 'metadata', 'name')}`.trimEnd()
-        return findSchemaProblems(schema, asObjectOrEmpty(example)).map(({ path, problem }) =>
+        return findSchemaProblems(schema, asObjectOrEmpty(example)).map((problem) =>
           createFinding(invalidExampleRule, locate(csv, ['metadata', 'annotations', annotation]), {
             example: name,
-            problem: `${formatFieldPath(path) || 'it'} ${problem}`,
+            problem,
           }),
         )
       }),

@@ -1,5 +1,5 @@
-// Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it starts with a brace, otherwise
-// go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
+// Reads the first document of a manifest as Kubernetes does. A document that starts with a brace is JSON, and any
+// other document is YAML. Only counts later documents, because opm and OLM v0 ignore them.
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { formatGoJson } from '@catalog-bot/fbc/go/json/json-text'
@@ -48,10 +48,10 @@ export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocume
     bytes.subarray(start, end),
   )
   const [first, ...others] = chunks
-  if (first === undefined) return { kind: 'unreadable', reason: 'it is empty' }
+  if (first === undefined) return { kind: 'unreadable', reason: 'the file is empty' }
   const result = readYaml(decodeYaml(first))
   if (!result.ok) return { kind: 'unreadable', reason: result.error.message }
-  if (result.value === undefined) return { kind: 'unreadable', reason: 'its first document is empty' }
+  if (result.value === undefined) return { kind: 'unreadable', reason: 'the first document is empty' }
   const more = others.filter((chunk) => {
     const other = readYaml(decodeYaml(chunk))
     return !other.ok || (other.value !== undefined && other.value.kind !== 'null')
@@ -72,7 +72,7 @@ export function findExtraYamlDocumentProblems(
     const kind = getMapValue(result.value, 'kind')
     return kind?.kind === 'string' && kind.value !== ''
       ? []
-      : [{ line: line + 1, reason: 'one of its documents has no kind' }]
+      : [{ line: line + 1, reason: 'a document has no kind' }]
   })
 }
 

@@ -1,5 +1,5 @@
-// Reads a registry+v1 bundle as opm does: only the first document of each file, no undecodable files, and only the
-// first ClusterServiceVersion.
+// Reads a registry+v1 bundle as opm does. Skips undecodable files, all documents of a file after the first, and all
+// ClusterServiceVersions after the first.
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'

@@ -120,7 +120,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
     if (kind?.kind !== 'string' || kind.value === '') {
       yield createFinding(undecodableManifestRule, toFileStartLocation(file), {
         file,
-        reason: 'it has no kind',
+        reason: 'the file has no kind',
       })
       continue
     }
@@ -248,12 +248,12 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
   const chart = convertParsedValueToJson(document.value)
   const apiVersion = getStringAtPath(chart, 'apiVersion')
   if (apiVersion !== 'v1' && apiVersion !== 'v2')
-    yield createBrokenChartFinding(`its apiVersion is "${apiVersion}", not v1 or v2`)
-  if (getStringAtPath(chart, 'name') === '') yield createBrokenChartFinding('it has no name')
+    yield createBrokenChartFinding(`apiVersion in Chart.yaml is "${apiVersion}", not v1 or v2`)
+  if (getStringAtPath(chart, 'name') === '') yield createBrokenChartFinding('Chart.yaml does not set a name')
   const version = getStringAtPath(chart, 'version')
   if (!semverPattern.test(version)) yield createBrokenChartFinding(`"${version}" is not a semantic version`)
   if (getStringAtPath(chart, 'type') === 'library')
-    yield createBrokenChartFinding("it is a library chart, which doesn't install anything")
+    yield createBrokenChartFinding("library charts don't install anything")
   const values = files.get(`${root}values.yaml`)
   if (values && values.length > 0) {
     const read = readManifest(values)
@@ -280,12 +280,12 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
     const isVendored = [...files.keys()].some(
       (path) => path.startsWith(`${root}charts/${name}/`) || path.startsWith(`${root}charts/${name}-`),
     )
-    if (!isVendored) yield createBrokenChartFinding(`its dependency "${name}" is not in charts/`)
+    if (!isVendored) yield createBrokenChartFinding(`the dependency "${name}" is not in charts/`)
   }
   if (
     ![...files.keys()].some((path) => path.startsWith(`${root}templates/`) || path.startsWith(`${root}crds/`))
   )
-    yield createBrokenChartFinding('it has neither templates nor CRDs')
+    yield createBrokenChartFinding('the chart has neither templates nor CRDs')
 }
 
 function isJsonObjectFile(bytes: Uint8Array): boolean {

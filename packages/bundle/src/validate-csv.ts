@@ -73,19 +73,19 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
 
 function findInstallModesProblem(csv: Json): string | undefined {
   const modes = getListAtPath(csv, 'spec', 'installModes')
-  if (modes.length === 0) return 'it has no install modes'
+  if (modes.length === 0) return 'spec.installModes is empty'
   const types = modes.map((mode) => getStringAtPath(mode, 'type'))
   const twice = types.find((type, index) => types.indexOf(type) !== index)
-  if (twice !== undefined) return `it lists the install mode "${twice}" twice`
+  if (twice !== undefined) return `spec.installModes lists "${twice}" twice`
   const supported = modes
     .filter((mode) => getJsonFieldAtPath(mode, 'supported') === true)
     .map((mode) => getStringAtPath(mode, 'type'))
-  if (supported.length === 0) return 'it does not support any install mode'
+  if (supported.length === 0) return 'the ClusterServiceVersion does not support any install mode'
   const converts = getListAtPath(csv, 'spec', 'webhookdefinitions').some(
     (webhook) => getListAtPath(webhook, 'conversionCRDs').length > 0,
   )
   return converts && supported.join() !== 'AllNamespaces'
-    ? 'it has a conversion webhook, which requires AllNamespaces to be the only supported install mode'
+    ? 'the conversion webhook requires AllNamespaces to be the only supported install mode'
     : undefined
 }
 
@@ -101,7 +101,7 @@ function isValidExamplesJson(text: string): boolean {
 function findDependencyProblem({ type, value }: PropertyOrDependency): string | undefined {
   const describeMissingKeys = (...keys: readonly string[]) => {
     const missing = keys.filter((key) => getStringAtPath(value, key) === '')
-    return missing.length === 0 ? undefined : `it does not set ${missing.join(', ')}`
+    return missing.length === 0 ? undefined : `the value does not set ${missing.join(', ')}`
   }
   switch (type) {
     case 'olm.gvk':
@@ -115,7 +115,7 @@ function findDependencyProblem({ type, value }: PropertyOrDependency): string | 
       return describeMissingKeys('label')
     case 'olm.constraint': {
       const cel = getJsonFieldAtPath(value, 'cel')
-      if (cel !== undefined && getStringAtPath(cel, 'rule') === '') return 'its cel constraint has no rule'
+      if (cel !== undefined && getStringAtPath(cel, 'rule') === '') return 'the cel constraint has no rule'
       const range = getJsonFieldAtPath(value, 'package')
       if (range !== undefined) {
         const problem = findVersionRangeProblem(getStringAtPath(range, 'versionRange'))
@@ -126,7 +126,7 @@ function findDependencyProblem({ type, value }: PropertyOrDependency): string | 
       )
       return kinds.length === 1
         ? undefined
-        : 'it must set exactly one of the fields all, any, not, cel, gvk, and package'
+        : 'the value must set exactly one of the fields all, any, not, cel, gvk, and package'
     }
     default:
       return 'the type is unknown'
@@ -135,7 +135,7 @@ function findDependencyProblem({ type, value }: PropertyOrDependency): string | 
 
 function findVersionRangeProblem(range: string): string | undefined {
   const parsed = parseVersionRange(range)
-  return parsed.ok ? undefined : `its version range "${range}" can't be parsed: ${parsed.error}`
+  return parsed.ok ? undefined : `the version range "${range}" can't be parsed: ${parsed.error}`
 }
 
 /** CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers all versions of the kind. */

@@ -84,7 +84,10 @@ export async function queryOpmServer(
             : {
                 server: opmServerName,
                 kind: 'unknown',
-                reason: code === null ? 'it was terminated by a signal' : `it exited with code ${code}`,
+                reason:
+                  code === null
+                    ? 'the opm process was terminated by a signal'
+                    : `the opm process exited with code ${code}`,
               },
         ),
       )
@@ -97,7 +100,7 @@ function createOpmTimeoutResponse(milliseconds: number): CatalogServerResponse {
   return {
     server: opmServerName,
     kind: 'unknown',
-    reason: `it took longer than ${Math.round(milliseconds / 1000)} s`,
+    reason: `opm took longer than ${Math.round(milliseconds / 1000)} s`,
   }
 }
 
@@ -126,7 +129,7 @@ export async function queryCatalogServer(
   const call = createGrpcMethodCaller(client)
   try {
     const [checked] = await call(grpcHealthService['Check'], { service: '' })
-    if (checked?.['status'] !== 1) throw new Error('its health check does not report the status SERVING')
+    if (checked?.['status'] !== 1) throw new Error('the health check does not report the status SERVING')
     const packages = (await call(grpcRegistryService['ListPackages'], {})).map((message) =>
       getProtoStringField(message, 'name'),
     )
@@ -174,7 +177,7 @@ async function queryPackageOverGrpc(call: ReturnType<typeof createGrpcMethodCall
     const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
     const [bundle] = await call(grpcRegistryService['GetBundle'], bundleRequest)
     if (getProtoStringField(bundle, 'csvName') !== head)
-      errors.push(`it returns no bundle for the head of channel ${name}`)
+      errors.push(`the server returns no bundle for the head of channel ${name}`)
   }
   return { defaultChannel: getProtoStringField(its, 'defaultChannelName'), channels, errors }
 }

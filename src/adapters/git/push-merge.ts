@@ -55,7 +55,7 @@ export async function pushMergeBatch(
   const why = findMergePermitChainProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
-    throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'it has no merge permit'}`)
+    throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'a merge permit is missing'}`)
   const ref = toBranchRef(first.baseRef)
   const output = await runGitPush(
     options,

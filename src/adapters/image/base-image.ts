@@ -152,16 +152,16 @@ async function fetchPlatformImage(
 ): Promise<FetchedPlatformImage> {
   const rejection = (why: string) =>
     new ImageError(code, `${formatBaseImageReference(reference)} cannot be used: ${why}`)
-  if (manifest.kind !== 'image') throw rejection('its index contains another index')
-  if (manifest.config.size > maxImageConfigBytes) throw rejection('its config is too large')
+  if (manifest.kind !== 'image') throw rejection('the index contains another index')
+  if (manifest.config.size > maxImageConfigBytes) throw rejection('the config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw rejection('it has layers that are stored outside the registry')
+    throw rejection('some layers are stored outside the registry')
   const config = await registry.fetchBlob(reference, manifest.config)
   const { diffIds, labels, platform } = parseImageConfig(config)
   if (diffIds.length !== manifest.layers.length)
-    throw rejection('its config and manifest list different layers')
+    throw rejection('the config and the manifest list different layers')
   const own = (indexPlatform as unknown as Platform | undefined) ?? platform
-  if (!own) throw rejection('it does not declare its platform')
+  if (!own) throw rejection('the image does not declare its platform')
   return {
     platform: formatPlatform(own),
     digest,

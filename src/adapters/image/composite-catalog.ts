@@ -23,7 +23,7 @@ export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSp
   if (!list)
     throw new ImageError(
       'order',
-      'the file is not a composite list; write plain YAML with a `name` and a list of `references` that each have a `name` and an `image`',
+      'the file is not a composite list; write plain YAML with a `name` and a list of `references`, and give each reference a `name` and an `image`',
     )
   const { fields, references } = list
   const name = fields.get('name')

@@ -150,7 +150,7 @@ function findCatalogCacheProblems(
   return recordedDigest === digest
     ? []
     : [
-        `its cache belongs to another catalog (cache digest ${recordedDigest.slice(0, 40)}, expected ${digest})`,
+        `the cache belongs to another catalog (cache digest ${recordedDigest.slice(0, 40)}, expected ${digest})`,
       ]
 }
 
@@ -187,12 +187,12 @@ export async function rebaseCatalogImage(
   rejectBaseImageContainingCatalog(base)
   const [first] = image.images
   if (!first || first.labels[catalogDirectoryLabel] !== '/configs')
-    throw createImageRebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
+    throw createImageRebaseError(order, 'the image is not in the format that `catalog-bot build` produces')
   const diffId = first.diffIds.at(-1) ?? ''
   const descriptor = first.manifest.layers.at(-1)
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
-    throw createImageRebaseError(order, 'it contains different catalogs for different platforms')
-  if (first.diffIds.length === 1) throw createImageRebaseError(order, 'it has no base image')
+    throw createImageRebaseError(order, 'the image contains different catalogs for different platforms')
+  if (first.diffIds.length === 1) throw createImageRebaseError(order, 'the image has no base image')
   // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)
   const old =
@@ -226,7 +226,7 @@ function detectLayerFormatAndCompression(
     for (const compression of ['gzip', 'none'] as const)
       if (mediaTypesByImageFormat[format].layers[compression] === layer.mediaType)
         return { format, compression }
-  throw createImageRebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
+  throw createImageRebaseError(order, `the media type of the top layer, ${layer.mediaType}, is not supported`)
 }
 
 function isImageBuiltWithOpmCache({ config }: FetchedPlatformImage): boolean {
@@ -267,7 +267,7 @@ async function fetchBaseImageFromAnnotations(
   if (name === undefined || digest === undefined)
     throw createImageRebaseError(
       order,
-      'it does not declare its base image; instead of rebasing the image, build it again',
+      'the image does not declare its base image; instead of rebasing the image, build it again',
     )
   let old: FetchedMultiPlatformImage
   try {
@@ -276,14 +276,14 @@ async function fetchBaseImageFromAnnotations(
     if (cause instanceof RegistryError && cause.retryable) throw cause
     throw createImageRebaseError(
       order,
-      `its old base image ${name} no longer exists; instead of rebasing the image, build it again`,
+      `the old base image ${name} no longer exists; instead of rebasing the image, build it again`,
       cause,
     )
   }
   const under = old.images.find(({ platform }) => platform === first.platform)
   const isPrefix = under?.diffIds.every((diffId, at) => first.diffIds[at] === diffId) ?? false
   if (!under || !isPrefix || under.diffIds.length + 1 !== first.diffIds.length)
-    throw createImageRebaseError(order, `it was not built on ${name}, the base image that it declares`)
+    throw createImageRebaseError(order, `the image was not built on ${name}, the base image that it declares`)
   return under
 }
 

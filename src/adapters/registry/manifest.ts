@@ -151,30 +151,29 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   if (data['schemaVersion'] === 1 || isDockerSchema1MediaType(contentType))
     throw new RegistryError(
       'unsupported',
-      'it uses the old schema 1 format, which clusters no longer support',
+      'the image uses the old schema 1 format, which clusters no longer support',
     )
-  if (data['schemaVersion'] !== 2) throw createInvalidResponseError('its schemaVersion is not 2')
+  if (data['schemaVersion'] !== 2) throw createInvalidResponseError('the schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
   if (declared !== undefined && isManifestMediaType(contentType) && declared !== contentType)
     throw createInvalidResponseError(
-      `its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`,
+      `the Content-Type is ${contentType}, but the mediaType is ${declared.slice(0, 100)}`,
     )
   const isIndex = 'manifests' in data
   if (isIndex && ('layers' in data || 'config' in data))
-    throw createInvalidResponseError('it has fields of both an image and an index')
+    throw createInvalidResponseError('the manifest has fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data)
-    throw createInvalidResponseError('some clients could read it as a schema 1 image')
+    throw createInvalidResponseError('some clients could read the manifest as a schema 1 image')
   const mediaType = declared ?? (isManifestMediaType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? manifestMediaTypes.ociIndex : manifestMediaTypes.ociManifest)
   if (type === manifestMediaTypes.ociIndex || type === manifestMediaTypes.dockerList) {
-    if (!Array.isArray(data['manifests']))
-      throw createInvalidResponseError('it is an index without a manifest list')
+    if (!Array.isArray(data['manifests'])) throw createInvalidResponseError('the index has no manifest list')
     return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseImageIndexEntry) }
   }
   if (type !== manifestMediaTypes.ociManifest && type !== manifestMediaTypes.dockerManifest)
-    throw new RegistryError('unsupported', `its media type ${type.slice(0, 100)} is not an image type`)
-  if (!Array.isArray(data['layers'])) throw createInvalidResponseError('it is an image without a layer list')
+    throw new RegistryError('unsupported', `the media type ${type.slice(0, 100)} is not an image type`)
+  if (!Array.isArray(data['layers'])) throw createInvalidResponseError('the image has no layer list')
   return {
     kind: 'image',
     mediaType: type,
@@ -201,7 +200,7 @@ export function parseImageConfig(body: Uint8Array): ImageConfig {
     return { labels, diffIds, ...(platform && { platform }) }
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
-    throw new RegistryError('unsupported', `its config is invalid: ${error.message}`, { cause: error })
+    throw new RegistryError('unsupported', `the config is invalid: ${error.message}`, { cause: error })
   }
 }
 
@@ -229,14 +228,14 @@ function parseDescriptor(value: unknown): Descriptor {
     string,
     unknown
   >
-  if (typeof digest !== 'string') throw createInvalidResponseError('one of its descriptors has no digest')
+  if (typeof digest !== 'string') throw createInvalidResponseError('a descriptor has no digest')
   if (!isSha256OrSha512Digest(digest))
     throw new RegistryError(
       'unsupported',
-      `the digest ${JSON.stringify(digest.slice(0, 100))} of one of its descriptors is neither sha256 nor sha512`,
+      `the digest ${JSON.stringify(digest.slice(0, 100))} of a descriptor is neither sha256 nor sha512`,
     )
   if (typeof size !== 'number' || size < 0)
-    throw createInvalidResponseError('one of its descriptors has an invalid size')
+    throw createInvalidResponseError('a descriptor has an invalid size')
   return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
 }
 

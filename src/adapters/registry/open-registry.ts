@@ -228,7 +228,7 @@ class HttpRegistryClient implements RegistryClient {
     if (isDockerSchema1MediaType(mediaType))
       throw new RegistryError(
         'unsupported',
-        'it uses the old schema 1 format, which clusters no longer support',
+        'the image uses the old schema 1 format, which clusters no longer support',
       )
     const digest = getContentDigestHeader(reply)
     const length = reply.headers.get('content-length')?.[0] ?? ''
@@ -348,7 +348,7 @@ class HttpRegistryClient implements RegistryClient {
     work: (endpoint: RegistryEndpoint) => Promise<Result>,
   ): Promise<Result> {
     if (reference.digest !== undefined && !isSha256OrSha512Digest(reference.digest))
-      throw new RegistryError('unsupported', 'its digest is neither sha256 nor sha512')
+      throw new RegistryError('unsupported', 'the digest is neither sha256 nor sha512')
     const failures: string[] = []
     for (const endpoint of getRegistryEndpoints(reference, this.#options.rules ?? [])) {
       try {
@@ -433,7 +433,7 @@ function rejectLargeManifest(error: unknown): never {
     error.code === 'too-large' &&
     isManifestMediaType(stripMediaTypeParameters(error.contentType))
   if (!isManifest) throw error
-  throw new RegistryError('unsupported', `its manifest is larger than ${maxManifestBytes} bytes`, {
+  throw new RegistryError('unsupported', `the manifest is larger than ${maxManifestBytes} bytes`, {
     cause: error,
   })
 }

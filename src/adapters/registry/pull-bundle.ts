@@ -7,6 +7,7 @@ import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifes
 import type { RegistryClient } from './registry-client.ts'
 import type { BundleReadResultWithInstallAnalysis } from './unpack/read-bundle-files.ts'
 import { RegistryError, toImageLookupResult } from './registry-error.ts'
+import { createRejectedImageError } from './unpack/tar-header.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
 import type { BundleImageLookupResult } from '../../checks/lookups.ts'
@@ -115,7 +116,7 @@ export function getCatalogDirectoryFromLabels(labels: PulledBundle['labels']): s
   if (named === undefined) return undefined
   const directory = named.split('/').filter((part) => part !== '' && part !== '.')
   if (directory.length === 0 || directory.includes('..'))
-    throw createRejectedImageError(`its label ${catalogDirectoryLabel} does not name a directory`)
+    throw createRejectedImageError(`the label ${catalogDirectoryLabel} does not name a directory`)
   return directory.join('/')
 }
 
@@ -167,19 +168,19 @@ async function pullImageLayers(
   const { digest, image } = await fetchImageManifest(registry, reference, signal)
   const { layers, config } = image
   if (config.size > maxImageConfigBytes)
-    throw createRejectedImageError(`its config is larger than ${maxImageConfigBytes} bytes`)
+    throw createRejectedImageError(`the config is larger than ${maxImageConfigBytes} bytes`)
   const { labels, diffIds } = parseImageConfig(await registry.fetchBlob(reference, config, signal))
   const wanted = contentOf(labels)
   const { limits } = wanted
   if (layers.length > limits.layers)
-    throw createRejectedImageError(`it has more than ${limits.layers} layers`)
+    throw createRejectedImageError(`the manifest lists more than ${limits.layers} layers`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
   if (compressed > limits.compressed)
-    throw createRejectedImageError(`its layers are larger than ${limits.compressed} bytes`)
+    throw createRejectedImageError(`the layers total more than ${limits.compressed} bytes`)
   if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw createRejectedImageError('it has layers that are stored outside the registry')
+    throw createRejectedImageError('some layers are stored outside the registry')
   if (diffIds.length !== layers.length)
-    throw createRejectedImageError('its config and manifest list different layers')
+    throw createRejectedImageError('the config and the manifest list different layers')
   const packed: CompressedLayer[] = []
   for (const [index, layer] of layers.entries())
     packed.push({
@@ -222,7 +223,7 @@ async function fetchImageManifest(
   let current = top
   // An index within an index is legal; deeper nesting is abuse.
   for (let depth = 0; current.manifest.kind === 'index'; depth += 1) {
-    if (depth === 2) throw createRejectedImageError('its indexes are nested more than two levels deep')
+    if (depth === 2) throw createRejectedImageError('the indexes are nested more than two levels deep')
     const { digest } = choosePlatformImage(current.manifest.manifests)
     current = await registry.fetchManifest({ ...reference, digest }, signal)
   }
@@ -235,9 +236,9 @@ function choosePlatformImage(manifests: readonly ImageIndexEntry[]): ImageIndexE
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
   const matching = images.filter(isLinuxAmd64)
   if (new Set(matching.map(({ digest }) => digest)).size > 1)
-    throw createRejectedImageError('it is an index with several candidates for linux/amd64')
+    throw createRejectedImageError('the index has several candidates for linux/amd64')
   const chosen = matching[0] ?? images[0]
-  if (!chosen) throw createRejectedImageError('it is an index without images')
+  if (!chosen) throw createRejectedImageError('the index lists no images')
   return chosen
 }
 
@@ -246,10 +247,6 @@ function isLinuxAmd64({ platform }: ImageIndexEntry): boolean {
   if (platform === undefined) return true
   const [os, architecture] = [platform.os.toLowerCase(), platform.architecture.toLowerCase()]
   return (os === 'linux' || os === '') && ['amd64', 'x86_64', 'x86-64', ''].includes(architecture)
-}
-
-function createRejectedImageError(reason: string, cause?: unknown): RegistryError {
-  return new RegistryError('unsupported', `catalog-bot rejects the image because ${reason}`, { cause })
 }
 
 export async function readBundle(

@@ -27,11 +27,11 @@ export function parseStrictJson(body: Uint8Array, shape: JsonShape): Record<stri
     // JSON.parse checks the grammar; the code below relies on that.
     JSON.parse(text)
   } catch (cause) {
-    throw new RegistryError('bad-reply', 'its document is not valid JSON', { cause })
+    throw new RegistryError('bad-reply', 'the document is not valid JSON', { cause })
   }
   const data = new StrictJsonReader(text).value(shape, '', 0)
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw createInvalidResponseError('its document is not a JSON object')
+    throw createInvalidResponseError('the document is not a JSON object')
   return data as Record<string, unknown>
 }
 
@@ -51,7 +51,7 @@ class StrictJsonReader {
   /** Returns `undefined` for null. */
   value(shape: JsonShape, path: string, depth: number): unknown {
     if (depth > maxJsonDepth)
-      throw createInvalidResponseError(`its document is nested more than ${maxJsonDepth} levels deep`)
+      throw createInvalidResponseError(`the document is nested more than ${maxJsonDepth} levels deep`)
     this.skipWhitespace()
     const first = this.text[this.at]
     if (first === '{') return this.object(shape, path, depth)
@@ -69,12 +69,12 @@ class StrictJsonReader {
     const entries: [string, unknown][] = []
     for (this.at += 1; !this.closes('}');) {
       const key = this.string('string', path)
-      if (keys.has(key)) throw createInvalidResponseError(`it contains ${quoteJsonKey(key)} twice`)
+      if (keys.has(key)) throw createInvalidResponseError(`the key ${quoteJsonKey(key)} appears twice`)
       keys.add(key)
       const known = fields?.get(foldJsonKeyCase(key))
       if (known !== undefined && known.name !== key)
         throw createInvalidResponseError(
-          `some clients read its key ${quoteJsonKey(key)} as ${quoteJsonKey(known.name)}, but others don't`,
+          `only some clients read the key ${quoteJsonKey(key)} as ${quoteJsonKey(known.name)}`,
         )
       this.skipWhitespace()
       this.at += 1
@@ -82,7 +82,7 @@ class StrictJsonReader {
       if (value !== undefined) entries.push([key, value])
       // Go reads an empty string. Others read nothing.
       else if (!fields && items === 'string')
-        throw createInvalidResponseError(`its ${quoteJsonKey(path)} contains a null value`)
+        throw createInvalidResponseError(`the field ${quoteJsonKey(path)} contains a null value`)
     }
     return Object.fromEntries(entries)
   }
@@ -94,7 +94,7 @@ class StrictJsonReader {
     for (this.at += 1; !this.closes(']');) {
       const value = this.value(isList ? shape.list : 'any', path, depth + 1)
       if (value === undefined && isList)
-        throw createInvalidResponseError(`its ${quoteJsonKey(path)} contains a null value`)
+        throw createInvalidResponseError(`the field ${quoteJsonKey(path)} contains a null value`)
       values.push(value ?? null)
     }
     return values
@@ -113,7 +113,7 @@ class StrictJsonReader {
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
     // Go replaces a lone surrogate with another character.
     if (!isPlain && /\p{Surrogate}/u.test(value))
-      throw createInvalidResponseError('it contains a lone surrogate')
+      throw createInvalidResponseError('the document contains a lone surrogate')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
       throw createWrongTypeError(path)
     if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw createWrongTypeError(path)
@@ -170,7 +170,7 @@ function quoteJsonKey(key: string): string {
 
 function createWrongTypeError(path: string): RegistryError {
   return createInvalidResponseError(
-    path === '' ? 'its document is not a JSON object' : `its ${quoteJsonKey(path)} has the wrong type`,
+    path === '' ? 'the document is not a JSON object' : `the field ${quoteJsonKey(path)} has the wrong type`,
   )
 }
 

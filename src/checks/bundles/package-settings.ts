@@ -103,16 +103,16 @@ export function parsePackageSettings<T>(
     unknown: [],
     locationOf,
   })
-  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it contains more than one document')
+  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'the file contains more than one document')
   const [error] = document?.errors ?? []
-  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not valid YAML')
+  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'the file is not valid YAML')
   const repeated = document && (findDuplicateYamlKey(document) as { range?: readonly number[] } | undefined)
-  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it contains a duplicate key')
+  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'the file contains a duplicate key')
   let data: unknown
   try {
     data = document?.toJS({ maxAliasCount: 0 }) ?? {}
   } catch {
-    return unreadable(0, 'it uses an alias')
+    return unreadable(0, 'the file uses an alias')
   }
   const unknown: { at: Location; key: string; path: string }[] = []
   const problems: { at: Location; problem: string }[] = []

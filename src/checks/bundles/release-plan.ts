@@ -83,15 +83,13 @@ export function planBundleRelease(
   if (settings?.fbc?.enabled !== true)
     return { ok: 'nothing', why: 'ci.yaml does not set `fbc.enabled: true`' }
   const { value } = parsePackageSettings(config, releaseConfigSchema)
-  if (!value) return createReleaseErrorResult('its release-config.yaml is malformed')
+  if (!value) return createReleaseErrorResult('release-config.yaml is malformed')
   if (value.catalog_templates.length > maxTemplatesPerRelease)
-    return createReleaseErrorResult(
-      `its release-config.yaml lists more than ${maxTemplatesPerRelease} templates`,
-    )
+    return createReleaseErrorResult(`release-config.yaml lists more than ${maxTemplatesPerRelease} templates`)
   const templates: PlannedTemplateUpdate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isSafePathSegment(template) || !/\.(?:ya?ml|json)$/.test(template))
-      return createReleaseErrorResult('its release-config.yaml lists a template with an invalid file name')
+      return createReleaseErrorResult('release-config.yaml lists a template with an invalid file name')
     const mapped = settings.fbc.catalog_mapping.filter(({ template_name: name }) => name === template)
     const [mapping] = mapped
     if (!mapping || mapped.length > 1)
@@ -99,7 +97,7 @@ export function planBundleRelease(
         `ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`,
       )
     if (templates.some((one) => one.template === template))
-      return createReleaseErrorResult(`its release-config.yaml lists the template ${template} twice`)
+      return createReleaseErrorResult(`release-config.yaml lists the template ${template} twice`)
     if (
       !mapping.catalog_names.every(isSafePathSegment) ||
       mapping.catalog_names.length > maxCatalogsPerRelease
@@ -110,11 +108,11 @@ export function planBundleRelease(
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
     if (channels.length > maxChannelsPerRelease || !names.every(isPrintableAsciiName))
       return createReleaseErrorResult(
-        'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
+        'release-config.yaml lists channels or bundles with invalid names, or too many channels',
       )
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
       return createReleaseErrorResult(
-        'its release-config.yaml has a skipRange with invalid characters or an invalid length',
+        'release-config.yaml has a skipRange with invalid characters or an invalid length',
       )
     templates.push({
       template,

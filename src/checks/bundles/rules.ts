@@ -160,7 +160,7 @@ export const releaseConfigMismatchRule = defineBundleDirectoryRule<{ problem: st
   id: 'release-config-mismatch',
   overridable: true,
   severity: 'warning',
-  title: 'The release configuration matches the catalogs of the package',
+  title: "The release configuration matches the package's catalogs",
   format: ({ problem }) => ({
     what: problem,
     why: 'The bundle is not added to the catalogs that this file specifies.',

@@ -17,7 +17,7 @@ export const closesOtherPullRule = defineCommitRule<{
     if (by === 'words')
       return {
         what: `a commit message closes pull request ${pull}, which another author opened`,
-        why: 'As soon as the commit message reaches the default branch, GitHub closes the other pull request without asking the author of that pull request.',
+        why: 'As soon as the commit message reaches the default branch, GitHub closes the other pull request without asking its author.',
         fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
       }
     const how = heldBack === undefined ? 'not all of its changes' : heldBack

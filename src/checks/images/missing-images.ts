@@ -102,5 +102,5 @@ export function detectMovedTag(
   stoodForIt: boolean,
 ): ImageScanResult {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }
-  return { kind: 'tag-moved', reason: `its tag "${tag}" now points to ${answer.digest}` }
+  return { kind: 'tag-moved', reason: `the tag "${tag}" now points to ${answer.digest}` }
 }

@@ -245,7 +245,7 @@ export function unpackBundle(
   const isClose = Math.abs(bytes - maxConfigMapBytes) <= maxConfigMapBytes * gzipSizeMarginRatio
   if (bytes > maxConfigMapBytes && !isClose)
     problems.push(
-      `its compressed size is ${bytes} bytes, which exceeds the ConfigMap limit of ${maxConfigMapBytes}`,
+      `the compressed size is ${bytes} bytes, which exceeds the ConfigMap limit of ${maxConfigMapBytes}`,
     )
   return {
     keys: [...byKey.keys()],
@@ -254,7 +254,7 @@ export function unpackBundle(
     problems,
     open: isClose
       ? [
-          `its compressed size is about ${bytes} bytes, which is so close to the ConfigMap limit of ${maxConfigMapBytes} that it might not fit.`,
+          `the compressed size is about ${bytes} bytes, which is so close to the ConfigMap limit of ${maxConfigMapBytes} that it might not fit.`,
         ]
       : [],
   }

@@ -257,7 +257,7 @@ function findInlineBundleContent(
     return {
       content: {
         kind: 'unknown',
-        reason: 'it has no image, and its manifests were not read from the catalog',
+        reason: 'the bundle has no image, and catalog-bot did not read its manifests from the catalog',
       },
     }
   const files = readInlineBundle(result, blob, served.objects.get(blob.name) ?? [])
@@ -268,7 +268,7 @@ function findInlineBundleContent(
   return {
     content: {
       kind: 'missing',
-      reason: 'it has no image, and the catalog does not contain all of its manifests',
+      reason: 'the bundle has no image, and the catalog does not contain all of its manifests',
     },
   }
 }
@@ -294,9 +294,9 @@ function findBundleImageContent(
   if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
   const question = createBundleInstallLookup(blob, image.digest)
   const answer = question && answers.get(question)
-  if (!answer) return unknown('its image reference is invalid')
+  if (!answer) return unknown('the image reference is invalid')
   if (answer.kind !== 'bundle') return classifyUnavailableBundleContent(answer)
-  if (!answer.install) return unknown('its installation was not simulated')
+  if (!answer.install) return unknown('the installation was not simulated')
   const facts =
     answer.isRestricted === true ? redactBundleInstallAnalysis(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }

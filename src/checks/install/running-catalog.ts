@@ -94,12 +94,13 @@ function* listCatalogServerNotes(
       .map(({ name }) => name)
       .filter((name) => (name === its || !isPart) && !packages.includes(name)),
   )
-  if (missing.size > 0) yield `it does not list ${[...missing].slice(0, 3).map(quoteLikeGo).join(', ')}`
+  if (missing.size > 0)
+    yield `the server does not list ${[...missing].slice(0, 3).map(quoteLikeGo).join(', ')}`
   const wanted = catalog.packages.find(({ name }) => name === its)?.defaultChannel
   if (wanted !== undefined && defaultChannel !== wanted)
     yield `the default channel of ${quoteLikeGo(its)} is ${quoteLikeGo(defaultChannel)}, not ${quoteLikeGo(wanted)}`
   const served = channels.find(({ name }) => name === channel)
-  if (!served) yield `it has no channel ${quoteLikeGo(channel)}`
+  if (!served) yield `the server has no channel ${quoteLikeGo(channel)}`
   else if (head !== undefined && served.head !== head)
     yield `the head of channel ${quoteLikeGo(channel)} is ${quoteLikeGo(served.head)}, not ${quoteLikeGo(head)}`
   const entries = catalog.channels
@@ -109,7 +110,7 @@ function* listCatalogServerNotes(
   const absent = entries.filter((entry) => !given.has(`${entry.channel}\n${entry.name}`))
   const [first] = absent
   if (first)
-    yield `it does not return ${quoteLikeGo(first.name)} in channel ${quoteLikeGo(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
+    yield `the server does not return ${quoteLikeGo(first.name)} in channel ${quoteLikeGo(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */

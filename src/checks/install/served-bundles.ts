@@ -71,7 +71,7 @@ export function simulateCatalogServerResponse(
   const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
   const errors = channels.flatMap(({ name, head }) => {
     const bundle = getBundle(catalog, { package: packageName, channel: name, name: head })
-    return bundle.ok ? [] : [`it returns no bundle for the head of channel ${name}: ${bundle.error}`]
+    return bundle.ok ? [] : [`the server returns no bundle for the head of channel ${name}: ${bundle.error}`]
   })
   return {
     server: simulatedCatalogServerName,

@@ -85,7 +85,7 @@ function addRenderCommand(program: Command): void {
       'render quay.io/example/bundle:v1.2.0 --migrate',
     ],
     `The command recognizes basic, semver, and substitutes templates by their schema, and pulls the bundle images that they reference.
-A composite file is a YAML file with \`references\` that each have a name and an image. The command prints the contents of all these
+A composite file is a YAML file with a list of \`references\`. Each reference has a name and an image. The command prints the contents of all these
 images, which can be bundles or catalogs. As with opm, the output is not validated. To validate the output, run \`validate\`.`,
   )
 }

@@ -25,14 +25,11 @@ function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
     .description('Validate file-based catalogs')
-    .argument(
-      '[dir...]',
-      'directories that each contain one catalog (default: every catalog in the current repository)',
-    )
+    .argument('[dir...]', 'catalog directories (default: every catalog in the current repository)')
     .addOption(
       new Option(
         '--profile <profile>',
-        "opm: only opm's rules, with the same result as opm; full: catalog-bot's rules as well",
+        "opm: apply only opm's rules and return opm's result; full: also apply catalog-bot's rules",
       )
         .choices(['full', 'opm'])
         .default('full'),

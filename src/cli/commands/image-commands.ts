@@ -86,7 +86,7 @@ function addBuildCommand(program: Command): void {
       'build composite.yaml --dry-run',
       'build catalog -t quay.io/org/catalog:v4.20 --push --key cosign.key',
     ],
-    `No container engine is required. The same catalog on the same base image always results in the same digest. If the tags already
+    `No container engine is required. Building a catalog again on the same base image always produces the same digest. If the tags already
 have this content, nothing is pushed unless you use --force. A composite file is a YAML file with name, repo, tag, and references. Each reference has a name and an
 image. For details, see docs/how-to/publish.md.
 
@@ -163,8 +163,8 @@ function addVerifyCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
-    `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, but also requires
-that the signatures are for this repository and that each platform's manifest is signed. Attestations are optional, but if any are signed, at
+    `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts. In addition, the signatures
+must be for this repository, and each platform's manifest must be signed. Attestations are optional, but if any are signed, at
 least one must be signed with the key.
 
 Exit codes:
@@ -213,7 +213,7 @@ function addServeCatalogCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['serve-catalog catalogs/v4.20', 'serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0'],
-    `The gRPC API is the same as that of opm serve. The HTTP API is the same as that of catalogd. Example requests:
+    `The gRPC API matches that of opm serve, and the HTTP API matches that of catalogd. Example requests:
   curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
   grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
 

@@ -92,7 +92,7 @@ Exit codes:
 
 function addCommitRangeOptions(command: Command): Command {
   return command
-    .option('--repo <path>', 'path of the repository', '.')
+    .option('--repo <path>', 'path to the repository', '.')
     .addOption(
       new Option('--base <rev>', 'base branch or commit (default: the default branch of the remote)'),
     )

@@ -27,7 +27,7 @@ export async function readCatalogFiles(
       const { file, error } = await resolveSymlinkedFile(repository, tree, root, path, oid)
       if (file === undefined)
         throw new UnusableCatalogError(
-          `the symbolic link ${path} cannot be followed: ${error ?? 'its target is outside the repository'}`,
+          `the symbolic link ${path} cannot be followed: ${error ?? 'the target is outside the repository'}`,
         )
       wanted.push({ path: below, oid: file })
     }

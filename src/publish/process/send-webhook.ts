@@ -78,7 +78,7 @@ export async function fetchBuildStatus(
     if (build === undefined)
       return {
         kind: 'failed',
-        why: 'the status response is not JSON with a "status" field of queued, running, succeeded, or failed',
+        why: 'the status response must be JSON with a "status" field that is queued, running, succeeded, or failed',
         retryable: true,
       }
     return {

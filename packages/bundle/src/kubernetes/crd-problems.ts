@@ -28,11 +28,11 @@ export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generat
   const spec = getJsonFieldAtPath(crd, 'spec')
   const group = getStringAtPath(spec, 'group')
   yield* findCrdNameProblems(crd, group)
-  if (!isDnsSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is not a domain name`]
-  else if (!group.includes('.')) yield [['spec', 'group'], `its group "${group}" has no dot`]
+  if (!isDnsSubdomain(group)) yield [['spec', 'group'], `the group "${group}" is not a domain name`]
+  else if (!group.includes('.')) yield [['spec', 'group'], `the group "${group}" has no dot`]
   const scope = getStringAtPath(spec, 'scope') || (isOld ? 'Namespaced' : '')
   if (!['Namespaced', 'Cluster'].includes(scope))
-    yield [['spec', 'scope'], 'its scope is neither Namespaced nor Cluster']
+    yield [['spec', 'scope'], 'the scope is neither Namespaced nor Cluster']
   yield* findCrdVersionProblems(spec, isOld)
   yield* findCrdAcceptedNamesProblems(getJsonFieldAtPath(spec, 'names'))
   yield* findPrinterColumnAndScaleProblems(spec, ['spec'], isOld)
@@ -63,7 +63,7 @@ function replaceOpenApiSchemasWithTrue(value: ParsedValue): ParsedValue {
 function* findCrdNameProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   const name = getStringAtPath(crd, 'metadata', 'name')
   const wanted = `${getStringAtPath(crd, 'spec', 'names', 'plural')}.${group}`
-  if (name !== wanted) yield [['metadata', 'name'], `its name is not "${wanted}"`]
+  if (name !== wanted) yield [['metadata', 'name'], `the name is not "${wanted}"`]
 }
 
 function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
@@ -78,19 +78,20 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
     if (versions.length === 0) return
   }
   const stored = versions.filter((version) => getJsonFieldAtPath(version, 'storage') === true).length
-  if (stored !== 1) yield [['spec', 'versions'], `it has ${stored} storage versions instead of one`]
+  if (stored !== 1)
+    yield [['spec', 'versions'], `spec.versions has ${stored} storage versions instead of one`]
   for (const [index, version] of versions.entries()) {
     const name = names[index] ?? ''
     const path = ['spec', 'versions', index]
     if (!isDnsLabel(name)) yield [[...path, 'name'], `"${name}" is not a valid version name`]
-    if (names.indexOf(name) !== index) yield [path, `it lists the version "${name}" twice`]
+    if (names.indexOf(name) !== index) yield [path, `spec.versions lists "${name}" twice`]
     if (!isOld && getJsonFieldAtPath(version, 'schema', 'openAPIV3Schema') !== true)
-      yield [path, `its version "${name}" has no schema`]
+      yield [path, `the version "${name}" has no schema`]
     const warning = getJsonFieldAtPath(version, 'deprecationWarning')
     if (typeof warning === 'string' && getJsonFieldAtPath(version, 'deprecated') !== true)
       yield [
         [...path, 'deprecationWarning'],
-        `its version "${name}" has a deprecationWarning but is not deprecated`,
+        `the version "${name}" has a deprecationWarning but is not deprecated`,
       ]
     else if (
       typeof warning === 'string' &&
@@ -98,7 +99,7 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
     )
       yield [
         [...path, 'deprecationWarning'],
-        `the deprecationWarning of its version "${name}" is empty, too long, or has invalid characters`,
+        `the deprecationWarning of version "${name}" is empty, too long, or has invalid characters`,
       ]
     yield* findPrinterColumnAndScaleProblems(version, path, isOld)
   }
@@ -117,7 +118,7 @@ function* findCrdAcceptedNamesProblems(names: Json | undefined): Generator<CrdVa
     if (!isDnsLabel(isLower ? name : name.toLowerCase()))
       yield [['spec', 'names', field], `"${name}" is not a valid value for ${field}`]
   if (kind !== '' && kind === listKind)
-    yield [['spec', 'names', 'listKind'], 'its kind and its listKind are the same']
+    yield [['spec', 'names', 'listKind'], 'kind and listKind have the same value']
   for (const field of ['shortNames', 'categories'])
     for (const [index, name] of getListAtPath(names, field).entries())
       if (!isDnsLabel(asStringOrEmpty(name)))
@@ -146,26 +147,26 @@ function* findPrinterColumnAndScaleProblems(
   for (const [index, column] of getListAtPath(part, 'additionalPrinterColumns').entries()) {
     const columnPath = [...path, 'additionalPrinterColumns', index]
     const name = getStringAtPath(column, 'name')
-    if (name === '') yield [columnPath, 'one of its printer columns has no name']
+    if (name === '') yield [columnPath, 'a printer column has no name']
     const type = getStringAtPath(column, 'type')
     if (!printerColumnTypes.includes(type))
-      yield [columnPath, `its printer column "${name}" has the unsupported type "${type}"`]
+      yield [columnPath, `the printer column "${name}" has the unsupported type "${type}"`]
     const format = getStringAtPath(column, 'format')
     if (!printerColumnFormats.includes(format))
-      yield [columnPath, `its printer column "${name}" has the unsupported format "${format}"`]
+      yield [columnPath, `the printer column "${name}" has the unsupported format "${format}"`]
     if (!getStringAtPath(column, isOld ? 'JSONPath' : 'jsonPath').startsWith('.'))
-      yield [columnPath, `the JSON path of its printer column "${name}" does not start with a dot`]
+      yield [columnPath, `the JSON path of the printer column "${name}" does not start with a dot`]
   }
   const scale = getJsonFieldAtPath(part, 'subresources', 'scale')
   if (scale === undefined || scale === null) return
   const scalePath = [...path, 'subresources', 'scale']
   if (!getStringAtPath(scale, 'specReplicasPath').startsWith('.spec.'))
-    yield [scalePath, 'its specReplicasPath does not start with .spec.']
+    yield [scalePath, 'specReplicasPath does not start with .spec.']
   if (!getStringAtPath(scale, 'statusReplicasPath').startsWith('.status.'))
-    yield [scalePath, 'its statusReplicasPath does not start with .status.']
+    yield [scalePath, 'statusReplicasPath does not start with .status.']
   const selector = getStringAtPath(scale, 'labelSelectorPath')
   if (selector !== '' && !/^\.(?:spec|status)\./.test(selector))
-    yield [scalePath, 'its labelSelectorPath starts with neither .spec. nor .status.']
+    yield [scalePath, 'labelSelectorPath starts with neither .spec. nor .status.']
 }
 
 function* findConversionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
@@ -178,37 +179,36 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
   const written = getListAtPath(webhook, 'conversionReviewVersions').map(asStringOrEmpty)
   if (strategy !== 'Webhook') {
     if (strategy !== 'None')
-      yield [[...path, 'strategy'], `its conversion strategy "${strategy}" is neither None nor Webhook`]
+      yield [[...path, 'strategy'], `the conversion strategy "${strategy}" is neither None nor Webhook`]
     if (config !== undefined && config !== null)
-      yield [path, "it configures a conversion webhook, but its conversion strategy isn't Webhook"]
+      yield [path, "the CRD configures a conversion webhook, but its conversion strategy isn't Webhook"]
     if (written.length > 0)
-      yield [path, "it lists conversionReviewVersions, but its conversion strategy isn't Webhook"]
+      yield [path, "the CRD lists conversionReviewVersions, but its conversion strategy isn't Webhook"]
     return
   }
   const reviews = isOld && written.length === 0 ? ['v1beta1'] : written
   if (!reviews.some((version) => version === 'v1' || version === 'v1beta1'))
-    yield [path, 'its conversionReviewVersions list contains neither v1 nor v1beta1']
-  if (new Set(reviews).size < reviews.length)
-    yield [path, 'its conversionReviewVersions list contains a duplicate']
+    yield [path, 'conversionReviewVersions contains neither v1 nor v1beta1']
+  if (new Set(reviews).size < reviews.length) yield [path, 'conversionReviewVersions contains a duplicate']
   const [url, service] = [getJsonFieldAtPath(config, 'url'), getJsonFieldAtPath(config, 'service')].map(
     (one) => one ?? undefined,
   )
   if ((url === undefined) === (service === undefined))
-    yield [path, 'its conversion webhook must set either url or service, but not both']
+    yield [path, 'the conversion webhook must set either url or service, but not both']
   else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(asStringOrEmpty(url)))
     yield [
       path,
-      'the URL of its conversion webhook must use https and must not contain a user name, query, or fragment',
+      'the URL of the conversion webhook must use https and must not contain a user name, query, or fragment',
     ]
   else if (service !== undefined) {
     if (getStringAtPath(service, 'name') === '' || getStringAtPath(service, 'namespace') === '')
-      yield [path, 'the service of its conversion webhook must have a name and a namespace']
+      yield [path, 'the service of the conversion webhook must have a name and a namespace']
     const port = getJsonFieldAtPath(service, 'port') ?? 443
     if (typeof port !== 'number' || port < 1 || port > 65535)
-      yield [path, 'the port of its conversion webhook is invalid']
+      yield [path, 'the port of the conversion webhook is invalid']
     const servicePath = getStringAtPath(service, 'path')
     if (servicePath !== '' && !servicePath.startsWith('/'))
-      yield [path, 'the path of its conversion webhook does not start with /']
+      yield [path, 'the path of the conversion webhook does not start with /']
   }
 }
 
@@ -221,19 +221,19 @@ function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValida
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
-    `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be set to the URL of the API approval or start with "unapproved"`,
+    `the group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be set to the URL of the API approval or start with "unapproved"`,
   ]
 }
 
 // `ValidateObjectMeta` of k8s.io/apimachinery for objects without a namespace, as `opm alpha bundle validate` calls it.
 export function* findMetadataProblems(object: Json): Generator<readonly [FieldPath, string]> {
   const metadata = getJsonFieldAtPath(object, 'metadata')
-  if (getStringAtPath(metadata, 'name') === '') yield [['metadata'], 'it has no name']
+  if (getStringAtPath(metadata, 'name') === '') yield [['metadata'], 'the name is missing']
   const namespace = getStringAtPath(metadata, 'namespace')
   if (namespace !== '')
     yield [
       ['metadata', 'namespace'],
-      `it sets the namespace "${namespace}", but a bundle can't choose namespaces`,
+      `the object sets the namespace "${namespace}", but a bundle can't choose namespaces`,
     ]
   for (const [key, value] of Object.entries(getObjectAtPath(metadata, 'labels'))) {
     const path = ['metadata', 'labels', key]
@@ -251,7 +251,7 @@ export function* findMetadataProblems(object: Json): Generator<readonly [FieldPa
   if (size > maxAnnotationBytes)
     yield [
       ['metadata', 'annotations'],
-      `its annotations total ${size} bytes, but the limit is ${maxAnnotationBytes}`,
+      `the annotations total ${size} bytes, but the limit is ${maxAnnotationBytes}`,
     ]
   for (const [index, finalizer] of getListAtPath(metadata, 'finalizers').entries())
     if (!isQualifiedName(asStringOrEmpty(finalizer)))

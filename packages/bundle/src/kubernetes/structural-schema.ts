@@ -11,19 +11,14 @@ import {
 import { toCanonicalJson } from '../upgrade/compare-properties.ts'
 import type { FieldPath } from '../manifest-document.ts'
 
-export interface SchemaProblem {
-  readonly path: FieldPath
-  readonly problem: string
-}
-
 /** A longer list doesn't help a reader. */
 const maxSchemaProblems = 20
 const maxSchemaDepth = 100
 /** Limits work, because alternatives can check the same value repeatedly. */
 const maxSchemaValidationSteps = 100_000
 
-/** Ignores `apiVersion`, `kind` and `metadata`, because every object has them. */
-export function findSchemaProblems(schema: Json | undefined, object: JsonObject): readonly SchemaProblem[] {
+/** Sentences about the fields. Ignores `apiVersion`, `kind` and `metadata`, because every object has them. */
+export function findSchemaProblems(schema: Json | undefined, object: JsonObject): readonly string[] {
   const validator = new SchemaValidator()
   validator.visit(asObjectOrEmpty(schema), object, [], true)
   return validator.problems.slice(0, maxSchemaProblems)
@@ -32,7 +27,7 @@ export function findSchemaProblems(schema: Json | undefined, object: JsonObject)
 const commonKubernetesObjectFields = new Set(['apiVersion', 'kind', 'metadata'])
 
 class SchemaValidator {
-  problems: SchemaProblem[] = []
+  problems: string[] = []
   private steps = 0
 
   visit(schema: JsonObject, value: Json, path: FieldPath, isObject = false): void {
@@ -44,7 +39,7 @@ class SchemaValidator {
       return
     if (value === null) {
       if (schema['nullable'] !== true && schema['type'] !== undefined)
-        this.report(path, 'is null, but the schema does not allow null')
+        this.report(path, (field) => `${field} is null, but the schema does not allow null`)
       return
     }
     if (!this.hasType(schema, value, path)) return
@@ -62,13 +57,14 @@ class SchemaValidator {
       if (typeof value === 'string' || Number.isInteger(value)) return true
       this.report(
         path,
-        `is of type ${getJsonSchemaType(value)}, but the schema expects an integer or a string`,
+        (field) =>
+          `${field} is of type ${getJsonSchemaType(value)}, but the schema expects an integer or a string`,
       )
       return false
     }
     const kind = getJsonSchemaType(value)
     if (wanted === '' || kind === wanted || (wanted === 'number' && kind === 'integer')) return true
-    this.report(path, `is of type ${kind}, but the schema expects ${wanted}`)
+    this.report(path, (field) => `${field} is of type ${kind}, but the schema expects ${wanted}`)
     return false
   }
 
@@ -79,7 +75,8 @@ class SchemaValidator {
     if (!allowed.some((one) => toCanonicalJson(one) === text))
       this.report(
         path,
-        `is ${formatTruncatedJson(value)}, which is not one of ${allowed.map(formatTruncatedJson).join(', ')}`,
+        (field) =>
+          `${field} is ${formatTruncatedJson(value)}, which is not one of ${allowed.map(formatTruncatedJson).join(', ')}`,
       )
   }
 
@@ -90,21 +87,22 @@ class SchemaValidator {
       typeof minimum === 'number' &&
       (value < minimum || (value === minimum && isExclusive('exclusiveMinimum')))
     )
-      this.report(path, `is ${value}, which is too small (schema limit: ${minimum})`)
+      this.report(path, (field) => `${field} is ${value}, which is too small (schema limit: ${minimum})`)
     if (
       typeof maximum === 'number' &&
       (value > maximum || (value === maximum && isExclusive('exclusiveMaximum')))
     )
-      this.report(path, `is ${value}, which is too large (schema limit: ${maximum})`)
+      this.report(path, (field) => `${field} is ${value}, which is too large (schema limit: ${maximum})`)
     if (typeof multipleOf === 'number' && multipleOf > 0 && !Number.isInteger(value / multipleOf))
-      this.report(path, `is ${value}, which is not a multiple of ${multipleOf}`)
+      this.report(path, (field) => `${field} is ${value}, which is not a multiple of ${multipleOf}`)
   }
 
   private checkText(schema: JsonObject, value: string, path: FieldPath): void {
     this.checkSize(schema, 'Length', 'characters', [...value].length, path)
     const pattern = asStringOrEmpty(schema['pattern'])
     const expression = pattern === '' ? undefined : compileSafePattern(pattern, value)
-    if (expression && !expression.test(value)) this.report(path, `does not match the pattern ${pattern}`)
+    if (expression && !expression.test(value))
+      this.report(path, (field) => `${field} does not match the pattern ${pattern}`)
   }
 
   private checkList(schema: JsonObject, value: readonly Json[], path: FieldPath): void {
@@ -130,7 +128,7 @@ class SchemaValidator {
       if (seen.has(key))
         this.report(
           [...path, index],
-          `is listed twice, but a list of type ${type} must not contain duplicates`,
+          (field) => `${field} is listed twice, but a list of type ${type} must not contain duplicates`,
         )
       seen.add(key)
     }
@@ -144,7 +142,7 @@ class SchemaValidator {
     const isEmbedded = isObject || schema['x-kubernetes-embedded-resource'] === true
     for (const name of asListOrEmpty(schema['required']).map(asStringOrEmpty))
       if (!Object.hasOwn(value, name) && getJsonFieldAtPath(properties, name, 'default') === undefined)
-        this.report(path, `does not set "${name}", which the schema requires`)
+        this.report(path, (field) => `${field} does not set "${name}", which the schema requires`)
     for (const [name, inner] of Object.entries(value)) {
       const at = [...path, name]
       if (isEmbedded && commonKubernetesObjectFields.has(name)) continue
@@ -152,16 +150,16 @@ class SchemaValidator {
       else if (typeof additional === 'object' && additional !== null)
         this.visit(asObjectOrEmpty(additional), inner, at)
       else if (additional !== true && !keepsUnknown && asStringOrEmpty(schema['type']) === 'object')
-        this.report(at, 'is not defined in the schema')
+        this.report(at, (field) => `${field} is not defined in the schema`)
     }
   }
 
   private checkSize(schema: JsonObject, keywordSuffix: string, unit: string, size: number, path: FieldPath) {
     const [min, max] = [schema[`min${keywordSuffix}`], schema[`max${keywordSuffix}`]]
     if (typeof min === 'number' && size < min)
-      this.report(path, `has ${size} ${unit}, but the schema requires at least ${min}`)
+      this.report(path, (field) => `${field} has ${size} ${unit}, but the schema requires at least ${min}`)
     if (typeof max === 'number' && size > max)
-      this.report(path, `has ${size} ${unit}, but the schema allows at most ${max}`)
+      this.report(path, (field) => `${field} has ${size} ${unit}, but the schema allows at most ${max}`)
   }
 
   private checkAlternatives(schema: JsonObject, value: Json, path: FieldPath): void {
@@ -169,13 +167,17 @@ class SchemaValidator {
     const fits = (one: Json) => this.fits(asObjectOrEmpty(one), value, path)
     const any = asListOrEmpty(schema['anyOf'])
     if (any.length > 0 && !any.some(fits))
-      this.report(path, 'does not match any of the schema alternatives (anyOf)')
+      this.report(path, (field) => `${field} does not match any of the schema alternatives (anyOf)`)
     const only = asListOrEmpty(schema['oneOf'])
     const fitting = only.length > 0 ? only.filter(fits).length : 1
     if (fitting !== 1)
-      this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
+      this.report(
+        path,
+        (field) => `${field} matches ${fitting} schema alternatives instead of exactly one (oneOf)`,
+      )
     const not = schema['not']
-    if (not !== undefined && fits(not)) this.report(path, 'matches a schema that it must not match (not)')
+    if (not !== undefined && fits(not))
+      this.report(path, (field) => `${field} matches a schema that it must not match (not)`)
   }
 
   private fits(schema: JsonObject, value: Json, path: FieldPath): boolean {
@@ -187,8 +189,8 @@ class SchemaValidator {
     return fitted
   }
 
-  private report(path: FieldPath, problem: string): void {
-    this.problems.push({ path, problem })
+  private report(path: FieldPath, describe: (field: string) => string): void {
+    this.problems.push(describe(formatFieldPath(path) || 'the object'))
   }
 }
 
@@ -234,4 +236,12 @@ function hasNestedQuantifiers(bare: string): boolean {
       text = `${text.slice(0, group.index)}${simplified}${after.slice(1)}`
     else text = `${text.slice(0, group.index)}${simplified}${after}`
   }
+}
+
+/** For example `spec.versions[0].name`. */
+export function formatFieldPath(path: FieldPath): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '')
 }

@@ -107,14 +107,14 @@ function* expandKubernetesList(
   { value, start, end }: ManifestDocumentWithOffsets,
 ): Generator<ParsedManifestObject> {
   if (value.kind === 'null') return
-  if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is not an object')
+  if (value.kind !== 'map') throw new UnreadableManifestError('a document is not an object')
   const whole = parseManifestObjectIdentity(value)
   if (whole.kind === '') throw new UnreadableManifestError("Object 'Kind' is missing")
   const items = getMapValue(value, 'items')
   if (items === undefined) yield { file, ...whole, document: { start, end }, path: [] }
   else if (items.kind === 'list')
     for (const [index, item] of items.items.entries()) {
-      if (item.kind !== 'map') throw new UnreadableManifestError('one of its items is not an object')
+      if (item.kind !== 'map') throw new UnreadableManifestError('an item of the list is not an object')
       const own = parseManifestObjectIdentity(item)
       const inherited = own.kind === '' || own.apiVersion === ''
       const ofList = { apiVersion: whole.apiVersion, kind: whole.kind.replace(/List$/, '') }
@@ -124,7 +124,7 @@ function* expandKubernetesList(
         ...{ document: { start, end }, path: ['items', index] },
       }
     }
-  else if (items.kind !== 'null') throw new UnreadableManifestError('its items field is not a list')
+  else if (items.kind !== 'null') throw new UnreadableManifestError('the items field is not a list')
 }
 
 function parseManifestObjectIdentity(tree: MapValue) {

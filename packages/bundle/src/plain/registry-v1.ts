@@ -73,7 +73,7 @@ export const parseRegistryV1Bundle = memoizePerObject((files: BundleFiles): Regi
 
 /** Whether `validateBundle` reports this as `undecodable-manifest`. Like opm, it reads only first documents. */
 function isReportedAsUndecodableManifest(reason: string): boolean {
-  return !reason.startsWith('its items') && !reason.startsWith('invalid Yaml document separator')
+  return !reason.startsWith('the items') && !reason.startsWith('invalid Yaml document separator')
 }
 
 function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): string {

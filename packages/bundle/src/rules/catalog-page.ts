@@ -95,7 +95,7 @@ export const incompleteMaintainerRule = defineBundleRule<
   id: 'incomplete-maintainer',
   severity: 'error',
   suite: 'operatorhub',
-  title: 'Maintainers have a name and an email address',
+  title: 'Every maintainer has a name and an email address',
   format: ({ name, email }) => ({
     what: `the maintainer "${name}" <${email}> needs a name and a valid email address`,
     why: "OperatorHub.io rejects the bundle, and users don't know whom to contact.",
@@ -114,7 +114,7 @@ export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }
   id: 'incomplete-link',
   severity: 'error',
   suite: 'operatorhub',
-  title: 'Links have a name and a URL',
+  title: 'Every link has a name and a URL',
   format: ({ name, url }) => ({
     what: `the link "${name}" to "${url}" needs a name and an absolute URL`,
     why: 'OperatorHub.io rejects the bundle.',

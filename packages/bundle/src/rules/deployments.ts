@@ -32,15 +32,12 @@ export const duplicateWebhookRule = defineBundleRule<{ webhook: string }, Bundle
   },
 })
 
-export const brokenWebhookRule = defineBundleRule<
-  { webhook: string; problem: string },
-  BundleRuleInputAndHit
->({
+export const brokenWebhookRule = defineBundleRule<{ problem: string }, BundleRuleInputAndHit>({
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',
-  format: ({ webhook, problem }) => ({
-    what: `the webhook "${webhook}" ${problem}`,
+  format: ({ problem }) => ({
+    what: problem,
     why: "OLM doesn't install the webhook, and the ClusterServiceVersion fails.",
     fix: 'Set deploymentName to a deployment in the install strategy, and list only owned CRDs in conversionCRDs.',
   }),
@@ -51,22 +48,21 @@ export const brokenWebhookRule = defineBundleRule<
     )
     const owned = spec('customresourcedefinitions', 'owned').map((entry) => getJsonFieldAtPath(entry, 'name'))
     for (const [index, entry] of spec('webhookdefinitions').entries()) {
-      const webhook = getStringAtPath(entry, 'generateName')
+      const webhook = `the webhook "${getStringAtPath(entry, 'generateName')}"`
       const deployment = getStringAtPath(entry, 'deploymentName')
       const path = ['spec', 'webhookdefinitions', index]
       if (!deployments.includes(deployment))
         yield {
           path,
           data: {
-            webhook,
-            problem: `references the deployment "${deployment}", which is not in the install strategy`,
+            problem: `${webhook} references the deployment "${deployment}", which is not in the install strategy`,
           },
         }
       for (const crd of getListAtPath(entry, 'conversionCRDs'))
         if (!owned.includes(crd))
           yield {
             path,
-            data: { webhook, problem: `converts ${asStringOrEmpty(crd)}, which the bundle does not own` },
+            data: { problem: `${webhook} converts ${asStringOrEmpty(crd)}, which the bundle does not own` },
           }
     }
   },
@@ -118,7 +114,7 @@ export const unparsableRelatedImageRule = defineBundleRule<
   }),
   *find({ relatedImages }) {
     for (const [index, { image }] of relatedImages.entries()) {
-      const { reason } = image === '' ? { reason: 'it is empty' } : parseImageReference(image)
+      const { reason } = image === '' ? { reason: 'the reference is empty' } : parseImageReference(image)
       if (reason !== undefined)
         yield { path: ['spec', 'relatedImages', index, 'image'], data: { image, reason } }
     }
@@ -169,7 +165,7 @@ export const unknownServiceAccountRule = defineBundleRule<
 >({
   id: 'unknown-service-account',
   severity: 'warning',
-  title: 'Deployments use service accounts that exist',
+  title: 'Every deployment uses an existing service account',
   format: ({ deployment, account }) => ({
     what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
     why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
@@ -240,15 +236,12 @@ export const noDeploymentRule = defineBundleRule<Record<never, never>, BundleRul
   },
 })
 
-export const brokenDeploymentRule = defineBundleRule<
-  { deployment: string; problem: string },
-  BundleRuleInputAndHit
->({
+export const brokenDeploymentRule = defineBundleRule<{ problem: string }, BundleRuleInputAndHit>({
   id: 'broken-deployment',
   severity: 'error',
   title: 'Deployments have valid, unique names',
-  format: ({ deployment, problem }) => ({
-    what: `the deployment "${deployment}" ${problem}`,
+  format: ({ problem }) => ({
+    what: problem,
     why: "OLM can't run the install strategy.",
     fix: 'Give each deployment a unique name that is a valid DNS name.',
   }),
@@ -259,9 +252,9 @@ export const brokenDeploymentRule = defineBundleRule<
     for (const [index, deployment] of names.entries()) {
       const path = ['spec', 'install', 'spec', 'deployments', index, 'name']
       if (!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(deployment))
-        yield { path, data: { deployment, problem: 'does not have a valid DNS name' } }
+        yield { path, data: { problem: `the deployment "${deployment}" does not have a valid DNS name` } }
       else if (names.indexOf(deployment) !== index)
-        yield { path, data: { deployment, problem: 'is listed twice' } }
+        yield { path, data: { problem: `the deployment "${deployment}" is listed twice` } }
     }
   },
 })

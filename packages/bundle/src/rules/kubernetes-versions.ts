@@ -16,7 +16,7 @@ export const apiNeverThereRule = defineBundleRule<
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
     why: 'Every cluster that the bundle supports rejects objects of this API.',
-    fix: 'Migrate to the replacement, which the Kubernetes deprecation guide names.',
+    fix: 'Migrate to the replacement that the Kubernetes deprecation guide recommends.',
   }),
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (isCertain) yield use
@@ -34,7 +34,7 @@ export const removedApiRule = defineBundleRule<
   format: ({ api, name, release }) => ({
     what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
     why: 'Clusters that run a Kubernetes version without this API reject its objects.',
-    fix: 'Migrate to the replacement, which the Kubernetes deprecation guide names.',
+    fix: 'Migrate to the replacement that the Kubernetes deprecation guide recommends.',
   }),
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (!isCertain) yield use

@@ -79,7 +79,7 @@ export const invalidExampleRule = defineBundleRule<{ example: string; problem: s
   id: 'invalid-example',
   check: 'install',
   severity: 'warning',
-  title: 'Examples match the schema of their CRD',
+  title: 'Every example matches the schema of its CRD',
   format: ({ example, problem }) => ({
     what: `the example ${example} does not match the schema of its CRD: ${problem}`,
     why: 'Users who start from the example in a console get an error.',
@@ -127,7 +127,7 @@ export const largeBundleContentRule = defineBundleRule<{
 export const malformedDependencyRule = defineBundleRule<{ type: string; problem: string }>({
   id: 'malformed-dependency',
   severity: 'error',
-  title: 'Dependencies are complete and have a known type',
+  title: 'Every dependency is complete and has a known type',
   format: ({ type, problem }) => ({
     what: `a dependency of type "${type}" is invalid: ${problem}`,
     why: "OLM can't resolve the dependency, or resolves it incorrectly.",
@@ -161,7 +161,7 @@ export const missingManifestFieldRule = defineBundleRule<{ object: string; field
   id: 'missing-manifest-field',
   check: 'install',
   severity: 'warning',
-  title: 'Manifests have all fields that Kubernetes requires',
+  title: 'Every manifest has all fields that Kubernetes requires',
   format: ({ object, field }) => ({
     what: `${object} does not set ${field}, which Kubernetes requires`,
     why: 'The API server rejects objects without required fields, so the installation fails.',
@@ -178,7 +178,7 @@ export const mistypedManifestFieldRule = defineBundleRule<{
   id: 'mistyped-manifest-field',
   check: 'install',
   severity: 'error',
-  title: 'Manifest fields have the type that Kubernetes expects',
+  title: 'Every manifest field has the type that Kubernetes expects',
   format: ({ object, field, wanted, found }) => ({
     what: `${object}: ${field} is ${found}, but Kubernetes expects ${wanted}`,
     why: 'The API server rejects the object, so the installation fails.',

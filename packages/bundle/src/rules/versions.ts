@@ -55,7 +55,7 @@ export const unparsableCsvVersionRule = defineBundleRule<
   format: ({ field, text }) => ({
     what: `spec.${field} is "${text}", which is not a valid ${field}`,
     why: "OLM can't read the ClusterServiceVersion, so it doesn't install the bundle.",
-    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. `release` follows the same rules as a pre-release (the part of a version after the hyphen).',
+    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. Write `release` like a pre-release, which is the part of a version after the hyphen.',
   }),
   *find({ csv }) {
     const version = getJsonFieldAtPath(csv.data, 'spec', 'version')

@@ -117,7 +117,7 @@ function* findVersionsNoLongerServed(
   const [stored] = getStorageVersions(before)
   for (const name of getServedVersions(before))
     if (!now.includes(name) && name !== stored)
-      yield { problem: `its version ${name} is no longer served`, path: ['spec', 'versions'], isSilent: true }
+      yield { problem: `version ${name} is no longer served`, path: ['spec', 'versions'], isSilent: true }
 }
 
 /** Why OLM v1 rejects the upgrade. `stored` lists the versions in which objects are stored. */

@@ -1,4 +1,4 @@
-// `packages.json` in opm's cache: each channel's head and the edges of each entry. Expects a catalog that opm accepts.
+// Builds `packages.json` of opm's cache, with the entries of each channel. Expects a catalog that opm accepts.
 import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import type { ApiDeprecation } from './api-types.ts'

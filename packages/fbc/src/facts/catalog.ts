@@ -1,6 +1,5 @@
-// The catalog as facts: the data that rules, checks, and drawings need, with locations. Plain data, so that the facts
-// of a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assembleCatalog (all
-// files).
+// Catalog data, with locations, for rules, checks, and drawings. Plain data, so that the facts of a file can be cached
+// as JSON by blob id. Created by parse-catalog-file.ts (one file) and assembleCatalog (all files).
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { Json } from '../go/json/json.ts'
 import type { TextPosition } from '../go/position-lookup.ts'

@@ -1,5 +1,4 @@
-// The channels of a package without a catalog, derived from its bundles according to `updateGraph`, as
-// `opm index add --mode` does.
+// Derives the channels of a package from its bundles, according to `updateGraph`, as `opm index add --mode` does.
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableChannelEntry } from '../write/writable-catalog.ts'
 

@@ -1,5 +1,5 @@
-// A drawing as Mermaid text for a GitHub comment, with names escaped, or as opm prints it. GitHub rejects more than
-// 50,000 characters or 500 edges. Channels that are too large to read are omitted well below that limit.
+// Formats a drawing as Mermaid text, either as opm prints it or with escaped names for a GitHub comment. GitHub rejects
+// more than 50,000 characters or 500 edges. Channels that are too large to read are omitted well below that limit.
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import type { DrawnChannel, DrawnChannelRow, PackageDrawing } from './drawing.ts'
 import { compareBytes, quoteLikeGo, sortByBytes } from '../go/text.ts'

@@ -1,6 +1,6 @@
-// A drawing as SVG: one card per channel, with the newest version on top and upgrades as rails on the left. The SVG has
-// no scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be
-// compared.
+// Formats a drawing as SVG, with one card per channel, the newest version on top, and upgrades as rails on the left.
+// The SVG has no scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings
+// can be compared.
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import type {
   DrawingBadge,

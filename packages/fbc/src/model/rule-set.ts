@@ -1,4 +1,4 @@
-// The rules differ between opm releases, and OpenShift ships older releases. Loading always follows the newest opm.
+// Selects the rules of an opm release, because OpenShift ships older releases. Loading always follows the newest opm.
 import compare from 'semver/functions/compare.js'
 import valid from 'semver/functions/valid.js'
 

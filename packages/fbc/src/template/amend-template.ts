@@ -32,14 +32,14 @@ export function addBundleToTemplate(
   const value = parseTemplateFields(bytes)
   if (!value.ok) return value
   const { schema, fields } = value.value
-  if (schema !== type) return { ok: false, error: `its template type is ${schema}, not ${type}` }
+  if (schema !== type) return { ok: false, error: `the template type is ${schema}, not ${type}` }
   const wanted =
     type === 'olm.semver'
       ? addBundleToSemverTemplate(fields, release)
       : addBundleToBasicTemplate(fields, release)
   if (areJsonValuesEqual(fields, wanted)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
-  if (text === undefined) return { ok: false, error: 'it is not valid UTF-8' }
+  if (text === undefined) return { ok: false, error: 'the template is not valid UTF-8' }
   const extended = insertYamlAdditions(text, fields, wanted)
   return extended.ok ? verifyTemplateText(extended.value, wanted) : extended
 }
@@ -52,7 +52,7 @@ function parseTemplateFields(
   const read = parseTemplateDocument(bytes)
   if (!read.ok) return read
   const fields = toPlainJson(read.value.value)
-  if (!isJsonObject(fields)) return { ok: false, error: 'it is not an object' }
+  if (!isJsonObject(fields)) return { ok: false, error: 'the template is not an object' }
   return { ok: true, value: { schema: read.value.schema, fields } }
 }
 

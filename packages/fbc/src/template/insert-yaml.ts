@@ -31,12 +31,12 @@ export function insertYamlAdditions(text: string, before: Json, after: Json): Ca
   const edits: TextEdit[] = []
   try {
     const contents = parseYamlRootNode(text)
-    if (contents === undefined) return { ok: false, error: 'it does not contain a document' }
+    if (contents === undefined) return { ok: false, error: 'the template does not contain a document' }
     new YamlTextInserter(text, edits, detectYamlListIndent(text, contents)).node(contents, before, after)
   } catch (error) {
     if (error instanceof YamlInsertionError) return { ok: false, error: error.message }
     // The YAML library recurses per bracket and can exhaust the stack.
-    if (error instanceof RangeError) return { ok: false, error: 'it is nested too deeply' }
+    if (error instanceof RangeError) return { ok: false, error: 'the template is nested too deeply' }
     throw error
   }
   // Applies edits from the end, so that earlier offsets remain valid. At the same offset, the inner edit is applied
@@ -114,8 +114,7 @@ class YamlTextInserter {
   private items(list: YAMLSeq, added: readonly Json[]): void {
     const last = list.items.at(-1)
     const token = list.srcToken
-    if (!isNode(last) || !token)
-      throw createYamlInsertionError('the position of the end of a list is unknown')
+    if (!isNode(last) || !token) throw createYamlInsertionError('the end of a list cannot be located')
     if (token.type === 'flow-collection') {
       const end = findYamlNodeEnd(last)
       const start = last.range?.[0] ?? 0
@@ -152,14 +151,14 @@ class YamlTextInserter {
   /** Handles a list that is empty or absent. */
   private first(pair: Pair, added: readonly Json[]): void {
     const { key, value } = pair
-    if (!isNode(key)) throw createYamlInsertionError('the position of a key is unknown')
+    if (!isNode(key)) throw createYamlInsertionError('a key cannot be located')
     const keyStart = key.range?.[0] ?? 0
     const column = this.columnOf(keyStart)
     const isFlow = isNode(value) && value.srcToken?.type === 'flow-collection'
     const inBlock = this.isBlank(keyStart - column, keyStart) || /^ *- +$/.test(this.lineBefore(keyStart))
     if (isFlow && !inBlock) {
       const range = value.range
-      if (!range) throw createYamlInsertionError('the position of a list in the template is unknown')
+      if (!range) throw createYamlInsertionError('a list in the template cannot be located')
       const items = added.map((item) => templateTextFormatters.flow(item)).join(', ')
       this.edits.push({ from: range[0], to: range[1], text: `[${items}]` })
       return

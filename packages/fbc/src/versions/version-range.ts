@@ -1,5 +1,5 @@
-// Version ranges as opm and OLM parse them with ParseRange of blang/semver v4, including its pitfalls, because blang
-// determines the meaning of a `skipRange`. Other rules check what the author probably intended.
+// Parses version ranges as blang/semver v4 does, including its pitfalls, because opm and OLM use its ParseRange. Other
+// rules check what the author probably intended.
 import { quoteLikeGo } from '../go/text.ts'
 import { compareVersions, parseVersion, type VersionParseResult, type Version } from './version.ts'
 

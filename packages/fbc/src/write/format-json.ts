@@ -1,4 +1,4 @@
-// Formats blobs as JSON, byte for byte as opm writes them: consecutive objects with an indentation of four spaces.
+// Formats blobs as JSON exactly as opm writes them, as consecutive objects indented by four spaces.
 import type { Json } from '../go/json/json.ts'
 import { formatJsonNumber } from '../go/number.ts'
 import { compareBytes } from '../go/text.ts'

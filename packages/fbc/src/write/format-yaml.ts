@@ -1,5 +1,5 @@
-// Formats blobs as YAML, byte for byte as opm writes them: sorted keys, lists at the indentation of their parent, and
-// long strings folded at spaces beyond column 80. The style of a string depends on how go-yaml v2 would parse it.
+// Formats blobs as YAML exactly as opm writes them, with sorted keys, lists at the indentation of their parent, and
+// long strings folded beyond column 80. The style of a string depends on how go-yaml v2 would parse it.
 import type { Json } from '../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../go/number.ts'
 import { resolvePlainScalar, isTimestamp } from '../go/yaml/resolve-scalar.ts'

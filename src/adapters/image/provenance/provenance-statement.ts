@@ -108,14 +108,16 @@ export function parseProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: ImageProvenance } | { readonly problem: string } {
-  const read = parseProvenanceJson<InTotoStatement>(bytes, inTotoStatementJsonShape, 'its statement')
+  const read = parseProvenanceJson<InTotoStatement>(bytes, inTotoStatementJsonShape, 'the statement')
   if ('problem' in read) return read
   const { claim: statement } = read
-  if (!acceptedInTotoStatementTypes.has(statement._type)) return { problem: 'it is not an in-toto statement' }
-  if (statement.predicateType !== slsaProvenanceType) return { problem: 'it is not SLSA provenance v1' }
+  if (!acceptedInTotoStatementTypes.has(statement._type))
+    return { problem: 'the payload is not an in-toto statement' }
+  if (statement.predicateType !== slsaProvenanceType)
+    return { problem: 'the statement is not SLSA provenance v1' }
   const { sha256 } = toDigestSet(image.digest)
   const isAbout = (statement.subject ?? []).some(({ digest }) => digest?.['sha256'] === sha256)
-  if (sha256 === undefined || !isAbout) return { problem: 'it describes another image' }
+  if (sha256 === undefined || !isAbout) return { problem: 'the statement describes another image' }
   return { provenance: parseSlsaPredicate(statement.predicate) }
 }
 

@@ -75,19 +75,19 @@ export function verifyEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
 ): { readonly statement: Uint8Array } | { readonly problem: string } {
-  const read = parseProvenanceJson<DsseEnvelope>(bytes, dsseEnvelopeJsonShape, 'its envelope')
+  const read = parseProvenanceJson<DsseEnvelope>(bytes, dsseEnvelopeJsonShape, 'the envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
   if (envelope.payloadType !== inTotoMediaType)
-    return { problem: 'its envelope does not contain an in-toto statement' }
+    return { problem: 'the envelope does not contain an in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
-  if (typeof statement === 'number') return { problem: 'its envelope is not valid base64' }
+  if (typeof statement === 'number') return { problem: 'the envelope is not valid base64' }
   const signed = encodeDssePreAuthentication(inTotoMediaType, statement)
   for (const { sig } of envelope.signatures ?? []) {
     const signature = decodeBase64(sig ?? '')
     if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
   }
-  return { problem: 'its envelope was not signed with this key' }
+  return { problem: 'the envelope was not signed with this key' }
 }
 
 /** DSSE's "pre-authentication encoding": the signature covers the type too. */
@@ -118,15 +118,15 @@ export function createSigningPayload({ repository, digest }: SignedImage): Uint8
  * name. A signature for one repository must not count for another with the same bytes.
  */
 export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
-  const read = parseProvenanceJson<SimpleSigningPayload>(payload, signingPayloadJsonShape, 'its payload')
+  const read = parseProvenanceJson<SimpleSigningPayload>(payload, signingPayloadJsonShape, 'the payload')
   if ('problem' in read) return read.problem
   const { type, image: signed, identity } = read.claim.critical ?? {}
-  if (type !== cosignSignatureType) return 'its payload is not an image signature'
+  if (type !== cosignSignatureType) return 'the payload is not an image signature'
   const digest = signed?.['docker-manifest-digest']
-  if (digest !== image.digest) return `its payload specifies the digest ${digest ?? '(none)'}`
+  if (digest !== image.digest) return `the payload specifies the digest ${digest ?? '(none)'}`
   const name = identity?.['docker-reference'] ?? ''
   if (parseImageRepositoryName(name) !== parseImageRepositoryName(image.repository))
-    return `its payload specifies the image ${name === '' ? '(none)' : name}`
+    return `the payload specifies the image ${name === '' ? '(none)' : name}`
   return undefined
 }
 

@@ -134,10 +134,10 @@ function findCosignLayerProblem(
   mediaType: string,
   maxBytes: number,
 ): string | undefined {
-  if (layer.mediaType !== mediaType) return `its media type ${layer.mediaType} is unexpected`
-  if (layer.size > maxBytes) return `it is larger than ${maxBytes} bytes`
+  if (layer.mediaType !== mediaType) return `the media type ${layer.mediaType} is unexpected`
+  if (layer.size > maxBytes) return `the payload is larger than ${maxBytes} bytes`
   if (cosignCertificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
-    return 'it contains a certificate, which catalog-bot does not accept'
+    return 'catalog-bot does not accept signatures with certificates'
   return undefined
 }
 
@@ -151,10 +151,10 @@ async function findSignatureProblem(
   const problem = findCosignLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
   if (problem !== undefined) return problem
   const signature = decodeBase64(layer.annotations?.[cosignSignatureAnnotation] ?? '')
-  if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
+  if (typeof signature === 'number' || signature.length === 0) return 'the signature is missing'
   const payload = await fetchCosignLayerPayload(registry, at, layer)
   if ('problem' in payload) return payload.problem
-  if (!key.verifies(payload, signature)) return 'it cannot be verified with this key'
+  if (!key.verifies(payload, signature)) return 'the signature cannot be verified with this key'
   return findSigningPayloadProblem(payload, image)
 }
 
@@ -218,6 +218,6 @@ async function fetchCosignLayerPayload(
     return await registry.fetchBlob(at, layer)
   } catch (error) {
     if (!(error instanceof RegistryError) || !cosignLayerErrorCodes.has(error.code)) throw error
-    return { problem: `its payload is unavailable: ${error.message}` }
+    return { problem: `the payload is unavailable: ${error.message}` }
   }
 }

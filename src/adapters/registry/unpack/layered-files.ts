@@ -1,6 +1,6 @@
 // An in-memory tree of an image's files. Applies layers and whiteouts, and follows links only inside the image. Rejects
 // anything that opm, which unpacks to disk, would read differently.
-import { createRejectedArchiveError } from './tar-header.ts'
+import { createRejectedImageError } from './tar-header.ts'
 import type { TarEntry } from './tar-reader.ts'
 
 type LayerLeafNode =
@@ -45,7 +45,7 @@ export class LayeredFileSystem {
     if (entry.kind === 'global') {
       // opm removes entries with the name of such a header.
       if (path === '' || name.startsWith(whiteoutFilePrefix) || this.#ensureParent(path).children.has(name))
-        throw createRejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
+        throw createRejectedImageError(`a global header has the invalid name ${JSON.stringify(path)}`)
       this.#entered.add(path)
     } else if (name === opaqueWhiteoutFileName) this.#applyOpaqueWhiteout(path)
     else if (name.startsWith(whiteoutFilePrefix)) this.#applyWhiteout(path, name)
@@ -67,7 +67,7 @@ export class LayeredFileSystem {
       if (!start) {
         // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
         if (!isMissingPathWithoutSymlink(this.#root, directory))
-          throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
+          throw createRejectedImageError(`${JSON.stringify(directory)} is a dangling link`)
         continue
       }
       if (start.node.kind !== 'directory') continue
@@ -88,14 +88,14 @@ export class LayeredFileSystem {
     for (const [index, part] of parts.slice(0, -1).entries()) {
       const quotedPath = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
       if (part.startsWith(whiteoutFilePrefix))
-        throw createRejectedArchiveError(`${quotedPath()} has the name of a whiteout but has content`)
+        throw createRejectedImageError(`${quotedPath()} has the name of a whiteout but has content`)
       let child = directory.children.get(part)
       if (!child)
         directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer: this.#layer }))
       if (child.kind === 'symlink')
-        throw createRejectedArchiveError(`an entry would be written through the link ${quotedPath()}`)
+        throw createRejectedImageError(`an entry would be written through the link ${quotedPath()}`)
       if (child.kind !== 'directory')
-        throw createRejectedArchiveError(`an entry is below ${quotedPath()}, which is not a directory`)
+        throw createRejectedImageError(`an entry is below ${quotedPath()}, which is not a directory`)
       child.layer = this.#layer
       directory = child
     }
@@ -121,9 +121,9 @@ export class LayeredFileSystem {
       source = source?.kind === 'directory' ? source.children.get(part) : undefined
     }
     if (source?.kind === 'symlink')
-      throw createRejectedArchiveError(`the hard link ${JSON.stringify(path)} points to another link`)
+      throw createRejectedImageError(`the hard link ${JSON.stringify(path)} points to another link`)
     if (source === undefined || source.kind === 'directory')
-      throw createRejectedArchiveError(`the target of the hard link ${JSON.stringify(path)} does not exist`)
+      throw createRejectedImageError(`the target of the hard link ${JSON.stringify(path)} does not exist`)
     this.#put(path, source)
   }
 
@@ -131,19 +131,17 @@ export class LayeredFileSystem {
   #applyWhiteout(path: string, name: string): void {
     const hidden = name.slice(whiteoutFilePrefix.length)
     if (hidden === '' || hidden === '.' || hidden === '..')
-      throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
+      throw createRejectedImageError(`the whiteout ${JSON.stringify(path)} hides nothing`)
     const { children } = this.#ensureParent(path)
     if (children.get(hidden)?.layer === this.#layer)
-      throw createRejectedArchiveError(
-        `the whiteout ${JSON.stringify(path)} hides an entry in the same layer`,
-      )
+      throw createRejectedImageError(`the whiteout ${JSON.stringify(path)} hides an entry in the same layer`)
     children.delete(hidden)
   }
 
   #applyOpaqueWhiteout(path: string): void {
     const directory = path.slice(0, -opaqueWhiteoutFileName.length)
     if (this.#madeOpaque.has(directory))
-      throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} appears twice`)
+      throw createRejectedImageError(`the whiteout ${JSON.stringify(path)} appears twice`)
     this.#madeOpaque.add(directory)
     this.#removeLowerEntries(this.#ensureParent(path), directory)
   }
@@ -155,7 +153,7 @@ export class LayeredFileSystem {
       if (this.#entered.has(path)) {
         if (child.kind === 'directory') this.#removeLowerEntries(child, `${path}/`)
       } else if (child.layer === this.#layer)
-        throw createRejectedArchiveError(
+        throw createRejectedImageError(
           `the opaque whiteout for ${JSON.stringify(prefix)} follows the directory's content`,
         )
       else children.delete(name)
@@ -191,11 +189,11 @@ export class LayeredFileSystem {
     if (end?.node.kind === 'directory') {
       if (end.path === path) return undefined
       // opm skips it. Other tools may not.
-      throw createRejectedArchiveError(`${JSON.stringify(shown)} is a link to a directory`)
+      throw createRejectedImageError(`${JSON.stringify(shown)} is a link to a directory`)
     }
     if (end?.node.kind === 'special')
-      throw createRejectedArchiveError(`${JSON.stringify(shown)} is a device or a pipe`)
-    throw createRejectedArchiveError(`${JSON.stringify(shown)} is a dangling link`)
+      throw createRejectedImageError(`${JSON.stringify(shown)} is a device or a pipe`)
+    throw createRejectedImageError(`${JSON.stringify(shown)} is a dangling link`)
   }
 }
 
@@ -225,7 +223,7 @@ function resolveSymlinkTarget(directory: readonly string[], name: string, target
   const link = JSON.stringify([...directory, name].join('/'))
   // In a container, the target is relative to the image's root. For opm, it is relative to the machine's root.
   if (target.startsWith('/'))
-    throw createRejectedArchiveError(`opm cannot resolve the link ${link} because its target starts with "/"`)
+    throw createRejectedImageError(`opm cannot resolve the link ${link} because its target starts with "/"`)
   const parts = [...directory]
   let isDown = false
   for (const part of target.split('/')) {
@@ -234,10 +232,10 @@ function resolveSymlinkTarget(directory: readonly string[], name: string, target
       parts.push(part)
       isDown = true
     } else if (isDown)
-      throw createRejectedArchiveError(
+      throw createRejectedImageError(
         `the target of the link ${link} contains ".." after a directory that might be a link`,
       )
-    else if (parts.length === 0) throw createRejectedArchiveError(`the link ${link} points outside the image`)
+    else if (parts.length === 0) throw createRejectedImageError(`the link ${link} points outside the image`)
     else parts.pop()
   }
   return parts

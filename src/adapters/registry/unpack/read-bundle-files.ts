@@ -23,7 +23,7 @@ export const computeGzippedSize = memoizePerObject((bytes: Uint8Array) => gzipSy
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
  * (test/adapters/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 17
+export const bundleReaderVersion = 18
 
 export type BundleReadResult = Omit<
   Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>,
@@ -87,7 +87,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
   const csv = pickCsvFieldsForTemplates(bundle.csv.data)
   const described = { ...reading, ...(JSON.stringify(csv).length <= maxBundleJsonCharacters && { csv }) }
   if (JSON.stringify(content).length <= maxBundleJsonCharacters) return { ...described, content }
-  const reason = `its properties and related images are larger than ${maxBundleJsonCharacters} characters`
+  const reason = `the properties and related images are larger than ${maxBundleJsonCharacters} characters`
   return { ...reading, findings: [...shown, createFinding(unreadableBundleRule, undefined, { reason })] }
 }
 

@@ -39,15 +39,14 @@ export const tarBlockBytes = 512
 export function parseTarHeader(header: Uint8Array): TarHeader {
   // Go also accepts a signed checksum (Sun's tar), which differs only for names outside ASCII.
   if (parseOctal(header.subarray(148, 156)) !== computeTarChecksums(header)[0])
-    throw createRejectedArchiveError('it contains a damaged header')
+    throw createRejectedImageError('the archive contains a damaged header')
   const form = detectTarFormat(header)
   const fields = form === 'v7' ? tarNumericFieldRanges : ustarNumericFieldRanges
   for (const [start, end] of fields)
     if (parseTarNumber(header.subarray(start, end)) === undefined)
-      throw createRejectedArchiveError('a header contains an invalid number')
+      throw createRejectedImageError('a header contains an invalid number')
   const size = parseTarNumber(header.subarray(124, 136)) ?? -1
-  if (!Number.isSafeInteger(size) || size < 0)
-    throw createRejectedArchiveError('an entry has an invalid size')
+  if (!Number.isSafeInteger(size) || size < 0) throw createRejectedImageError('an entry has an invalid size')
   const name = sliceUntilNul(header.subarray(0, 100))
   const prefix = form === 'ustar' ? sliceUntilNul(header.subarray(345, 500)) : emptyBytes
   return {
@@ -72,7 +71,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8Decoder.decode(bytes)
   } catch (cause) {
-    throw createRejectedArchiveError('it contains a name that is not UTF-8', cause)
+    throw createRejectedImageError('the archive contains a name that is not UTF-8', cause)
   }
 }
 
@@ -85,8 +84,8 @@ function decodeLatin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes)
 }
 
-export function createRejectedArchiveError(reason: string, cause?: unknown): RegistryError {
-  return new RegistryError('unsupported', `catalog-bot rejects the archive because ${reason}`, { cause })
+export function createRejectedImageError(reason: string, cause?: unknown): RegistryError {
+  return new RegistryError('unsupported', `catalog-bot rejects the image because ${reason}`, { cause })
 }
 
 const emptyBytes = new Uint8Array(0)
@@ -108,18 +107,18 @@ function detectTarFormat(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
   if (magic.startsWith('ustar\0')) {
     // Schily's star has a shorter prefix.
     if (decodeLatin1(header.subarray(508, 512)) === 'tar\0')
-      throw createRejectedArchiveError('it contains a header in the star format')
+      throw createRejectedImageError('the archive contains a header in the star format')
     return 'ustar'
   }
   if (magic === 'ustar  \0') {
     // Go reads invalid times as a prefix, which its own writer once put there (golang.org/issue/12594).
     for (const start of [345, 357])
       if (header[start] !== 0 && parseTarNumber(header.subarray(start, start + 12)) === undefined)
-        throw createRejectedArchiveError('a GNU header has a prefix')
+        throw createRejectedImageError('a GNU header has a prefix')
     return 'gnu'
   }
   if (/^\0*$/.test(magic)) return 'v7'
-  throw createRejectedArchiveError('it contains a header in an unknown format')
+  throw createRejectedImageError('the archive contains a header in an unknown format')
 }
 
 function parseTarNumber(field: Uint8Array): number | undefined {
@@ -172,13 +171,13 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
     if (key === 'path' || key === 'linkpath') {
       const text = decodeUtf8(value)
       // Go ignores an empty value. In the standard, it removes an earlier one.
-      if (text === '') throw createRejectedArchiveError(`an extended header has an empty ${key}`)
+      if (text === '') throw createRejectedImageError(`an extended header has an empty ${key}`)
       if (text.includes('\0'))
-        throw createRejectedArchiveError(`the ${key} in an extended header contains a NUL`)
+        throw createRejectedImageError(`the ${key} in an extended header contains a NUL`)
       found[key] = text
     } else if (key === 'size') {
       if (!/^\d{1,15}$/.test(decodeLatin1(value)))
-        throw createRejectedArchiveError('an entry has an invalid size')
+        throw createRejectedImageError('an entry has an invalid size')
       found.size = Number(decodeLatin1(value))
     } else checkPaxValue(key, value)
   }
@@ -192,7 +191,7 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
 export function checkGlobalPaxRecords(bytes: Uint8Array): void {
   for (const [key] of splitPaxRecords(bytes))
     if (key !== 'comment')
-      throw createRejectedArchiveError(
+      throw createRejectedImageError(
         `a global header sets ${JSON.stringify(key.slice(0, 100))} for all entries`,
       )
 }
@@ -201,9 +200,9 @@ export function checkGlobalPaxRecords(bytes: Uint8Array): void {
 function checkPaxValue(key: string, value: Uint8Array): void {
   const pattern = valuePatternByPaxKey.get(key)
   if (pattern !== undefined && value.length > 0 && !pattern.test(decodeLatin1(value)))
-    throw createRejectedArchiveError(`an extended header has an invalid ${key}`)
+    throw createRejectedImageError(`an extended header has an invalid ${key}`)
   if ((key === 'uname' || key === 'gname') && value.includes(0))
-    throw createRejectedArchiveError(`the ${key} in an extended header contains a NUL`)
+    throw createRejectedImageError(`the ${key} in an extended header contains a NUL`)
 }
 
 function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
@@ -214,14 +213,12 @@ function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
     const end = /^[1-9]\d*$/.test(digits) ? at + Number(digits) : 0
     const equals = bytes.indexOf(0x3d, space)
     if (end > bytes.length || equals <= space + 1 || equals >= end - 1 || bytes[end - 1] !== 0x0a)
-      throw createRejectedArchiveError('it contains a damaged extended header')
+      throw createRejectedImageError('the archive contains a damaged extended header')
     const key = decodeLatin1(bytes.subarray(space + 1, equals))
-    if (key.includes('\0')) throw createRejectedArchiveError('it contains a damaged extended header')
-    if (key.startsWith('GNU.sparse.')) throw createRejectedArchiveError('it contains sparse files')
+    if (key.includes('\0')) throw createRejectedImageError('the archive contains a damaged extended header')
+    if (key.startsWith('GNU.sparse.')) throw createRejectedImageError('the archive contains sparse files')
     if (found.has(key))
-      throw createRejectedArchiveError(
-        `an extended header contains ${JSON.stringify(key.slice(0, 100))} twice`,
-      )
+      throw createRejectedImageError(`an extended header contains ${JSON.stringify(key.slice(0, 100))} twice`)
     found.set(key, bytes.subarray(equals + 1, end - 1))
     at = end
   }

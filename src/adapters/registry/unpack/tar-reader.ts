@@ -2,7 +2,7 @@
 // clean names and bounded content, and rejects anything ambiguous.
 import {
   parseTarHeader,
-  createRejectedArchiveError,
+  createRejectedImageError,
   tarBlockBytes,
   decodeUtf8,
   sliceUntilNul,
@@ -100,7 +100,7 @@ export class TarReader {
   /** Marks the end of the input. Throws if the archive is incomplete. */
   readonly end = (): void => {
     if (this.#dataLeft > 0 || this.#paddingLeft > 0 || this.#pending.length > 0 || this.#isExtended())
-      throw createRejectedArchiveError('it ends in the middle of an entry')
+      throw createRejectedImageError('the archive ends in the middle of an entry')
   }
 
   #finishData(): void {
@@ -111,16 +111,16 @@ export class TarReader {
 
   #readBlock(block: Uint8Array): void {
     if (block.every((byte) => byte === 0)) {
-      if (this.#isExtended()) throw createRejectedArchiveError('it ends after an extended header')
+      if (this.#isExtended()) throw createRejectedImageError('the archive ends after an extended header')
       if (this.#sawZeroBlock) this.#ended = true
       this.#sawZeroBlock = true
       return
     }
     // After one empty block, some readers stop, some continue, and Go fails.
-    if (this.#sawZeroBlock) throw createRejectedArchiveError('it contains data after an empty block')
+    if (this.#sawZeroBlock) throw createRejectedImageError('the archive contains data after an empty block')
     this.#entries += 1
     if (this.#entries > this.#limits.entries)
-      throw createRejectedArchiveError(`it has more than ${this.#limits.entries} entries`)
+      throw createRejectedImageError(`the archive has more than ${this.#limits.entries} entries`)
     const header = parseTarHeader(block)
     if ('xgLK'.includes(header.type)) this.#readExtension(header)
     else this.#readEntry(header)
@@ -132,7 +132,7 @@ export class TarReader {
 
   #readExtension({ type, name, size }: TarHeader): void {
     if (size > this.#limits.extension)
-      throw createRejectedArchiveError(`an extended header is larger than ${this.#limits.extension} bytes`)
+      throw createRejectedImageError(`an extended header is larger than ${this.#limits.extension} bytes`)
     // Readers disagree on which duplicate counts, and on a global header in between.
     const isSecond =
       type === 'L'
@@ -141,7 +141,7 @@ export class TarReader {
           ? this.#longLink !== undefined
           : this.#isExtended()
     if (isSecond || this.#pax !== undefined)
-      throw createRejectedArchiveError('an entry has several extended headers')
+      throw createRejectedImageError('an entry has several extended headers')
     this.#expectData(size, true, (bytes) => {
       if (type === 'x') this.#pax = parsePaxRecords(bytes)
       else if (type === 'L') this.#longName = decodeGnuLongName(bytes)
@@ -155,17 +155,14 @@ export class TarReader {
 
   #readEntry({ type, name, link, size }: TarHeader): void {
     // A PAX size may only repeat the header's size, because readers disagree otherwise.
-    if ((this.#pax?.size ?? size) !== size)
-      throw createRejectedArchiveError('an entry has two different sizes')
+    if ((this.#pax?.size ?? size) !== size) throw createRejectedImageError('an entry has two different sizes')
     const written = this.#pax?.path ?? this.#longName ?? decodeUtf8(name)
     const target = () => this.#pax?.linkpath ?? this.#longLink ?? decodeUtf8(link)
     const path = normalizeTarEntryPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
-      throw createRejectedArchiveError(
-        `the name of the file ${quoteTruncatedPath(written)} ends with a slash`,
-      )
+      throw createRejectedImageError(`the name of the file ${quoteTruncatedPath(written)} ends with a slash`)
     if (isFile) this.#readFile(path, size)
     else this.#readBodiless(type, path, size, target)
     this.#pax = this.#longName = this.#longLink = undefined
@@ -173,30 +170,28 @@ export class TarReader {
 
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   #readBodiless(type: string, path: string, size: number, target: () => string): void {
-    if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
+    if (type === 'S') throw createRejectedImageError('the archive contains sparse files')
     const kind = headerOnlyEntryKindByTypeflag[type]
     if (kind === undefined)
-      throw createRejectedArchiveError(
+      throw createRejectedImageError(
         `${quoteTruncatedPath(path)} has the unsupported type ${quoteTruncatedPath(type)}`,
       )
     if (size !== 0)
-      throw createRejectedArchiveError(
+      throw createRejectedImageError(
         `${quoteTruncatedPath(path)} has a size, but entries of its type have no content`,
       )
     if (path === '') {
-      if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
+      if (kind !== 'directory') throw createRejectedImageError('a link or device has no name')
     } else if (kind === 'hardlink') this.#onEntry({ kind, path, target: normalizeTarEntryPath(target()) })
     else if (kind === 'symlink') this.#onEntry({ kind, path, target: validateTarLinkTarget(path, target()) })
     else this.#onEntry({ kind, path })
   }
 
   #readFile(path: string, size: number): void {
-    if (path === '') throw createRejectedArchiveError('a file has no name')
+    if (path === '') throw createRejectedImageError('a file has no name')
     const wanted = this.#shouldRead(path, size)
     if (wanted && size > this.#limits.file)
-      throw createRejectedArchiveError(
-        `${quoteTruncatedPath(path)} is larger than ${this.#limits.file} bytes`,
-      )
+      throw createRejectedImageError(`${quoteTruncatedPath(path)} is larger than ${this.#limits.file} bytes`)
     this.#expectData(size, wanted, (bytes) =>
       this.#onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
     )
@@ -225,41 +220,42 @@ const headerOnlyEntryKindByTypeflag: Readonly<
 
 /** Rejects anything but zeros after the archive, because some readers would continue. */
 function rejectDataAfterTarEnd(bytes: Uint8Array): void {
-  if (bytes.some((byte) => byte !== 0)) throw createRejectedArchiveError('it contains data after its end')
+  if (bytes.some((byte) => byte !== 0))
+    throw createRejectedImageError('the archive contains data after its end')
 }
 
 function decodeGnuLongName(bytes: Uint8Array): string {
   const text = sliceUntilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
-    throw createRejectedArchiveError('a GNU long name entry is corrupt')
+    throw createRejectedImageError('a GNU long name entry is corrupt')
   return decodeUtf8(text)
 }
 
 function validateTarLinkTarget(path: string, target: string): string {
   if (target.includes('\0'))
-    throw createRejectedArchiveError(`the target of the link ${quoteTruncatedPath(path)} contains a NUL`)
+    throw createRejectedImageError(`the target of the link ${quoteTruncatedPath(path)} contains a NUL`)
   if (target === '' || target.length > maxTarPathLength)
-    throw createRejectedArchiveError(`the link ${quoteTruncatedPath(path)} has an invalid target`)
+    throw createRejectedImageError(`the link ${quoteTruncatedPath(path)} has an invalid target`)
   return target
 }
 
 /** Removes `.//`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
 function normalizeTarEntryPath(name: string): string {
   if (name.length > maxTarPathLength)
-    throw createRejectedArchiveError(`a name is longer than ${maxTarPathLength} characters`)
-  if (name.includes('\0')) throw createRejectedArchiveError('a name contains a NUL')
+    throw createRejectedImageError(`a name is longer than ${maxTarPathLength} characters`)
+  if (name.includes('\0')) throw createRejectedImageError('a name contains a NUL')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
-    throw createRejectedArchiveError(`${quoteTruncatedPath(name)} is a Windows path`)
+    throw createRejectedImageError(`${quoteTruncatedPath(name)} is a Windows path`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..'))
-    throw createRejectedArchiveError(`${quoteTruncatedPath(name)} points outside the archive`)
+    throw createRejectedImageError(`${quoteTruncatedPath(name)} points outside the archive`)
   // Characters outside ASCII have up to three bytes in UTF-8.
   if (
     parts.some(
       (part) => part.length > maxPathSegmentLength / 3 && Buffer.byteLength(part) > maxPathSegmentLength,
     )
   )
-    throw createRejectedArchiveError(`a path component is longer than ${maxPathSegmentLength} bytes`)
+    throw createRejectedImageError(`a path component is longer than ${maxPathSegmentLength} bytes`)
   return parts.join('/')
 }
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { LayeredFileSystem } from './layered-files.ts'
 import { RegistryError } from '../registry-error.ts'
-import { isTarHeader, createRejectedArchiveError, tarBlockBytes } from './tar-header.ts'
+import { isTarHeader, createRejectedImageError, tarBlockBytes } from './tar-header.ts'
 import { defaultTarLimits, TarReader, type TarLimits } from './tar-reader.ts'
 
 interface ZstdFrame {
@@ -23,7 +23,7 @@ const zstdMagic = 0xfd2fb528
 const maxZstdFrames = 50_000
 
 const createCorruptCompressionError = (why: string) =>
-  createRejectedArchiveError(`its compressed data is corrupt (${why})`)
+  createRejectedImageError(`the compressed data is corrupt (${why})`)
 
 export interface CompressedLayer {
   readonly bytes: Uint8Array
@@ -75,7 +75,7 @@ export async function unpackLayers(
   const shouldRead = (path: string, size: number) => {
     const fits = retainedBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
     if (!fits && isWanted(path))
-      throw createRejectedArchiveError(`its files total more than ${limits.kept} bytes`)
+      throw createRejectedImageError(`the files total more than ${limits.kept} bytes`)
     if (fits) retainedBytes += size
     return fits
   }
@@ -89,11 +89,11 @@ export async function unpackLayers(
       layerBytes += piece.length
       imageBytes += piece.length
       if (layerBytes > limits.layer)
-        throw createRejectedArchiveError(`a layer unpacks to more than ${limits.layer} bytes`)
+        throw createRejectedImageError(`a layer unpacks to more than ${limits.layer} bytes`)
       if (imageBytes > limits.image)
-        throw createRejectedArchiveError(`its layers unpack to more than ${limits.image} bytes`)
+        throw createRejectedImageError(`the layers unpack to more than ${limits.image} bytes`)
       if (layerBytes > limits.ratioFrom && layerBytes > bytes.length * limits.ratio)
-        throw createRejectedArchiveError(
+        throw createRejectedImageError(
           `a layer unpacks to more than ${limits.ratio} times its compressed size`,
         )
       hash.update(piece)
@@ -113,12 +113,14 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     else if (compression === 'zstd') {
       const frames = splitZstdFrames(bytes)
       if (frames.some(({ window }) => window > maxZstdWindowBytes))
-        throw createRejectedArchiveError(`it requires a zstd window of more than ${maxZstdWindowBytes} bytes`)
+        throw createRejectedImageError(
+          `a layer requires a zstd window of more than ${maxZstdWindowBytes} bytes`,
+        )
       for (const frame of frames) yield* decompressZstdFrame(bytes, frame)
     } else yield* splitIntoByteSlices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
-    throw createRejectedArchiveError(`its compressed data is corrupt (${(error as Error).message})`, error)
+    throw createRejectedImageError(`the compressed data is corrupt (${(error as Error).message})`, error)
   }
 }
 
@@ -127,18 +129,18 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
   const startsWithMagic = (...magic: number[]) => magic.every((byte, index) => bytes[index] === byte)
   if (startsWithMagic(0x42, 0x5a, 0x68) || startsWithMagic(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
-    throw createRejectedArchiveError('it is compressed with bzip2 or xz, which not all clients support')
+    throw createRejectedImageError('a layer is compressed with bzip2 or xz, which not all clients support')
   // containerd reads this as zstd. containers/image, and therefore opm, does not.
   if (((bytes[0] ?? 0) & 0xf0) === 0x50 && bytes[1] === 0x2a && bytes[2] === 0x4d && bytes[3] === 0x18)
-    throw createRejectedArchiveError('it starts with a skippable zstd frame, which not all clients support')
+    throw createRejectedImageError('not all clients support layers that start with a skippable zstd frame')
   const compression = startsWithMagic(0x1f, 0x8b)
     ? 'gzip'
     : startsWithMagic(0x28, 0xb5, 0x2f, 0xfd)
       ? 'zstd'
       : 'none'
   if (compression !== 'none' && isTarHeader(bytes.subarray(0, tarBlockBytes)))
-    throw createRejectedArchiveError(
-      `its content depends on whether a client decompresses it with ${compression}`,
+    throw createRejectedImageError(
+      `the layer content depends on whether a client decompresses the layer with ${compression}`,
     )
   return compression
 }
@@ -148,7 +150,7 @@ async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* decompressByteSlices(gunzip, bytes)
   // gunzip silently stops at zeros after the last member, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
-    throw createRejectedArchiveError('its compressed data is corrupt (data after the end)')
+    throw createRejectedImageError('the compressed data is corrupt (data after the end)')
 }
 
 /**
@@ -172,9 +174,7 @@ async function* decompressZstdFrame(
     yield piece
   }
   if (content !== undefined && unpacked !== content)
-    throw createRejectedArchiveError(
-      'its compressed data is corrupt (a frame does not have its declared size)',
-    )
+    throw createRejectedImageError('the compressed data is corrupt (a frame does not have its declared size)')
 }
 
 async function* decompressByteSlices(
@@ -209,7 +209,7 @@ function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
       if (at > bytes.length) throw createCorruptCompressionError('truncated data')
     } else if (first === zstdMagic) {
       if (frames.length === maxZstdFrames)
-        throw createRejectedArchiveError(`it is compressed in more than ${maxZstdFrames} frames`)
+        throw createRejectedImageError(`a layer has more than ${maxZstdFrames} zstd frames`)
       const frame = parseZstdFrame(view, at)
       frames.push(frame)
       at = frame.end
@@ -221,7 +221,7 @@ function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
 function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   const flags = view.getUint8(start + 4)
   // Reserved and unused. Some decoders reject these bits; others ignore them.
-  if ((flags & 0x18) !== 0) throw createRejectedArchiveError('it sets a reserved bit in a zstd frame header')
+  if ((flags & 0x18) !== 0) throw createRejectedImageError('a zstd frame header sets a reserved bit')
   const isSingle = (flags & 0x20) !== 0
   let at = start + 5
   let window = 0
@@ -237,7 +237,7 @@ function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   if (at + dictionaryBytes + sizeBytes > view.byteLength)
     throw createCorruptCompressionError('truncated data')
   for (let index = 0; index < dictionaryBytes; index += 1)
-    if (view.getUint8(at + index) !== 0) throw createRejectedArchiveError('it requires a zstd dictionary')
+    if (view.getUint8(at + index) !== 0) throw createRejectedImageError('a layer requires a zstd dictionary')
   at += dictionaryBytes
   const content = sizeBytes === 0 ? undefined : parseZstdContentSize(view, at, sizeBytes)
   // The window of a single-segment frame is its content.

@@ -81,7 +81,7 @@ export function compareStrings(a: string, b: string): number {
 /** @throws ResolverError if OLM rejects the rule. */
 export function compileCelRule(rule: string): (properties: readonly OperatorProperty[]) => boolean {
   const problem = findCelExpressionProblem(rule)
-  if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
+  if (problem !== undefined) throw new ResolverError(`the constraint ${problem}`)
   let evaluate: (context: { readonly properties: readonly OperatorProperty[] }) => unknown
   try {
     evaluate = createCelEnvironment().parse(rule)

@@ -233,7 +233,7 @@ function decodeConstraint(value: Json): ConstraintDecodeResult {
 
 function decodeConstraintWithDepthLimit(value: Json, level: number): DecodedConstraint {
   if (level > maxConstraintDepth)
-    throw new ConstraintDecodeError(`it is nested more than ${maxConstraintDepth} levels deep`)
+    throw new ConstraintDecodeError(`the constraint is nested more than ${maxConstraintDepth} levels deep`)
   const fields = decodeConstraintFields(value, 'constraints.Constraint', [
     'failuremessage',
     'cel',

@@ -103,7 +103,7 @@ export const objectsWithoutCsvRule = defineRule<{ bundle: string; objects: numbe
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
   format: ({ bundle, objects, csvs }) => ({
     what: `${bundle} has no image and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
-    why: 'If a bundle has no image, OLM installs the objects in olm.bundle.object, which requires a ClusterServiceVersion.',
+    why: 'If a bundle has no image, OLM installs the objects in its olm.bundle.object properties, which must include a ClusterServiceVersion.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {

@@ -50,7 +50,9 @@ export const headWithoutMetadataRule = defineRule<{
   severity: 'warning',
   title: 'Every channel head includes the metadata from its ClusterServiceVersion',
   format: ({ bundle, channels, lacks }) => ({
-    what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${missingMetadataMessages[lacks]}`,
+    what: missingMetadataMessages[lacks](
+      `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')},`,
+    ),
     why: 'Consoles read the display name, description, and install modes from the head. Without this metadata, users cannot find the package.',
     fix:
       lacks === 'display name'
@@ -82,9 +84,9 @@ export const headWithoutMetadataRule = defineRule<{
 })
 
 const missingMetadataMessages = {
-  metadata: 'has neither olm.csv.metadata nor olm.bundle.object',
-  csv: 'has no ClusterServiceVersion among its olm.bundle.object properties',
-  'display name': 'has olm.csv.metadata without a display name',
+  metadata: (head: string) => `${head} has neither olm.csv.metadata nor olm.bundle.object`,
+  csv: (head: string) => `${head} has no ClusterServiceVersion among its olm.bundle.object properties`,
+  'display name': (head: string) => `${head} has no display name in its olm.csv.metadata`,
 } as const
 
 function findMissingBundleMetadata(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {

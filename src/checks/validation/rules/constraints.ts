@@ -98,7 +98,7 @@ export const malformedGvkRule = defineRule<{
       value === ''
         ? `${type} of ${bundle} has no ${part}`
         : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
-    why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so a value that is not valid never matches.',
+    why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so an invalid value never matches.',
     fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
   *find(catalog) {

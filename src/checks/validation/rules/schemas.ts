@@ -76,7 +76,7 @@ export const reservedSchemaRule = defineRule<{ schema: string }>({
 export const duplicateCustomBlobRule = defineRule<{ schema: string; name: string }>({
   id: 'duplicate-custom-blob',
   severity: 'warning',
-  title: 'Custom blobs are unique by schema, package, and name',
+  title: 'Every custom blob has a unique combination of schema, package, and name',
   format: ({ schema, name }) => ({
     what: `the package has more than one blob with schema "${schema}" and name "${name}"`,
     why: 'Tools identify a blob by schema, package, and name, so you cannot predict which of these blobs they will read.',

@@ -204,13 +204,12 @@ export const skipRangeMissesPredecessorsRule = defineRule<{
   channel: string
   entry: string
   skipRange: string
-  older: number
 }>({
   id: 'skip-range-misses-predecessors',
   severity: 'warning',
   title: 'A skipRange covers at least one older version in its package',
-  format: ({ entry, skipRange, older }) => ({
-    what: `the skipRange "${skipRange}" of ${entry} ${older === 1 ? 'does not cover the older version' : `covers none of the ${older} older versions`} in the channel`,
+  format: ({ entry, skipRange }) => ({
+    what: `the skipRange "${skipRange}" of ${entry} covers no older version in the channel`,
     why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
     fix: 'Correct the bounds, or make the entry replace the previous version.',
   }),
@@ -230,12 +229,11 @@ export const skipRangeMissesPredecessorsRule = defineRule<{
       if (replacesOrSkipsChannelEntry(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
-      const older = ladderOf(its, channel).countOlder(version)
-      if (older === 0) continue
+      if (ladderOf(its, channel).countOlder(version) === 0) continue
       yield {
         at: toFindingLocation(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],
-        data: { channel: channel.blob.name, entry: entry.name, skipRange: entry.skipRange, older },
+        data: { channel: channel.blob.name, entry: entry.name, skipRange: entry.skipRange },
       }
     }
   },

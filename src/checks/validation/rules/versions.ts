@@ -194,7 +194,7 @@ export const misreadRangeRule = defineRule<{
   severity: 'warning',
   title: 'Version ranges match what they appear to match',
   format: ({ range, trap, part, from }) => ({
-    what: `the ${from} "${range}" ${versionRangePitfallMessages[trap](part)}`,
+    what: versionRangePitfallMessages[trap](`the ${from} "${range}"`, part),
     why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
@@ -207,14 +207,18 @@ export const misreadRangeRule = defineRule<{
   },
 })
 
-const versionRangePitfallMessages: Readonly<Record<VersionRangePitfall['kind'], (part: string) => string>> = {
-  'dropped-token': (part) => `contains "${part}", which OLM ignores`,
-  'dropped-operator': (part) =>
-    `has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,
-  'double-wildcard': (part) =>
-    `contains "${part}", which OLM interprets as a range that ends before the next minor version`,
-  'matches-nothing': (part) =>
-    part.includes(' ') || part === '' ? 'matches no version' : `matches no version because of "${part}"`,
+const versionRangePitfallMessages: Readonly<
+  Record<VersionRangePitfall['kind'], (range: string, part: string) => string>
+> = {
+  'dropped-token': (range, part) => `${range} contains "${part}", which OLM ignores`,
+  'dropped-operator': (range, part) =>
+    `${range} has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,
+  'double-wildcard': (range, part) =>
+    `${range} contains "${part}", which OLM interprets as a range that ends before the next minor version`,
+  'matches-nothing': (range, part) =>
+    part.includes(' ') || part === ''
+      ? `${range} matches no version`
+      : `${range} matches no version because of "${part}"`,
 }
 
 /** Ranges that blang parses differently than readers expect. */

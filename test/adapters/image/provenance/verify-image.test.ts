@@ -191,8 +191,8 @@ describe('a signature counts', () => {
     expect(await verifyImageWithForgedSignature(forge)).toMatchObject({
       signatures: 1,
       refused: [
-        'it cannot be verified with this key',
-        `its payload specifies the digest ${mismatchedArtifactSubject.digest}`,
+        'the signature cannot be verified with this key',
+        `the payload specifies the digest ${mismatchedArtifactSubject.digest}`,
       ],
     })
     expect(await verifyImageWithForgedSignature(forge, untrustedKey)).toMatchObject({ signatures: 1 })
@@ -209,7 +209,7 @@ describe('a signature counts', () => {
     const copy = { host: 'mirror.example.com', repository: 'copy', tag: 'v1' }
     expect(await verifyImage(registry, copy, trustedKey.verifier)).toMatchObject({
       signatures: 0,
-      refused: [`its payload specifies the image ${imageName}`],
+      refused: [`the payload specifies the image ${imageName}`],
     })
     expect(await verifyImage(registry, copy, trustedKey.verifier, { signedAs: imageName })).toMatchObject({
       signatures: 1,
@@ -311,7 +311,7 @@ describe('a signature does not count', () => {
       await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
     ).toMatchObject({
       signatures: 0,
-      refused: [`its payload specifies the digest ${child.digest}`],
+      refused: [`the payload specifies the digest ${child.digest}`],
     })
     await registry.attach(await createImageSignatureIfMissing(registry, index, trustedKey))
     expect(
@@ -367,11 +367,11 @@ describe('a signature does not count', () => {
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(two.digest, 'sig')] })
     expect((await verify()).platforms[1]).toMatchObject({
       signatures: 0,
-      refused: [`its payload specifies the digest ${one.digest}`],
+      refused: [`the payload specifies the digest ${one.digest}`],
     })
   })
 
-  test('without its payload, but the next signature still counts', async () => {
+  test('without the payload, but the next signature still counts', async () => {
     const { registry, subject } = createSignedImage((image) => [
       signPayload(trustedKey, createSimpleSigningPayload(image)),
     ])
@@ -381,7 +381,7 @@ describe('a signature does not count', () => {
     registry.put({ ...rest, layers: [{ ...layers[0], ...createTestDescriptor('gone') }, ...layers] }, tag)
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
-      refused: ['its payload is unavailable: there is no such blob'],
+      refused: ['the payload is unavailable: there is no such blob'],
     })
   })
 
@@ -428,8 +428,8 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       provenance: [{}],
-      refused: ['it cannot be verified with this key'],
-      refusedAttestations: ['its envelope was not signed with this key'],
+      refused: ['the signature cannot be verified with this key'],
+      refusedAttestations: ['the envelope was not signed with this key'],
     })
   })
 
@@ -460,15 +460,15 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       provenance: [],
       refusedAttestations: [
-        'it describes another image',
-        'its envelope was not signed with this key',
-        'it is not SLSA provenance v1',
-        'its envelope does not contain an in-toto statement',
-        'its envelope was not signed with this key',
+        'the statement describes another image',
+        'the envelope was not signed with this key',
+        'the statement is not SLSA provenance v1',
+        'the envelope does not contain an in-toto statement',
+        'the envelope was not signed with this key',
       ],
     })
     expect(parseProvenance(Buffer.from('{"_type":"x"}'), signed)).toEqual({
-      problem: 'it is not an in-toto statement',
+      problem: 'the payload is not an in-toto statement',
     })
   })
 })

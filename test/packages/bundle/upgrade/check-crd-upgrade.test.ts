@@ -84,7 +84,7 @@ test('a definition, a stored version, a served version and a scope are missed', 
   const before = createBundleWithCrd([...createSingleCrdVersion(), { name: 'v1alpha1' }])
   expect(findCrdUpgradeProblems(before, createBundleWithCrd([]))).toHaveLength(1)
   expect(findCrdUpgradeProblems(before, createBundleWithCrd(createSingleCrdVersion()))).toEqual([
-    'its version v1alpha1 is no longer served',
+    'version v1alpha1 is no longer served',
   ])
   expect(findCrdUpgradeProblems(before, createBundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
     'storedVersionRemoval: stored versions removed : [v1]',

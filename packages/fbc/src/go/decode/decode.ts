@@ -1,5 +1,5 @@
-// Decodes values into Go types like encoding/json: names are matched case-insensitively, null leaves most values unchanged, and decoding continues after
-// a wrong type. opm prints the first problem.
+// Decodes values into Go types as encoding/json does. Matches names case-insensitively, lets null leave most values
+// unchanged, and continues after a wrong type. opm prints the first problem.
 import { decodeBase64 } from '../base64.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { quoteLikeGo } from '../text.ts'

@@ -1,5 +1,5 @@
-// Reads one YAML document in the usual style, with the same result as the exact reader. Leaves unusual input to that
-// reader (anchors, tags, flow collections, tabs, repeated keys, errors).
+// Reads one YAML document in block style, and returns what the full YAML parser would return. Leaves other input to that
+// parser (anchors, tags, flow collections, tabs, repeated keys, errors).
 import { resolvePlainScalar, toScalarValue } from '../yaml/resolve-scalar.ts'
 import {
   type TextBlockCache,

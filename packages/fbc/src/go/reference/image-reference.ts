@@ -71,12 +71,14 @@ const digestPattern = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([
 
 /**
  * Parses `[host[:port]/]path[:tag][@digest]`. A name without a host is on Docker Hub, as is `index.docker.io`. Adds no
- * default tag or digest. For invalid input, returns the reason as a clause: `its path "Foo" has uppercase letters`.
+ * default tag or digest. For invalid input, returns the reason as a clause: `the path "Foo" has uppercase letters`.
  * Rejects what opm rejects, and also impossible ports, which opm accepts.
  */
 export function parseImageReference(text: string): ParsedImageReference {
   if (text.length > maxImageReferenceLength)
-    return createInvalidImageReferenceResult(`it is longer than ${maxImageReferenceLength} characters`)
+    return createInvalidImageReferenceResult(
+      `the reference is longer than ${maxImageReferenceLength} characters`,
+    )
   const { spec, error } = parsePullSpec(text)
   if (!spec) return createInvalidImageReferenceResult(explainInvalidImageReference(text) ?? error)
   const [, port] = spec.host.split(':')
@@ -108,13 +110,13 @@ function createInvalidImageReferenceResult(reason: string): ParsedImageReference
 
 /** Explains an invalid reference. Undefined if opm's message is the best explanation. */
 function explainInvalidImageReference(text: string): string | undefined {
-  if (text === '') return 'it is empty'
+  if (text === '') return 'the reference is empty'
   if (/^\w+:\/\//.test(text))
-    return `it starts with "${text.slice(0, text.indexOf('://') + 3)}", but image references have no scheme`
-  if (/\s/.test(text)) return 'it contains whitespace'
-  if (/^[0-9a-f]{64}$/.test(text)) return 'it is an image ID without a name'
+    return `image references have no scheme such as "${text.slice(0, text.indexOf('://') + 3)}"`
+  if (/\s/.test(text)) return 'the reference contains whitespace'
+  if (/^[0-9a-f]{64}$/.test(text)) return 'the reference is an image ID without a name'
   const [beforeDigest = '', digest, ...more] = text.split('@')
-  if (more.length > 0) return 'it has more than one "@"'
+  if (more.length > 0) return 'the reference has more than one "@"'
   const digestReason = digest === undefined ? undefined : findDigestProblem(digest)
   if (digestReason !== undefined) return digestReason
   const { host, path: pathAndTag } = splitRegistryHost(beforeDigest)
@@ -125,7 +127,7 @@ function explainInvalidImageReference(text: string): string | undefined {
     return tag === '' ? 'nothing follows the ":"' : `"${tag}" is not a valid tag`
   const nameReason = findRegistryHostProblem(host) ?? findRepositoryPathProblem(path)
   if (nameReason !== undefined) return nameReason
-  return host.length + 1 + path.length > 230 ? 'its name is longer than 255 characters' : undefined
+  return host.length + 1 + path.length > 230 ? 'the image name is longer than 255 characters' : undefined
 }
 
 // The first component is a host only if it looks like one; otherwise it is a path on Docker Hub.
@@ -145,11 +147,11 @@ function findRegistryHostProblem(host: string): string | undefined {
 }
 
 function findRepositoryPathProblem(path: string): string | undefined {
-  if (path === '') return 'it does not name a repository'
-  if (/[A-Z]/.test(path)) return `its path "${path}" has uppercase letters`
+  if (path === '') return 'the reference does not name a repository'
+  if (/[A-Z]/.test(path)) return `the path "${path}" has uppercase letters`
   const bad = path.split('/').find((part) => !pathComponentPattern.test(part))
   if (bad === undefined) return undefined
-  return bad === '' ? `its path "${path}" has an empty component` : `"${bad}" is not a valid path component`
+  return bad === '' ? `the path "${path}" has an empty component` : `"${bad}" is not a valid path component`
 }
 
 function findDigestProblem(digest: string): string | undefined {

@@ -1,4 +1,4 @@
-// Archives a folder in the order of Go's tree walk: each directory once, before its contents.
+// Archives a folder in the order of Go's tree walk, in which each directory comes before its contents.
 import { comparePathsInWalkOrder } from '../text.ts'
 
 export type ByteChunkTree = Uint8Array | readonly ByteChunkTree[]

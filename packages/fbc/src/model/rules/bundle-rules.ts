@@ -43,7 +43,7 @@ export const packageMismatchRule = defineOpmRule<BundleRuleFindingData & { packa
   title: "A bundle's olm.package property names the package that the bundle belongs to",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} belongs to package ${quoteLikeGo(data.package)}, but its olm.package property names ${quoteLikeGo(data.packageName)}`,
-    why: 'The catalog lists the bundle in one package, but OLM resolves it as part of another package.',
+    why: 'The catalog lists the bundle in one package, but OLM resolves the bundle as part of another package.',
     fix: 'Use the same name in `package:` and in `packageName` of the olm.package property.',
   }),
 })

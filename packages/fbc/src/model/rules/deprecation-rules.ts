@@ -43,7 +43,7 @@ export const unknownDeprecatedObjectRule = defineOpmRule<{ package: string; sche
 
 export const namedPackageDeprecationRule = defineOpmRule<{ package: string; name: string }>({
   id: 'named-package-deprecation',
-  title: 'A package deprecation does not name an object',
+  title: 'The deprecation of a package does not set a reference name',
   format: (data) => ({
     what: `the deprecation of package ${quoteLikeGo(data.package)} must not set a reference name, but sets ${quoteLikeGo(data.name)}`,
     why: "A reference with the schema olm.package always refers to the blob's package, so opm rejects a reference that also has a name.",
