@@ -49,13 +49,14 @@ test.each([
 test('the pages of rules are shown with their code, lists and links', () => {
   const page = convertHtmlToString(
     renderMarkdown(
-      '## What\n\nA `x` and [two](two-heads.md).\n\n- one\n  more\n- two\n\n```yaml\na:\n  b: <c>\n```\n',
+      '## What\n\nA `x` and [two](two-heads.md).\n- one\n  more\n- two\n\n1. <b>\n\n```yaml\na:\n  b: <c>\n```\n',
       '/rules',
     ),
   )
   expect(page).toContain('<h2>What</h2>')
   expect(page).toContain('<p>A <code>x</code> and <a href="/rules/two-heads">two</a>.</p>')
-  expect(page).toContain('<li>one more</li><li>two</li>')
+  expect(page).toContain('<ul><li>one more</li><li>two</li></ul>')
+  expect(page).toContain('<ol><li>&lt;b&gt;</li></ol>')
   expect(page).toMatch(/<code>a:\n {2}b: &lt;c&gt;\n<\/code>/)
 })
 
