@@ -12,42 +12,30 @@ export function renderMarkdown(text: string, home: string): Html {
   const renderCells = (cells: readonly Tokens.TableCell[], renderCell: (content: Html) => Html) =>
     htmlTemplate`<tr>${cells.map(({ tokens }) => renderCell(renderTokens(tokens)))}</tr>`
   const renderToken = (token: MarkedToken): Html => {
-    switch (token.type) {
-      case 'heading': {
-        const content = renderTokens(token.tokens)
-        return token.depth <= 2 ? htmlTemplate`<h2>${content}</h2>` : htmlTemplate`<h3>${content}</h3>`
-      }
-      case 'paragraph':
-        return htmlTemplate`<p>${renderTokens(token.tokens)}</p>`
-      case 'code':
-        return htmlTemplate`<pre tabindex="0"><code>${renderPreformattedText(`${token.text}\n`)}</code></pre>`
-      case 'list': {
-        const items = token.items.map((item) => htmlTemplate`<li>${renderTokens(item.tokens)}</li>`)
-        return token.ordered ? htmlTemplate`<ol>${items}</ol>` : htmlTemplate`<ul>${items}</ul>`
-      }
-      case 'table':
-        return htmlTemplate`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+    if (token.type === 'code')
+      return htmlTemplate`<pre tabindex="0"><code>${renderPreformattedText(`${token.text}\n`)}</code></pre>`
+    if (token.type === 'table')
+      return htmlTemplate`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead>${renderCells(token.header, (cell) => htmlTemplate`<th scope="col">${cell}</th>`)}</thead><tbody>${token.rows.map(
-          (row) => renderCells(row, (cell) => htmlTemplate`<td>${cell}</td>`),
-        )}</tbody></table></div>`
-      case 'codespan':
-        return htmlTemplate`<code>${token.text}</code>`
-      case 'strong':
-        return htmlTemplate`<strong>${renderTokens(token.tokens)}</strong>`
-      case 'em':
-        return htmlTemplate`<em>${renderTokens(token.tokens)}</em>`
-      case 'link': {
-        const to = token.href.replace(/^(?:\.\/)?([a-z\d.-]+)\.md$/, `${home}/$1`)
-        const content = renderTokens(token.tokens)
-        return to !== token.href || to.startsWith('https://')
-          ? htmlTemplate`<a href="${to}">${content}</a>`
-          : content
-      }
-      default:
-        return 'tokens' in token
-          ? renderTokens(token.tokens)
-          : htmlTemplate`${'text' in token ? token.text : token.raw}`
+        (row) => renderCells(row, (cell) => htmlTemplate`<td>${cell}</td>`),
+      )}</tbody></table></div>`
+    if (token.type === 'list') {
+      const items = token.items.map((item) => htmlTemplate`<li>${renderTokens(item.tokens)}</li>`)
+      return token.ordered ? htmlTemplate`<ol>${items}</ol>` : htmlTemplate`<ul>${items}</ul>`
     }
+    const text = 'text' in token ? token.text : token.raw
+    const content = 'tokens' in token ? renderTokens(token.tokens) : htmlTemplate`${text}`
+    if (token.type === 'heading')
+      return token.depth <= 2 ? htmlTemplate`<h2>${content}</h2>` : htmlTemplate`<h3>${content}</h3>`
+    if (token.type === 'paragraph') return htmlTemplate`<p>${content}</p>`
+    if (token.type === 'codespan') return htmlTemplate`<code>${content}</code>`
+    if (token.type === 'strong') return htmlTemplate`<strong>${content}</strong>`
+    if (token.type === 'em') return htmlTemplate`<em>${content}</em>`
+    if (token.type !== 'link') return content
+    const to = token.href.replace(/^(?:\.\/)?([a-z\d.-]+)\.md$/, `${home}/$1`)
+    return to !== token.href || to.startsWith('https://')
+      ? htmlTemplate`<a href="${to}">${content}</a>`
+      : content
   }
   return renderTokens(lexer(text.replace(/^<!--.*-->$/gm, '')))
 }
