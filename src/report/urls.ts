@@ -137,77 +137,62 @@ function getNonHtmlPageFormat({ page }: StatusPageRequest): { form?: StatusPageF
   return page === 'style' ? { form: 'css' } : {}
 }
 
+const generalPageByPath = {
+  '/': 'home',
+  '/home': 'home',
+  '/overview': 'overview',
+  '/merged': 'merged',
+  '/rules': 'rules',
+  '/sign-in': 'sign-in',
+  '/sign-in/back': 'signed-in',
+  '/sign-out': 'sign-out',
+  '/pages.css': 'style',
+  '/pages.js': 'script',
+} as const
+
+const repositoryPageBySection = {
+  overview: 'repository-overview',
+  merged: 'repository-merged',
+  compare: 'compare',
+  operations: 'operations',
+  resume: 'resume',
+  events: 'events',
+  catalog: 'catalogs',
+} as const
+
+const isKeyOf = <Table extends object>(key: PropertyKey, table: Table): key is keyof Table =>
+  Object.hasOwn(table, key)
+
 function parsePagePath(path: string): StatusPageRequest | undefined {
+  if (isKeyOf(path, generalPageByPath)) return { page: generalPageByPath[path] }
   const segments = path.slice(1).split('/').map(decodePathSegment)
   if (segments.includes(undefined)) return undefined
-  const [first = '', ...rest] = segments as string[]
-  switch (first) {
-    case '':
-    case 'home':
-      return rest.length === 0 ? { page: 'home' } : undefined
-    case 'overview':
-    case 'merged':
-    case 'sign-in':
-    case 'sign-out':
-      if (first === 'sign-in' && rest.length === 1 && rest[0] === 'back') return { page: 'signed-in' }
-      return rest.length === 0 ? { page: first } : undefined
-    case 'pages.css':
-      return rest.length === 0 ? { page: 'style' } : undefined
-    case 'pages.js':
-      return rest.length === 0 ? { page: 'script' } : undefined
-    case 'rules':
-      if (rest.length === 0) return { page: 'rules' }
-      // Findings link to `<RULES_URL>/<rule>.md`, wherever that is.
-      return rest.length === 1 && /^[a-z\d.-]{1,100}$/.test(rest[0] ?? '')
-        ? { page: 'rule', id: (rest[0] ?? '').replace(/\.md$/, '') }
-        : undefined
-    case 'badge': {
-      const [owner = '', file = ''] = rest
-      const repository = toRepositoryName(owner, file.replace(/\.svg$/, ''))
-      return rest.length === 2 && file.endsWith('.svg') && repository
-        ? { page: 'badge', repository }
-        : undefined
-    }
-    case 'r': {
-      const [owner = '', name = '', ...more] = rest
-      const repository = toRepositoryName(owner, name)
-      return repository && parseRepositoryPage(repository, more)
-    }
-    default:
-      return undefined
-  }
+  const [first, second = '', third = '', ...rest] = segments as string[]
+  // Findings link to `<RULES_URL>/<rule>.md`, wherever that is.
+  if (first === 'rules' && segments.length === 2 && /^[a-z\d.-]{1,100}$/.test(second))
+    return { page: 'rule', id: second.replace(/\.md$/, '') }
+  const isBadge = first === 'badge' && segments.length === 3 && third.endsWith('.svg')
+  const repository = toRepositoryName(second, isBadge ? third.replace(/\.svg$/, '') : third)
+  if (repository === undefined) return undefined
+  if (isBadge) return { page: 'badge', repository }
+  return first === 'r' ? parseRepositoryPage(repository, rest) : undefined
 }
 
 function parseRepositoryPage(
   repository: RepositoryName,
-  [section, ...more]: readonly string[],
+  [section, first, second, ...more]: readonly string[],
 ): StatusPageRequest | undefined {
-  const [first, second] = more
-  switch (section) {
-    case undefined:
-      return { page: 'repository', repository }
-    case 'overview':
-      return more.length === 0 ? { page: 'repository-overview', repository } : undefined
-    case 'merged':
-      return more.length === 0 ? { page: 'repository-merged', repository } : undefined
-    case 'compare':
-    case 'operations':
-    case 'resume':
-    case 'events':
-      return more.length === 0 ? { page: section, repository } : undefined
-    case 'pull':
-      return more.length === 1 && /^[1-9]\d{0,9}$/.test(first ?? '')
-        ? { page: 'pull', repository, pull: Number(first) }
-        : undefined
-    case 'catalog':
-      if (first === undefined) return { page: 'catalogs', repository }
-      if (first === '' || more.length > 2) return undefined
-      return second === undefined
-        ? { page: 'catalog', repository, catalog: first }
-        : { page: 'package', repository, catalog: first, package: second }
-    default:
-      return undefined
-  }
+  if (section === undefined) return { page: 'repository', repository }
+  if (first === undefined)
+    return isKeyOf(section, repositoryPageBySection)
+      ? { page: repositoryPageBySection[section], repository }
+      : undefined
+  if (section === 'pull' && second === undefined && /^[1-9]\d{0,9}$/.test(first))
+    return { page: 'pull', repository, pull: Number(first) }
+  if (section !== 'catalog' || first === '' || more.length > 0) return undefined
+  return second === undefined
+    ? { page: 'catalog', repository, catalog: first }
+    : { page: 'package', repository, catalog: first, package: second }
 }
 
 function toRepositoryName(owner: string, name: string): RepositoryName | undefined {

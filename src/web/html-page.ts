@@ -1,15 +1,15 @@
 // The frame, styles, and security headers of every page.
 import type { ServerResponse } from 'node:http'
-import { escapeHtml } from './escape-html.ts'
+import { convertHtmlToString, htmlTemplate, renderPreformattedText, type Html } from './html.ts'
 
 export interface HtmlPage {
   readonly title: string
-  /** HTML with all external text escaped. */
-  readonly body: string
+  readonly body: Html
   /** Seconds until the browser reloads, and the address. */
   readonly refresh?: { readonly seconds: number; readonly to: string }
 }
 
+/** Has no character that HTML escapes. */
 const pageStyles = `:root{color-scheme:light dark;--text:#1f2328;--back:#fff;--soft:#eff2f5;--line:#d1d9e0;--go:#1f883d;--wrong:#b3261e;--link:#0969da}
 @media (prefers-color-scheme:dark){:root{--text:#e6edf3;--back:#0d1117;--soft:#21262d;--line:#3d444d;--go:#238636;--wrong:#ff8a80;--link:#4493f8}}
 body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem;color:var(--text);background:var(--back)}
@@ -19,14 +19,12 @@ button{font:inherit;margin-top:1.25rem;padding:.5rem 1rem;border-radius:6px;bord
 code,pre{background:var(--soft);border-radius:4px}code{padding:.1rem .3rem;overflow-wrap:anywhere}pre{padding:.75rem;overflow-x:auto}pre code{padding:0}
 .wrong{display:block;color:var(--wrong);font-weight:600}table{border-collapse:collapse}th,td{text-align:left;padding:.25rem .75rem .25rem 0;vertical-align:top}`
 
-function renderHtmlPage({ title, body, refresh }: HtmlPage): string {
+function renderHtmlPage({ title, body, refresh }: HtmlPage): Html {
   const again =
-    refresh === undefined
-      ? ''
-      : `<meta http-equiv="refresh" content="${refresh.seconds};url=${escapeHtml(refresh.to)}">`
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}
-<title>${escapeHtml(title)} · catalog-bot</title><style>${pageStyles}</style></head>
-<body><h1>${escapeHtml(title)}</h1>${body}</body></html>`
+    refresh && htmlTemplate`<meta http-equiv="refresh" content="${refresh.seconds};url=${refresh.to}">`
+  return htmlTemplate`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}
+<title>${title} · catalog-bot</title><style>${renderPreformattedText(pageStyles)}</style></head>
+<body><h1>${title}</h1>${body}</body></html>`
 }
 
 /** `formsTo`: the only other origin that the page's forms may submit to. */
@@ -39,5 +37,5 @@ export function sendHtmlPage(response: ServerResponse, status: number, page: Htm
       'x-content-type-options': 'nosniff',
       'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; form-action 'self' ${formsTo}; base-uri 'none'; frame-ancestors 'none'`,
     })
-    .end(renderHtmlPage(page))
+    .end(convertHtmlToString(renderHtmlPage(page)))
 }

@@ -1,9 +1,20 @@
 // HTML templates that escape every value except markup that this module created. Only this module converts external
 // text to markup.
 import { escapeSourceLine, toSingleLineText } from '../report/escape.ts'
-import { escapeHtml } from './escape-html.ts'
 
 const maxHtmlTextLength = 10_000
+
+const htmlEntityByCharacter: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => htmlEntityByCharacter[mark] ?? mark)
+}
 
 class EscapedHtml {
   readonly #text: string

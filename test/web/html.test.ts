@@ -1,10 +1,11 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
-import { htmlTemplate, wrapSvgAsHtml, convertHtmlToString } from '../../src/web/html.ts'
-import { escapeHtml } from '../../src/web/escape-html.ts'
+import * as html from '../../src/web/html.ts'
 import { toSingleLineText } from '../../src/report/escape.ts'
 import { renderMarkdownLineAsText, renderMarkdown } from '../../src/web/pages/markdown.ts'
 import { createCookieSealer } from '../../src/web/server/sign-in.ts'
+
+const { convertHtmlToString: show, htmlTemplate } = html
 
 test.each([
   ['<script>', '&lt;script&gt;'],
@@ -14,23 +15,21 @@ test.each([
   ['\u202Eevil', '\ufffdevil'],
   ['two\nlines', 'two lines'],
 ])('%j is shown as it is', (text, shown) => {
-  expect(convertHtmlToString(htmlTemplate`<p title="${text}">${[text]}</p>`)).toBe(
-    `<p title="${shown}">${shown}</p>`,
-  )
+  expect(show(htmlTemplate`<p title="${text}">${[text]}</p>`)).toBe(`<p title="${shown}">${shown}</p>`)
 })
 
 test('text that is not escaped, to save time, would not change', () => {
   const all = Array.from({ length: 0x10000 }, (_, code) => `a${String.fromCharCode(code)}b`)
   const isDifferent = (text: string) =>
-    convertHtmlToString(htmlTemplate`${text}`) !== escapeHtml(toSingleLineText(text))
+    show(htmlTemplate`${text}`) !== show(html.renderPreformattedText(toSingleLineText(text)))
   expect(all.filter(isDifferent)).toEqual([])
 })
 
 test('nothing that looks like markup and was not made here is any', () => {
   const forged = JSON.parse('{"#text":"<b>","text":"<b>"}') as never
-  expect(() => convertHtmlToString(htmlTemplate`${forged}`)).toThrow()
-  expect(convertHtmlToString(htmlTemplate`${htmlTemplate`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
-  expect(convertHtmlToString(wrapSvgAsHtml('<svg width="1"><title>a</title></svg>'))).toBe(
+  expect(() => show(htmlTemplate`${forged}`)).toThrow()
+  expect(show(htmlTemplate`${htmlTemplate`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
+  expect(show(html.wrapSvgAsHtml('<svg width="1"><title>a</title></svg>'))).toBe(
     '<svg role="img" width="1"><title>a</title></svg>',
   )
 })
@@ -43,19 +42,19 @@ test.each([
   ['[words](https://evil.example)', 'words'],
   ['<img src=x>', '&lt;img src=x&gt;'],
 ])('a line of Markdown %j is read as text', (line, shown) =>
-  expect(convertHtmlToString(renderMarkdownLineAsText(line))).toBe(shown),
+  expect(show(renderMarkdownLineAsText(line))).toBe(shown),
 )
 
 test('the pages of rules are shown with their code, lists and links', () => {
-  const page = convertHtmlToString(
+  const page = show(
     renderMarkdown(
-      '## What\n\nA `x` and [two](two-heads.md).\n\n- one\n  more\n- two\n\n```yaml\na:\n  b: <c>\n```\n',
+      '## What\n\nA `x` and [two](two-heads.md).\n- one\n  more\n- two\n\n1. <b>\n\n```yaml\na:\n  b: <c>\n```\n',
       '/rules',
     ),
   )
   expect(page).toContain('<h2>What</h2>')
   expect(page).toContain('<p>A <code>x</code> and <a href="/rules/two-heads">two</a>.</p>')
-  expect(page).toContain('<li>one more</li><li>two</li>')
+  expect(page).toMatch(/<ul><li>one more<\/li><li>two<\/li><\/ul>\s*<ol><li>&lt;b&gt;<\/li><\/ol>/)
   expect(page).toMatch(/<code>a:\n {2}b: &lt;c&gt;\n<\/code>/)
 })
 

@@ -5,7 +5,7 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../policy/merge-advice.ts'
 import { buildMergePlanSections, formatMergeMethod, formatClauseAsSentence } from '../../report/merge-plan.ts'
-import { escapeHtml } from '../escape-html.ts'
+import { htmlTemplate, type Html } from '../html.ts'
 import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
 
@@ -52,7 +52,7 @@ export function createAppInstalledPageHandler(options: AppInstalledPageOptions) 
     if (options.now() > options.until || !isSetupToken(url.searchParams.get('word'), options.token)) {
       sendHtmlPage(response, 404, {
         title: 'Setup is complete',
-        body: '<p>To see this report at any time, run <code>catalog-bot doctor OWNER/NAME</code>.</p>',
+        body: htmlTemplate`<p>To see this report at any time, run <code>catalog-bot doctor OWNER/NAME</code>.</p>`,
       })
       return true
     }
@@ -65,7 +65,7 @@ export function createAppInstalledPageHandler(options: AppInstalledPageOptions) 
       known = undefined
       sendHtmlPage(response, 502, {
         title: "Could not list the App's installations",
-        body: `<p class="wrong">${escapeHtml(error instanceof Error ? error.message : String(error))}</p><p>This page retries automatically.</p>`,
+        body: htmlTemplate`<p class="wrong">${error instanceof Error ? error.message : String(error)}</p><p>This page retries automatically.</p>`,
         refresh: { seconds: 10, to: formatAppInstalledPageUrl(options.token) },
       })
     }
@@ -103,18 +103,18 @@ function renderAppInstalledPage(
   { branches, more }: InstalledRepositoryBranches,
   { token, appUrl, gitUrl }: AppInstalledPageOptions,
 ): HtmlPage {
-  const install = `<a href="${escapeHtml(appUrl)}/installations/new">Install the App on GitHub</a>`
+  const install = htmlTemplate`<a href="${appUrl}/installations/new">Install the App on GitHub</a>`
   if (branches.length === 0)
     return {
       title: 'Install the App',
-      body: `<p>catalog-bot is running, but its App is not installed on any repository yet.</p><p>${install} for the repository that contains your catalogs. This page then updates automatically.</p>`,
+      body: htmlTemplate`<p>catalog-bot is running, but its App is not installed on any repository yet.</p><p>${install} for the repository that contains your catalogs. This page then updates automatically.</p>`,
       refresh: { seconds: 3, to: formatAppInstalledPageUrl(token) },
     }
   const parts = branches.map((it) => renderInstalledRepositoryBranch(it, token, gitUrl))
-  const rest = more > 0 ? `<p>The App is also installed on ${more} more repositories.</p>` : ''
+  const rest = more > 0 && htmlTemplate`<p>The App is also installed on ${more} more repositories.</p>`
   return {
     title: 'Installed',
-    body: `${parts.join('')}${rest}<p>${install} for another repository, or <a href="${escapeHtml(formatAppInstalledPageUrl(token))}">refresh this page</a>. To see this report later, run <code>catalog-bot doctor OWNER/NAME</code>.</p>`,
+    body: htmlTemplate`${parts}${rest}<p>${install} for another repository, or <a href="${formatAppInstalledPageUrl(token)}">refresh this page</a>. To see this report later, run <code>catalog-bot doctor OWNER/NAME</code>.</p>`,
   }
 }
 
@@ -122,18 +122,15 @@ function renderInstalledRepositoryBranch(
   { repository, branch, plan, rulesets, configProblems }: InstalledRepositoryBranch,
   token: string,
   gitUrl: string,
-): string {
+): Html {
   const named = formatRepositoryFullName(repository)
   const list = (title: string, clauses: readonly string[]) =>
-    clauses.length === 0
-      ? ''
-      : `<p><strong>${escapeHtml(title)}</strong></p><ul>${clauses.map((it) => `<li>${escapeHtml(formatClauseAsSentence(it))}</li>`).join('')}</ul>`
+    clauses.length > 0 &&
+    htmlTemplate`<p><strong>${title}</strong></p><ul>${clauses.map((it) => htmlTemplate`<li>${formatClauseAsSentence(it)}</li>`)}</ul>`
   const download = (which: 'a' | 'b') =>
-    `<li><a href="/setup/ruleset?word=${escapeHtml(token)}&amp;repository=${encodeURIComponent(named)}&amp;which=${which}" download>${escapeHtml(rulesets[which].name)}</a></li>`
-  return `<section><h2>${escapeHtml(named)}</h2>
-<p>Branch <code>${escapeHtml(branch)}</code>: <strong>${escapeHtml(formatMergeMethod(plan.method))}</strong>. ${escapeHtml(formatClauseAsSentence(plan.because))}</p>
-${list('The configuration is invalid', configProblems)}${buildMergePlanSections(plan)
-    .map(([title, clauses]) => list(title, clauses))
-    .join('')}
-<p><strong>Rulesets to import</strong> (<a href="${escapeHtml(`${gitUrl}/${named}`)}/settings/rules">Settings, Rules, New ruleset, Import a ruleset</a>):</p><ul>${download('a')}${download('b')}</ul></section>`
+    htmlTemplate`<li><a href="/setup/ruleset?word=${token}&amp;repository=${encodeURIComponent(named)}&amp;which=${which}" download>${rulesets[which].name}</a></li>`
+  return htmlTemplate`<section><h2>${named}</h2>
+<p>Branch <code>${branch}</code>: <strong>${formatMergeMethod(plan.method)}</strong>. ${formatClauseAsSentence(plan.because)}</p>
+${list('The configuration is invalid', configProblems)}${buildMergePlanSections(plan).map(([title, clauses]) => list(title, clauses))}
+<p><strong>Rulesets to import</strong> (<a href="${gitUrl}/${named}/settings/rules">Settings, Rules, New ruleset, Import a ruleset</a>):</p><ul>${download('a')}${download('b')}</ul></section>`
 }

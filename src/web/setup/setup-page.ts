@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { fetchFromGitHub } from '../../adapters/github/github-fetch.ts'
 import type { SavedAppCredentials } from '../../jobs/saved-credentials.ts'
 import { parseRequestTarget } from '../../report/urls.ts'
-import { escapeHtml } from '../escape-html.ts'
+import { htmlTemplate, renderPreformattedText, type Html } from '../html.ts'
 import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
 import { isPublicHost } from '../../adapters/registry/transport/egress-policy.ts'
@@ -147,7 +147,7 @@ async function handleSetupRequest(
   }
   sendHtmlPage(response, 404, {
     title: 'Page not found',
-    body: '<p>Open the URL shown in the terminal.</p>',
+    body: htmlTemplate`<p>Open the URL shown in the terminal.</p>`,
   })
 }
 
@@ -203,18 +203,18 @@ function renderSetupFormPage(
   query: URLSearchParams,
   problems: Readonly<Partial<Record<SetupFormFieldName, string>>>,
 ): HtmlPage {
-  const field = (name: SetupFormFieldName, label: string, hint: string, extra: string) => {
+  const field = (name: SetupFormFieldName, label: string, hint: Html | string, extra: Html) => {
     const problem = problems[name]
-    return `<label for="${name}">${label}<small>${hint}</small></label>
-<input id="${name}" name="${name}" value="${escapeHtml(query.get(name) ?? '')}" ${extra}${problem === undefined ? '' : ` aria-invalid="true" aria-describedby="${name}-problem"`}>${problem === undefined ? '' : `<span class="wrong" id="${name}-problem">${escapeHtml(problem)}</span>`}`
+    return htmlTemplate`<label for="${name}">${label}<small>${hint}</small></label>
+<input id="${name}" name="${name}" value="${renderPreformattedText(query.get(name) ?? '')}" ${extra}${problem !== undefined && htmlTemplate` aria-invalid="true" aria-describedby="${name}-problem"`}>${problem !== undefined && htmlTemplate`<span class="wrong" id="${name}-problem">${problem}</span>`}`
   }
   return {
     title: 'Create the GitHub App',
-    body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App that you own. Nothing is created until you confirm on GitHub.</p>
-<form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(token)}">
-${field('organization', 'Organization', 'Organization that owns the App. Leave empty to use your account. Only the owner can install the App.', 'autocomplete="off" autofocus')}
-${field('name', 'Name', 'Name of the App, which GitHub shows as the author of comments. The name must be unique on GitHub. If you leave this field empty, the name is “catalog-bot” followed by the name of the organization. If you do not enter an organization, enter a name.', 'maxlength="34" autocomplete="off"')}
-${field('address', 'Public URL', `URL at which GitHub can reach catalog-bot, such as <code>https://bot.example.com</code>. If empty, GitHub sends no webhooks, and catalog-bot checks every open pull request every ${sweepSeconds} seconds.`, 'type="url" placeholder="https://" autocomplete="off"')}
+    body: htmlTemplate`<p>catalog-bot has no credentials yet. It runs as a GitHub App that you own. Nothing is created until you confirm on GitHub.</p>
+<form method="get" action="/setup"><input type="hidden" name="word" value="${token}">
+${field('organization', 'Organization', 'Organization that owns the App. Leave empty to use your account. Only the owner can install the App.', htmlTemplate`autocomplete="off" autofocus`)}
+${field('name', 'Name', 'Name of the App, which GitHub shows as the author of comments. The name must be unique on GitHub. If you leave this field empty, the name is “catalog-bot” followed by the name of the organization. If you do not enter an organization, enter a name.', htmlTemplate`maxlength="34" autocomplete="off"`)}
+${field('address', 'Public URL', htmlTemplate`URL at which GitHub can reach catalog-bot, such as <code>https://bot.example.com</code>. If empty, GitHub sends no webhooks, and catalog-bot checks every open pull request every ${sweepSeconds} seconds.`, htmlTemplate`type="url" placeholder="https://" autocomplete="off"`)}
 <button type="submit">Continue</button></form>`,
   }
 }
@@ -230,16 +230,16 @@ function renderAppConfirmationPage(
   const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
   const hook =
     wanted.address === undefined
-      ? `GitHub sends no webhooks. catalog-bot checks every open pull request every ${sweepSeconds} seconds. You can add a URL later in the App’s settings.`
-      : `GitHub sends webhooks to <code>${escapeHtml(formatWebhookUrl(wanted.address))}</code>.`
+      ? htmlTemplate`GitHub sends no webhooks. catalog-bot checks every open pull request every ${sweepSeconds} seconds. You can add a URL later in the App’s settings.`
+      : htmlTemplate`GitHub sends webhooks to <code>${formatWebhookUrl(wanted.address)}</code>.`
   return {
     title: 'Review the App',
-    body: `<p><strong>${escapeHtml(wanted.name)}</strong>, owned by ${wanted.organization === undefined ? 'your account' : `<strong>${escapeHtml(wanted.organization)}</strong>`}. ${hook}</p>
-<details><summary>Permissions</summary><table>${permissions.map(([name, level]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(level)}</td></tr>`).join('')}</table></details>
-<form method="post" action="${escapeHtml(formatAppRegistrationUrl(gitUrl, wanted, token))}">
-<input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(complete))}">
+    body: htmlTemplate`<p><strong>${wanted.name}</strong>, owned by ${wanted.organization === undefined ? 'your account' : htmlTemplate`<strong>${wanted.organization}</strong>`}. ${hook}</p>
+<details><summary>Permissions</summary><table>${permissions.map(([name, level]) => htmlTemplate`<tr><td><code>${name}</code></td><td>${level}</td></tr>`)}</table></details>
+<form method="post" action="${formatAppRegistrationUrl(gitUrl, wanted, token)}">
+<input type="hidden" name="manifest" value="${renderPreformattedText(JSON.stringify(complete))}">
 <button type="submit">Create the App on GitHub</button></form>
-<p><a href="/setup?word=${escapeHtml(token)}">Back</a></p>`,
+<p><a href="/setup?word=${token}">Back</a></p>`,
   }
 }
 
@@ -247,8 +247,8 @@ function renderAppCreatedPage(app: CreatedApp, token: string): HtmlPage {
   const next = `/setup/installed?word=${token}`
   return {
     title: 'App created',
-    body: `<p><strong>${escapeHtml(app.slug)}</strong> was created, and its key and secrets are stored. catalog-bot is starting.</p>
-<p>This page redirects automatically. If it does not, <a href="${escapeHtml(next)}">view the App’s installations</a>.</p>`,
+    body: htmlTemplate`<p><strong>${app.slug}</strong> was created, and its key and secrets are stored. catalog-bot is starting.</p>
+<p>This page redirects automatically. If it does not, <a href="${next}">view the App’s installations</a>.</p>`,
     refresh: { seconds: 4, to: next },
   }
 }
@@ -256,7 +256,7 @@ function renderAppCreatedPage(app: CreatedApp, token: string): HtmlPage {
 function renderSetupFailedPage(why: string, token: string): HtmlPage {
   return {
     title: 'The App’s credentials were not stored',
-    body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(token)}">Start again</a>. If GitHub already created an App, delete it in its settings first, because its key is lost.</p>`,
+    body: htmlTemplate`<p class="wrong">${why}</p><p><a href="/setup?word=${token}">Start again</a>. If GitHub already created an App, delete it in its settings first, because its key is lost.</p>`,
   }
 }
 
