@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import pLimit from 'p-limit'
 import { createInMemoryCache } from '../src/catalogs/memory-cache.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { createCachedRegistry } from '../src/adapters/registry/cached-registry.ts'
@@ -118,20 +119,18 @@ async function benchDockerRegistry(): Promise<void> {
   const sample = references.slice(0, isQuickBenchmarkRun ? 30 : 100)
   const skopeo: number[] = []
   for (const concurrency of concurrencies) {
-    const inspect = async (): Promise<number> => {
-      let next = 0
-      const worker = async () => {
-        for (let reference = sample[next++]; reference !== undefined; reference = sample[next++])
-          await runCommand('skopeo', [
+    const inspect = (): Promise<number> =>
+      measureDurationMs(() =>
+        pLimit(concurrency).map(sample, (reference) =>
+          runCommand('skopeo', [
             'inspect',
             '--raw',
             '--no-creds',
             '--tls-verify=false',
             `docker://${reference}`,
-          ])
-      }
-      return measureDurationMs(() => Promise.all(Array.from({ length: concurrency }, worker)))
-    }
+          ]),
+        ),
+      )
     skopeo.push((await measureMedianOfRepeatedRuns(isQuickBenchmarkRun ? 1 : 3, inspect)) / sample.length)
   }
   printTableRow(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))

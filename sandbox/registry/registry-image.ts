@@ -2,6 +2,7 @@
 // bytes.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { getTarEndMarker, joinByteChunks, packTarTree } from '@catalog-bot/fbc/go/tar/tar-tree'
 
 export const manifestMediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
@@ -92,22 +93,11 @@ export function buildImage({
   return { top, manifests: images.map((it) => it.manifest), blobs }
 }
 
-/** A ustar archive of plain files, in the given order, without times and owners. */
-function buildTar(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
-  const parts: Buffer[] = []
-  for (const [path, content] of Object.entries(files)) {
-    const bytes = Buffer.from(content)
-    const header = Buffer.alloc(512)
-    // A name of more than 100 bytes continues in the prefix field, split at a slash.
-    const cut = path.length > 100 ? path.indexOf('/', path.length - 101) : -1
-    header.write(path.slice(cut + 1), 0)
-    header.write('0000644\0' + '0000000\0' + '0000000\0', 100)
-    header.write(`${bytes.length.toString(8).padStart(11, '0')}\0${'0'.repeat(11)}\0        0`, 124)
-    header.write('ustar\u000000', 257)
-    if (cut > 0) header.write(path.slice(0, cut), 345)
-    const sum = header.reduce((total, byte) => total + byte, 0)
-    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-    parts.push(header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512))
-  }
-  return Buffer.concat([...parts, Buffer.alloc(1024)])
+/** An archive of plain files, sorted by path, without directories, times, and owners. */
+function buildTar(files: Readonly<Record<string, string | Uint8Array>>): Uint8Array {
+  const tree = Object.entries(files).map(([path, content]) => ({ path, pieces: [Buffer.from(content)] }))
+  const members = packTarTree(tree, { directory: 0o755, file: 0o644 }, (path, kind) =>
+    kind === 'file' ? path : undefined,
+  )
+  return joinByteChunks([...members, getTarEndMarker()])
 }

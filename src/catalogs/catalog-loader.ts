@@ -1,5 +1,6 @@
 // Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
 // only the files that it touches.
+import pLimit from 'p-limit'
 import {
   type Catalog,
   type ParsedCatalogFile,
@@ -111,24 +112,18 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
     if (missing.size === 0) return result
     const stored = await store.getCached(parsedCatalogFileCacheNamespace, [...missing])
     const fresh = new Map<string, ParsedCatalogFile>()
-    const pending = [...missing].values()
-    const readRemaining = async () => {
-      for (const oid of pending) {
-        let value = stored.get(oid)
-        if (value === undefined) {
-          value = await pool.read(await repository.read(oid))
-          if (value === undefined) {
-            // Not cached, because the machine may just be busy.
-            result.set(oid, createUnreadableCatalogFile(fileReadLimitExceededMessage))
-            continue
-          }
-          fresh.set(oid, value)
-        }
-        facts.set(oid, value)
-        result.set(oid, value)
+    await pLimit(maxParallelCatalogFileReads).map(missing, async (oid) => {
+      let value = stored.get(oid)
+      if (value === undefined) {
+        value = await pool.read(await repository.read(oid))
+        // Not cached, because the machine may just be busy.
+        if (value === undefined)
+          return void result.set(oid, createUnreadableCatalogFile(fileReadLimitExceededMessage))
+        fresh.set(oid, value)
       }
-    }
-    await Promise.all(Array.from({ length: maxParallelCatalogFileReads }, readRemaining))
+      facts.set(oid, value)
+      result.set(oid, value)
+    })
     if (fresh.size > 0)
       await store.putCached(parsedCatalogFileCacheNamespace, fresh, parsedCatalogFileCacheSeconds)
     return result

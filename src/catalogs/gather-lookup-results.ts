@@ -1,5 +1,6 @@
 // Answers each of the checks' questions once, from registries, GitHub, and short-lived caches. An answer that isn't
 // available in time is unknown.
+import pLimit from 'p-limit'
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
@@ -46,7 +47,7 @@ export async function gatherLookupResults(
       }
     if (open.size === 0) break
     allow([...open.values()])
-    await forEachInParallel([...open], maxParallelLookups, async ([key, question]) => {
+    await pLimit(maxParallelLookups).map(open, async ([key, question]) => {
       known.set(key, await answerQuestion(question))
     })
   }
@@ -113,16 +114,4 @@ export function createLookupResolver(
       )
     return answer
   }
-}
-
-export async function forEachInParallel<T>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items.values()
-  const worker = async () => {
-    for (const item of queue) await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
 }

@@ -2,6 +2,7 @@
 // installs; 1: it does not; 2: inconclusive, or the command could not run.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
+import pLimit from 'p-limit'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { analyzeBundleInstall, type BundleContentForInstall } from '../checks/install/install-analysis.ts'
 import type { ChannelInstallResult, InstallReport } from '../checks/install/install-report.ts'
@@ -25,7 +26,6 @@ import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
-import { forEachInParallel } from '../catalogs/gather-lookup-results.ts'
 import { toImageLookupResult } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
@@ -186,7 +186,7 @@ async function loadBundleContents(
   }
   if (toPull.length > 0)
     await withRegistryClient(insecureRegistry, (registry, report) =>
-      forEachInParallel(toPull, maxConcurrentImagePulls, async (blob) => {
+      pLimit(maxConcurrentImagePulls).map(toPull, async (blob) => {
         report(`Pulling ${toPull.length} bundles: ${blob.image}`)
         contents.set(blob, await pullBundleContent(registry, blob.image))
       }),

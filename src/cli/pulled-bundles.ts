@@ -1,6 +1,7 @@
 // Reads bundles and catalogs for the command line, from a local directory or from registries with the user's credentials.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import pLimit from 'p-limit'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
@@ -52,18 +53,15 @@ export async function pullBundleOrCatalogImages(
   report: ReportProgress,
 ): Promise<ReadonlyMap<string, PulledBundle | Error>> {
   const pulled = new Map<string, PulledBundle | Error>()
-  const waiting = [...new Set(references)]
-  const total = waiting.length
-  const pullRemaining = async () => {
-    for (let reference = waiting.shift(); reference !== undefined; reference = waiting.shift())
-      try {
-        report(`Pulling image ${total - waiting.length} of ${total}: ${reference}`)
-        pulled.set(reference, await pullBundleOrCatalog(registry, reference))
-      } catch (error) {
-        pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
-      }
-  }
-  await Promise.all(Array.from({ length: maxConcurrentImagePulls }, pullRemaining))
+  const distinct = new Set(references)
+  await pLimit(maxConcurrentImagePulls).map(distinct, async (reference, index) => {
+    try {
+      report(`Pulling image ${index + 1} of ${distinct.size}: ${reference}`)
+      pulled.set(reference, await pullBundleOrCatalog(registry, reference))
+    } catch (error) {
+      pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
+    }
+  })
   return pulled
 }
 

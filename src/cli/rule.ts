@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { allRules } from '../checks/all-rules.ts'
+import { computeEditDistance } from '../checks/validation/names.ts'
 import { setExitCode, printToStdout, printJson, getRuleUrl, findNpmPackageFolder } from './output.ts'
 
 export function printRuleOrRuleList(
@@ -66,22 +67,4 @@ export function findClosestNames(typed: string, names: readonly string[]): strin
     .sort((a, b) => a.far - b.far)
     .slice(0, 3)
     .map(({ name }) => name)
-}
-
-/** Levenshtein distance. */
-function computeEditDistance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let row = 1; row <= a.length; row++) {
-    const line = [row]
-    for (let at = 1; at <= b.length; at++)
-      line.push(
-        Math.min(
-          (above[at] ?? 0) + 1,
-          (line[at - 1] ?? 0) + 1,
-          (above[at - 1] ?? 0) + Number(a[row - 1] !== b[at - 1]),
-        ),
-      )
-    above = line
-  }
-  return above[b.length] ?? 0
 }

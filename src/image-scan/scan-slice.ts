@@ -1,5 +1,6 @@
 // Looks up references for a few seconds, so that pull requests never wait for a scan. If a registry doesn't respond,
 // pauses its lookups, and finally skips the registry until the next pass.
+import pLimit from 'p-limit'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
   updateImageScanFailureState,
@@ -9,7 +10,6 @@ import {
   type ImageScanResult,
 } from '../checks/images/missing-images.ts'
 import type { ImageLookupResult } from '../checks/lookups.ts'
-import { forEachInParallel } from '../catalogs/gather-lookup-results.ts'
 import type { PendingImageReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanBatch, writeScanBatches } from './scan-state.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
@@ -61,9 +61,8 @@ export async function runScanSlice(
   const alarm = clock
     .sleep(scanSliceAbortTimeoutMs, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
-  await forEachInParallel(
+  await pLimit(maxConcurrentImageChecks).map(
     await readScanBatch(store, ctx.forge.repository, pass, pass.next),
-    maxConcurrentImageChecks,
     (one) => slice.check(one, calling.signal),
   )
   ended.abort()

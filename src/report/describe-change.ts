@@ -9,7 +9,7 @@ import type {
   TouchedPath,
 } from '../pull-request/change.ts'
 import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/compare-blobs.ts'
-import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters, formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { toCodeSpan } from './escape.ts'
 
 /** Strings are trusted. A `name` is untrusted and shown as code. */
@@ -321,8 +321,4 @@ function formatDescriptionSegments(
   const shown = items.length > limit ? items.slice(0, limit - 1) : items
   const joined = shown.flatMap((segment, at) => (at === 0 ? [segment] : [', ', segment]))
   return shown.length === items.length ? joined : [...joined, ` and ${items.length - shown.length} more`]
-}
-
-function formatCountWithNoun(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`
 }

@@ -5,7 +5,7 @@ import {
   type ImageScanFailureState,
   type ImageScanFailureKind,
 } from '../checks/images/missing-images.ts'
-import { formatIsoTime } from '@catalog-bot/findings/printable'
+import { formatIsoTime, formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { formatMention } from './next-steps.ts'
 
@@ -190,10 +190,6 @@ function formatMissingImageAdvice(
   const rule = ruleIdByImageScanFailureKind[kind]
   const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
   return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
-}
-
-function formatCountWithNoun(number: number, one: string): string {
-  return `${number} ${one}${number === 1 ? '' : 's'}`
 }
 
 function compareStrings(a: string, b: string): number {

@@ -4,6 +4,9 @@
 // oxlint-disable-next-line no-restricted-globals
 export const formatIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
+export const formatCountWithNoun = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`
+
 // Makes text from a catalog safe for a terminal. Does not change text that is printed as is.
 
 /**

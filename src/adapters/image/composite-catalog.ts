@@ -5,6 +5,7 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow } from './base-image.ts'
 import { type CatalogImageFile, ImageError } from './catalog-publisher.ts'
+import { forEachConcurrently } from './open-pusher.ts'
 import { renderImageInWorkerProcess } from './layer/layer-process-pool.ts'
 
 export interface CompositeCatalogSpec {
@@ -51,22 +52,16 @@ export async function renderCompositeCatalogFiles(
 ): Promise<readonly CatalogImageFile[]> {
   for (const { image } of references) parseImageReferenceOrThrow(image)
   const files: CatalogImageFile[] = []
-  const waiting = [...references]
-  const renderWaiting = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { name, image } = next
-      const { labels, files: pulled } = await pullBundleOrCatalog(registry, image).catch((error: unknown) => {
-        throw error instanceof RegistryError
-          ? toImagePullError(formatCompositeCatalogEntry(path, next), error)
-          : error
-      })
-      const text = await renderImageInWorkerProcess({ labels, files: pulled, reference: image }, name)
-      files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
-    }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: maxConcurrentImageRenders }, renderWaiting))
-  const failure = ended.find((result) => result.status === 'rejected')
-  if (failure) throw failure.reason
+  await forEachConcurrently(references, maxConcurrentImageRenders, async (reference) => {
+    const { name, image } = reference
+    const { labels, files: pulled } = await pullBundleOrCatalog(registry, image).catch((error: unknown) => {
+      throw error instanceof RegistryError
+        ? toImagePullError(formatCompositeCatalogEntry(path, reference), error)
+        : error
+    })
+    const text = await renderImageInWorkerProcess({ labels, files: pulled, reference: image }, name)
+    files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
+  })
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 

@@ -1,6 +1,7 @@
 // Pushes missing blobs, then manifests by digest, then tags. Only this module requests push rights; open-registry.ts
 // never does.
 import { createHash } from 'node:crypto'
+import pLimit from 'p-limit'
 import type { Clock } from '../../ports/clock.ts'
 import { createAuthorizedRequestSender } from '../registry/auth/authorized-request.ts'
 import {
@@ -460,23 +461,16 @@ function parseNextPageUrl(reply: TransportResponse): URL | undefined {
   return target === undefined ? undefined : new URL(target, reply.url)
 }
 
-async function forEachConcurrently<Item>(
+/** After a failure, starts nothing more, and rejects when the rest has ended. */
+export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   atOnce: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const waiting = [...items]
-  let failed = false
-  const worker = async () => {
-    for (let item = waiting.shift(); item !== undefined && !failed; item = waiting.shift())
-      try {
-        await work(item)
-      } catch (error) {
-        failed = true
-        throw error
-      }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker))
+  const limit = pLimit({ concurrency: atOnce, rejectOnClear: true })
+  const tasks = Array.from(items, (item) => limit(work, item))
+  for (const task of tasks) task.catch(limit.clearQueue)
+  const ended = await Promise.allSettled(tasks)
   const failure = ended.find((result) => result.status === 'rejected')
   if (failure) throw failure.reason
 }

@@ -1,5 +1,6 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
 // pull budget, and the next evaluation continues from there.
+import pLimit from 'p-limit'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleImageLookupResult, InconclusiveLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -84,7 +85,7 @@ export class CachedBundleReaders {
   readonly #clock
   readonly #store
   readonly #slowest
-  readonly #enter
+  readonly #limit
   // Deduplicates concurrent pulls of the same bundle.
   readonly #pendingPulls = new Map<string, Promise<BundleAndInstallResults>>()
 
@@ -99,7 +100,7 @@ export class CachedBundleReaders {
     this.#clock = clock
     this.#store = store
     this.#slowest = slowest
-    this.#enter = createSemaphore(atOnce)
+    this.#limit = pLimit(atOnce)
   }
 
   readonly forEvaluation = (budget: BundlePullBudget = defaultBundlePullLimits): BudgetedBundleReader => {
@@ -130,8 +131,7 @@ export class CachedBundleReaders {
         const key = JSON.stringify([await this.#client.identity(reference), reference])
         const cachedAnswer = (await this.#store.getCached(answers, [key])).get(key)
         if (cachedAnswer !== undefined) return withinMemory(key, cachedAnswer)
-        const leave = await this.#enter()
-        try {
+        return this.#limit(async () => {
           // Another caller may have pulled it while this one waited.
           const running = this.#pendingPulls.get(key)
           if (running) return withinMemory(key, pick(await running))
@@ -144,9 +144,7 @@ export class CachedBundleReaders {
           const both = this.#pull(key, reference).finally(() => this.#pendingPulls.delete(key))
           this.#pendingPulls.set(key, both)
           return withinMemory(key, pick(await both))
-        } finally {
-          leave()
-        }
+        })
       }
     }
 
@@ -226,21 +224,5 @@ function getBundleLookupTtl(reference: string, answer: BundleImageLookupResult):
     case 'blocked':
     case 'unknown':
       return undefined
-  }
-}
-
-/** A first-in, first-out semaphore. Call the returned function to release. */
-function createSemaphore(slots: number): () => Promise<() => void> {
-  let free = slots
-  const waiting: (() => void)[] = []
-  const release = () => {
-    const next = waiting.shift()
-    if (next) next()
-    else free += 1
-  }
-  return async () => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    return release
   }
 }

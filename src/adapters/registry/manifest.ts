@@ -1,87 +1,80 @@
+import { z } from 'zod'
 import { RegistryError } from './registry-error.ts'
-import { parseStrictJson, type JsonShape } from './strict-json.ts'
+import { goObject, parseStrictJson } from './strict-json.ts'
 
-const stringListJsonShape: JsonShape = { list: 'string' }
+const stringListSchema = z.array(z.string())
 
-const annotationsJsonShape: JsonShape = { map: 'string' }
+const stringMapSchema = z.record(z.string(), z.string())
 
 /** A set, as Go writes it: keys with empty objects. */
-const goStringSetJsonShape: JsonShape = { map: { fields: {} } }
+const goStringSetSchema = z.record(z.string(), goObject({}).nullable())
 
-const platformFieldJsonShapes = {
-  architecture: 'string',
-  os: 'string',
-  'os.version': 'string',
-  'os.features': stringListJsonShape,
-  variant: 'string',
+const platformFields = {
+  architecture: z.string(),
+  os: z.string(),
+  'os.version': z.string(),
+  'os.features': stringListSchema,
+  variant: z.string(),
 } as const
 
-const descriptorJsonShape: JsonShape = {
-  fields: {
-    mediaType: 'string',
-    digest: 'string',
-    size: 'integer',
-    urls: stringListJsonShape,
-    annotations: annotationsJsonShape,
-    data: 'bytes',
-    artifactType: 'string',
-    platform: { fields: { ...platformFieldJsonShapes, features: stringListJsonShape } },
-  },
-}
+const platformSchema = goObject({ ...platformFields, features: stringListSchema })
+
+const descriptorSchema = goObject({
+  mediaType: z.string(),
+  digest: z.string(),
+  size: z.int(),
+  urls: stringListSchema,
+  annotations: stringMapSchema,
+  data: z.base64(),
+  artifactType: z.string(),
+  platform: platformSchema,
+})
 
 /** Fields of manifests, indexes and image configs (OCI image-spec: manifest.md, image-index.md, config.md; Docker's formats). Fields that no reader uses by name are omitted. */
-const manifestJsonShape: JsonShape = {
-  fields: {
-    schemaVersion: 'integer',
-    mediaType: 'string',
-    artifactType: 'string',
-    config: descriptorJsonShape,
-    layers: { list: descriptorJsonShape },
-    manifests: { list: descriptorJsonShape },
-    subject: descriptorJsonShape,
-    annotations: annotationsJsonShape,
-    name: 'any',
-    tag: 'any',
-    architecture: 'any',
-    fsLayers: 'any',
-    history: 'any',
-    signatures: 'any',
-  },
-}
+const manifestSchema = goObject({
+  schemaVersion: z.int(),
+  mediaType: z.string(),
+  artifactType: z.string(),
+  config: descriptorSchema,
+  layers: z.array(descriptorSchema),
+  manifests: z.array(descriptorSchema),
+  subject: descriptorSchema,
+  annotations: stringMapSchema,
+  name: z.unknown(),
+  tag: z.unknown(),
+  architecture: z.unknown(),
+  fsLayers: z.unknown(),
+  history: z.unknown(),
+  signatures: z.unknown(),
+})
 
-const imageConfigJsonShape: JsonShape = {
-  fields: {
-    ...platformFieldJsonShapes,
-    created: 'string',
-    author: 'string',
-    config: {
-      fields: {
-        User: 'string',
-        ExposedPorts: goStringSetJsonShape,
-        Env: stringListJsonShape,
-        Entrypoint: stringListJsonShape,
-        Cmd: stringListJsonShape,
-        Volumes: goStringSetJsonShape,
-        WorkingDir: 'string',
-        Labels: annotationsJsonShape,
-        StopSignal: 'string',
-        ArgsEscaped: 'boolean',
-      },
-    },
-    rootfs: { fields: { type: 'string', diff_ids: stringListJsonShape } },
-    history: {
-      list: {
-        fields: {
-          created: 'string',
-          created_by: 'string',
-          author: 'string',
-          comment: 'string',
-          empty_layer: 'boolean',
-        },
-      },
-    },
-  },
-}
+const imageConfigSchema = goObject({
+  ...platformFields,
+  created: z.string(),
+  author: z.string(),
+  config: goObject({
+    User: z.string(),
+    ExposedPorts: goStringSetSchema,
+    Env: stringListSchema,
+    Entrypoint: stringListSchema,
+    Cmd: stringListSchema,
+    Volumes: goStringSetSchema,
+    WorkingDir: z.string(),
+    Labels: stringMapSchema,
+    StopSignal: z.string(),
+    ArgsEscaped: z.boolean(),
+  }),
+  rootfs: goObject({ type: z.string(), diff_ids: stringListSchema }),
+  history: z.array(
+    goObject({
+      created: z.string(),
+      created_by: z.string(),
+      author: z.string(),
+      comment: z.string(),
+      empty_layer: z.boolean(),
+    }),
+  ),
+})
 
 export const manifestMediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
@@ -147,14 +140,14 @@ export interface ImageConfig {
  * type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
  */
 export function parseManifest(body: Uint8Array, contentType: string): Manifest {
-  const data = parseStrictJson(body, manifestJsonShape)
-  if (data['schemaVersion'] === 1 || isDockerSchema1MediaType(contentType))
+  const data = parseStrictJson(body, manifestSchema)
+  if (data.schemaVersion === 1 || isDockerSchema1MediaType(contentType))
     throw new RegistryError(
       'unsupported',
       'the image uses the old schema 1 format, which clusters no longer support',
     )
-  if (data['schemaVersion'] !== 2) throw createInvalidResponseError('the schemaVersion is not 2')
-  const declared = data['mediaType'] as string | undefined
+  if (data.schemaVersion !== 2) throw createInvalidResponseError('the schemaVersion is not 2')
+  const declared = data.mediaType
   if (declared !== undefined && isManifestMediaType(contentType) && declared !== contentType)
     throw createInvalidResponseError(
       `the Content-Type is ${contentType}, but the mediaType is ${declared.slice(0, 100)}`,
@@ -168,17 +161,17 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? manifestMediaTypes.ociIndex : manifestMediaTypes.ociManifest)
   if (type === manifestMediaTypes.ociIndex || type === manifestMediaTypes.dockerList) {
-    if (!Array.isArray(data['manifests'])) throw createInvalidResponseError('the index has no manifest list')
-    return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseImageIndexEntry) }
+    if (!data.manifests) throw createInvalidResponseError('the index has no manifest list')
+    return { kind: 'index', mediaType: type, manifests: data.manifests.map(parseImageIndexEntry) }
   }
   if (type !== manifestMediaTypes.ociManifest && type !== manifestMediaTypes.dockerManifest)
     throw new RegistryError('unsupported', `the media type ${type.slice(0, 100)} is not an image type`)
-  if (!Array.isArray(data['layers'])) throw createInvalidResponseError('the image has no layer list')
+  if (!data.layers) throw createInvalidResponseError('the image has no layer list')
   return {
     kind: 'image',
     mediaType: type,
-    config: parseDescriptor(data['config']),
-    layers: data['layers'].map(parseDescriptor),
+    config: parseDescriptor(data.config ?? {}),
+    layers: data.layers.map(parseDescriptor),
   }
 }
 
@@ -193,11 +186,13 @@ export function formatPlatform(platform: Platform): string {
 /** Throws a RegistryError `unsupported`, which is not retryable, because the digest fixes these bytes. */
 export function parseImageConfig(body: Uint8Array): ImageConfig {
   try {
-    const data = parseStrictJson(body, imageConfigJsonShape)
-    const { Labels: labels = {} } = (data['config'] ?? {}) as { Labels?: Record<string, string> }
-    const { diff_ids: diffIds = [] } = (data['rootfs'] ?? {}) as { diff_ids?: string[] }
+    const data = parseStrictJson(body, imageConfigSchema)
     const platform = parsePlatform(data)
-    return { labels, diffIds, ...(platform && { platform }) }
+    return {
+      labels: data.config?.Labels ?? {},
+      diffIds: data.rootfs?.diff_ids ?? [],
+      ...(platform && { platform }),
+    }
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
     throw new RegistryError('unsupported', `the config is invalid: ${error.message}`, { cause: error })
@@ -217,36 +212,26 @@ export function getImageIndexPlatforms(manifests: readonly ImageIndexEntry[]): r
   return [...new Set(known)]
 }
 
-function parseImageIndexEntry(value: unknown): ImageIndexEntry {
+function parseImageIndexEntry(value: z.output<typeof descriptorSchema>): ImageIndexEntry {
   const descriptor = parseDescriptor(value)
-  const platform = parsePlatform((value as { platform?: unknown }).platform)
+  const platform = parsePlatform(value.platform)
   return platform ? { ...descriptor, platform } : descriptor
 }
 
-function parseDescriptor(value: unknown): Descriptor {
-  const { mediaType, digest, size } = (typeof value === 'object' && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >
-  if (typeof digest !== 'string') throw createInvalidResponseError('a descriptor has no digest')
+function parseDescriptor({ mediaType = '', digest, size }: z.output<typeof descriptorSchema>): Descriptor {
+  if (digest === undefined) throw createInvalidResponseError('a descriptor has no digest')
   if (!isSha256OrSha512Digest(digest))
     throw new RegistryError(
       'unsupported',
       `the digest ${JSON.stringify(digest.slice(0, 100))} of a descriptor is neither sha256 nor sha512`,
     )
-  if (typeof size !== 'number' || size < 0)
-    throw createInvalidResponseError('a descriptor has an invalid size')
-  return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
+  if (size === undefined || size < 0) throw createInvalidResponseError('a descriptor has an invalid size')
+  return { mediaType, digest, size }
 }
 
-function parsePlatform(value: unknown): Platform | undefined {
-  const { os, architecture, variant } = (typeof value === 'object' && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >
-  if (typeof os !== 'string' || typeof architecture !== 'string' || os === '' || architecture === '')
-    return undefined
-  return { os, architecture, ...(typeof variant === 'string' && variant !== '' && { variant }) }
+function parsePlatform({ os, architecture, variant }: z.output<typeof platformSchema> = {}):
+  Platform | undefined {
+  return os && architecture ? { os, architecture, ...(variant && { variant }) } : undefined
 }
 
 function createInvalidResponseError(message: string): RegistryError {

@@ -1,5 +1,6 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
+import pLimit from 'p-limit'
 import type { Clock } from '../../ports/clock.ts'
 import type { AuthorizedRequestSender, RegistryHttpRequest } from './auth/authorized-request.ts'
 import { RegistryError } from './registry-error.ts'
@@ -132,58 +133,34 @@ export function createAdaptiveConcurrencyLimit(
   limits: AdaptiveConcurrencyOptions,
   clock: Clock,
 ): AdaptiveConcurrencyLimit {
-  let size = limits.start
-  let active = 0
+  const limit = pLimit(limits.start)
   let pausedUntil = 0
   // Work that started before the last halving does not halve it again.
   let epoch = 0
-  const waiting: (() => void)[] = []
-  let head = 0
-
-  function startNext(): void {
-    while (active < size && head < waiting.length) {
-      const start = waiting[head]
-      head += 1
-      // Compacts the queue so that it does not grow without bound.
-      if (head > 1024 && head * 2 > waiting.length) {
-        waiting.splice(0, head)
-        head = 0
-      }
-      active += 1
-      start?.()
-    }
-  }
 
   return {
-    async run(work) {
-      if (active >= size || head < waiting.length) await new Promise<void>((start) => waiting.push(start))
-      else active += 1
-      try {
+    run: (work) =>
+      limit(async () => {
         for (let pause = pausedUntil - clock.now(); pause > 0; pause = pausedUntil - clock.now())
           await clock.sleep(pause)
-        return await work()
-      } finally {
-        active -= 1
-        startNext()
-      }
-    },
+        return work()
+      }),
     succeeded() {
-      if (size < limits.max) size += 1
-      startNext()
+      if (limit.concurrency < limits.max) limit.concurrency += 1
     },
     limited(pause) {
       const now = clock.now()
       if (now >= epoch) {
-        size = Math.max(1, Math.floor(size / 2))
+        limit.concurrency = Math.max(1, Math.floor(limit.concurrency / 2))
         epoch = now + Math.max(pause, 1000)
       }
       pausedUntil = Math.max(pausedUntil, now + pause)
     },
     get size() {
-      return size
+      return limit.concurrency
     },
     get active() {
-      return active
+      return limit.activeCount
     },
   }
 }

@@ -1,4 +1,5 @@
 // Resolves every reference of a catalog, with progress, a summary by registry, and resumption of an earlier run.
+import pLimit from 'p-limit'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { ImageLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -70,20 +71,15 @@ export async function scanImages(
     })
     reported = clock.now()
   }
-  let next = 0
-  const worker = async () => {
-    while (next < queue.length && !options.signal?.aborted) {
-      const reference = queue[next] as string
-      next += 1
-      const answer = await registry.resolve(reference, options.signal)
-      if (options.signal?.aborted) return
-      resolvedCount += 1
-      answers.set(reference, answer)
-      options.onAnswer?.(reference, answer)
-      if (clock.now() - reported >= 1000) reportProgress()
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 64, queue.length) }, worker))
+  await pLimit(options.concurrency ?? 64).map(queue, async (reference) => {
+    if (options.signal?.aborted) return
+    const answer = await registry.resolve(reference, options.signal)
+    if (options.signal?.aborted) return
+    resolvedCount += 1
+    answers.set(reference, answer)
+    options.onAnswer?.(reference, answer)
+    if (clock.now() - reported >= 1000) reportProgress()
+  })
   reportProgress()
   return { answers, registries: summarizeImagesByRegistry(answers), complete: answers.size === all.length }
 }

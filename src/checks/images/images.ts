@@ -1,5 +1,6 @@
 // Checks that every newly referenced image exists, matches its digest, and is allowed, and compares new or edited
 // bundles with their images. Only definite registry answers count against the author.
+import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
@@ -268,8 +269,4 @@ function summarizeNewImages(images: readonly ReferencedImage[]): string {
   if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
   return `${formatCountWithNoun(images.length, 'image')} in ${formatCountWithNoun(hosts.size, 'registry', 'registries')}`
-}
-
-function formatCountWithNoun(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`
 }

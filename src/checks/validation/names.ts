@@ -36,7 +36,7 @@ function normalizeNameForComparison(name: string): string {
 }
 
 /** Number of edits; a swap of neighbors is one. Compares the first 100 characters. */
-function computeEditDistance(a: string, b: string): number {
+export function computeEditDistance(a: string, b: string): number {
   const from = a.slice(0, 100)
   const to = b.slice(0, 100)
   let before: number[] = []

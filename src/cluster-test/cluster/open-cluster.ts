@@ -8,7 +8,7 @@ import type {
   KubeQueryResult,
   KubeObject,
 } from '../../checks/install/cluster-test/kube-object.ts'
-import { getStringAtPath } from '../../checks/install/cluster-test/kube-object.ts'
+import { getStringAtPath, toKubeObjectQuery } from '../../checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
 import { loadClusterConnection, type ClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
@@ -322,10 +322,6 @@ function extractKubeErrorMessage({ status, text }: KubeApiResponse): string {
 
 function toKubeApiPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
-}
-
-function toKubeObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery {
-  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {

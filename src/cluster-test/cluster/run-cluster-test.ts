@@ -1,4 +1,5 @@
 // Runs one install test until it ends, gathers evidence, and always cleans up, even after a stop request.
+import pLimit from 'p-limit'
 import {
   listCleanUpQueries,
   advanceCleanUp,
@@ -192,13 +193,9 @@ export async function readClusterObjects(
 ): Promise<ClusterObservation> {
   const pending = new Map(queries.map((query) => [toKubeQueryKey(query), query]))
   const queryResults = new Map<string, KubeQueryResult>()
-  const queue = [...pending]
-  await Promise.all(
-    Array.from({ length: Math.min(maxParallelClusterReads, queue.length) }, async () => {
-      for (let next = queue.shift(); next; next = queue.shift())
-        queryResults.set(next[0], await cluster.read(next[1]))
-    }),
-  )
+  await pLimit(maxParallelClusterReads).map(pending, async ([key, query]) => {
+    queryResults.set(key, await cluster.read(query))
+  })
   return { queryResults, rejectedActions: rejected }
 }
 

@@ -3,6 +3,7 @@
 // after their image, or remain with it.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
+import { forEachConcurrently } from '../../adapters/image/open-pusher.ts'
 import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import type { PublishResponse, ImageToRemove } from './publish-protocol.ts'
@@ -39,19 +40,16 @@ export async function removeImages(
   const beside = new Map<string, TaggedImageAttachment[]>(
     [...platforms].flat(2).map((digest) => [digest, []]),
   )
-  for (const part of splitIntoChunks(tags, maxConcurrentRegistryRequests))
-    await Promise.all(
-      part.map(async (tag) => {
-        const found = await fetchManifestIfPresent(image, { tag }, registry)
-        // Deleted since the list was read.
-        if (found === undefined) return
-        if (going.get(found.digest)?.has(tag) === true) return
-        const children = await fetchChildManifestDigests(image, found, registry)
-        const ofSubject = beside.get(parseSubjectDigestFromTag(tag) ?? '')
-        if (ofSubject) return void ofSubject.push({ tag, digest: found.digest, children })
-        for (const digest of [found.digest, ...children]) needed.set(digest, tag)
-      }),
-    )
+  await forEachConcurrently(tags, maxConcurrentRegistryRequests, async (tag) => {
+    const found = await fetchManifestIfPresent(image, { tag }, registry)
+    // Deleted since the list was read.
+    if (found === undefined) return
+    if (going.get(found.digest)?.has(tag) === true) return
+    const children = await fetchChildManifestDigests(image, found, registry)
+    const ofSubject = beside.get(parseSubjectDigestFromTag(tag) ?? '')
+    if (ofSubject) return void ofSubject.push({ tag, digest: found.digest, children })
+    for (const digest of [found.digest, ...children]) needed.set(digest, tag)
+  })
   retainImageAttachments(beside, needed)
   const removed: string[] = []
   const retained: { digest: string; why: string }[] = []
@@ -193,10 +191,4 @@ async function fetchChildManifestDigests(
       below.push(...(await fetchChildManifestDigests(image, found, registry, depth + 1)))
   }
   return [...digests, ...below]
-}
-
-function splitIntoChunks<Item>(items: readonly Item[], size: number): Item[][] {
-  const result: Item[][] = []
-  for (let at = 0; at < items.length; at += size) result.push(items.slice(at, at + size))
-  return result
 }

@@ -1,8 +1,8 @@
 // Evaluates every open pull request and base branch every few minutes. Webhooks only make an evaluation happen sooner.
+import pLimit from 'p-limit'
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
 import { toPullRequestKey } from '../../pull-request/snapshot.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'
-import { forEachInParallel } from '../../catalogs/gather-lookup-results.ts'
 import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
@@ -162,7 +162,7 @@ async function revalidateCachedEvaluations(
   const { clock, log } = ctx.app
   const end = clock.now() + maxRevalidationMsPerSweep
   const still = new Map<PullNumber, number>()
-  await forEachInParallel(moved, 2, async ({ open, tip }) => {
+  await pLimit(2).map(moved, async ({ open, tip }) => {
     if (clock.now() > end) return
     try {
       const remainingSeconds = await revalidateCachedVerdictOnNewBase(open, tip, ctx, pulls)

@@ -1,5 +1,6 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
-import type { JsonShape } from '../../registry/strict-json.ts'
+import { z } from 'zod'
+import { goObject } from '../../registry/strict-json.ts'
 import { type SignedImage, parseProvenanceJson } from './signature-formats.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
@@ -75,21 +76,31 @@ function formatIsoTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-const inTotoStatementJsonShape: JsonShape = {
-  fields: {
-    _type: 'string',
-    predicateType: 'string',
-    subject: { list: { fields: { name: 'string', digest: { map: 'string' } } } },
-    predicate: 'any',
-  },
-}
+/** What is not as expected in a predicate counts as absent. */
+const slsaPredicateSchema = z
+  .object({
+    runDetails: z
+      .object({ builder: z.object({ id: z.string() }) })
+      .optional()
+      .catch(undefined),
+    buildDefinition: z
+      .object({ resolvedDependencies: z.array(z.unknown()) })
+      .optional()
+      .catch(undefined),
+  })
+  .catch({})
 
-interface InTotoStatement {
-  readonly _type?: string
-  readonly predicateType?: string
-  readonly subject?: readonly { readonly name?: string; readonly digest?: Readonly<Record<string, string>> }[]
-  readonly predicate?: unknown
-}
+const dependencySchema = z.object({
+  uri: z.string(),
+  digest: z.record(z.string(), z.unknown()).catch({}),
+})
+
+const inTotoStatementSchema = goObject({
+  _type: z.string(),
+  predicateType: z.string(),
+  subject: z.array(goObject({ name: z.string(), digest: z.record(z.string(), z.string()) })),
+  predicate: slsaPredicateSchema,
+})
 
 /** An image's origin. Undeclared fields are absent. */
 export interface ImageProvenance {
@@ -108,7 +119,7 @@ export function parseProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: ImageProvenance } | { readonly problem: string } {
-  const read = parseProvenanceJson<InTotoStatement>(bytes, inTotoStatementJsonShape, 'the statement')
+  const read = parseProvenanceJson(bytes, inTotoStatementSchema, 'the statement')
   if ('problem' in read) return read
   const { claim: statement } = read
   if (!acceptedInTotoStatementTypes.has(statement._type))
@@ -118,29 +129,18 @@ export function parseProvenance(
   const { sha256 } = toDigestSet(image.digest)
   const isAbout = (statement.subject ?? []).some(({ digest }) => digest?.['sha256'] === sha256)
   if (sha256 === undefined || !isAbout) return { problem: 'the statement describes another image' }
-  return { provenance: parseSlsaPredicate(statement.predicate) }
+  return { provenance: toImageProvenance(statement.predicate) }
 }
 
-function parseSlsaPredicate(predicate: unknown): ImageProvenance {
-  const builder = getNestedValue(predicate, 'runDetails', 'builder', 'id')
-  const dependencies = getNestedValue(predicate, 'buildDefinition', 'resolvedDependencies')
-  const sources = (Array.isArray(dependencies) ? dependencies : []).flatMap((one: unknown) => {
-    const [uri, digest] = [getNestedValue(one, 'uri'), getNestedValue(one, 'digest')]
-    if (typeof uri !== 'string') return []
-    const digests: readonly unknown[] =
-      typeof digest === 'object' && digest !== null ? Object.values(digest) : []
-    const [first] = digests
-    return [typeof first === 'string' ? `${uri}@${first}` : uri]
+function toImageProvenance({
+  runDetails,
+  buildDefinition,
+}: z.output<typeof slsaPredicateSchema> = {}): ImageProvenance {
+  const sources = (buildDefinition?.resolvedDependencies ?? []).flatMap((one) => {
+    const { success, data } = dependencySchema.safeParse(one)
+    if (!success) return []
+    const [first] = Object.values(data.digest)
+    return [typeof first === 'string' ? `${data.uri}@${first}` : data.uri]
   })
-  return { ...(typeof builder === 'string' && { builder }), sources }
-}
-
-function getNestedValue(value: unknown, ...path: readonly string[]): unknown {
-  let current = value
-  for (const key of path)
-    current =
-      typeof current === 'object' && current !== null && Object.hasOwn(current, key)
-        ? (current as Readonly<Record<string, unknown>>)[key]
-        : undefined
-  return current
+  return { ...(runDetails && { builder: runDetails.builder.id }), sources }
 }

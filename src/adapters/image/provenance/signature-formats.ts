@@ -1,9 +1,10 @@
 // DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements, the format of cosign
 // attestations.
+import { z } from 'zod'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { marshalObject, marshalString } from '@catalog-bot/fbc/go/json/json'
-import { type JsonShape, parseStrictJson } from '../../registry/strict-json.ts'
+import { goObject, parseStrictJson } from '../../registry/strict-json.ts'
 import type { SigningKey, VerifyingKey } from './signing-key.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 
@@ -16,26 +17,14 @@ export interface SignedImage {
   readonly digest: string
 }
 
-const signingPayloadJsonShape: JsonShape = {
-  fields: {
-    critical: {
-      fields: {
-        identity: { fields: { 'docker-reference': 'string' } },
-        image: { fields: { 'docker-manifest-digest': 'string' } },
-        type: 'string',
-      },
-    },
-    optional: 'any',
-  },
-}
-
-interface SimpleSigningPayload {
-  readonly critical?: {
-    readonly identity?: { readonly 'docker-reference'?: string }
-    readonly image?: { readonly 'docker-manifest-digest'?: string }
-    readonly type?: string
-  }
-}
+const signingPayloadSchema = goObject({
+  critical: goObject({
+    identity: goObject({ 'docker-reference': z.string() }),
+    image: goObject({ 'docker-manifest-digest': z.string() }),
+    type: z.string(),
+  }),
+  optional: z.unknown(),
+})
 
 export const dsseEnvelopeMediaType = 'application/vnd.dsse.envelope.v1+json'
 export const inTotoMediaType = 'application/vnd.in-toto+json'
@@ -56,26 +45,18 @@ export function createSignedEnvelope(statement: Uint8Array, key: SigningKey): Ui
   return Buffer.from(JSON.stringify(envelope))
 }
 
-const dsseEnvelopeJsonShape: JsonShape = {
-  fields: {
-    payloadType: 'string',
-    payload: 'string',
-    signatures: { list: { fields: { keyid: 'string', sig: 'string' } } },
-  },
-}
-
-interface DsseEnvelope {
-  readonly payloadType?: string
-  readonly payload?: string
-  readonly signatures?: readonly { readonly sig?: string }[]
-}
+const dsseEnvelopeSchema = goObject({
+  payloadType: z.string(),
+  payload: z.string(),
+  signatures: z.array(goObject({ keyid: z.string(), sig: z.string() })),
+})
 
 /** Returns the statement if this key signed the envelope. Otherwise, returns the reason for rejecting it. */
 export function verifyEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
 ): { readonly statement: Uint8Array } | { readonly problem: string } {
-  const read = parseProvenanceJson<DsseEnvelope>(bytes, dsseEnvelopeJsonShape, 'the envelope')
+  const read = parseProvenanceJson(bytes, dsseEnvelopeSchema, 'the envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
   if (envelope.payloadType !== inTotoMediaType)
@@ -118,7 +99,7 @@ export function createSigningPayload({ repository, digest }: SignedImage): Uint8
  * name. A signature for one repository must not count for another with the same bytes.
  */
 export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
-  const read = parseProvenanceJson<SimpleSigningPayload>(payload, signingPayloadJsonShape, 'the payload')
+  const read = parseProvenanceJson(payload, signingPayloadSchema, 'the payload')
   if ('problem' in read) return read.problem
   const { type, image: signed, identity } = read.claim.critical ?? {}
   if (type !== cosignSignatureType) return 'the payload is not an image signature'
@@ -137,13 +118,13 @@ export function parseImageRepositoryName(name: string): string | undefined {
 }
 
 /** Strictly parses untrusted attachments and rejects anything ambiguous. */
-export function parseProvenanceJson<Claim extends object>(
+export function parseProvenanceJson<Schema extends z.ZodType>(
   bytes: Uint8Array,
-  shape: JsonShape,
+  schema: Schema,
   label: string,
-): { readonly claim: Claim } | { readonly problem: string } {
+): { readonly claim: z.output<Schema> } | { readonly problem: string } {
   try {
-    return { claim: parseStrictJson(bytes, shape) as Claim }
+    return { claim: parseStrictJson(bytes, schema) }
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
     return { problem: `${label} is invalid: ${error.message}` }

@@ -1,8 +1,9 @@
 // Reads cosign's keys: password-protected private keys (`cosign.key`: PKCS #8 in a NaCl secretbox, scrypt), plain PKCS
 // #8 keys, and PEM public keys. Supports cosign's algorithms.
 import { createPrivateKey, createPublicKey, scrypt, sign, verify, type KeyObject } from 'node:crypto'
+import { z } from 'zod'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
-import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
+import { goObject, parseStrictJson } from '../../registry/strict-json.ts'
 
 export interface SigningKey {
   /** The signature of the unmodified bytes, as cosign encodes it. */
@@ -93,37 +94,23 @@ function parsePem(pem: string): { readonly label: string; readonly body: Uint8Ar
   return { label, body: Buffer.from(body, 'base64') }
 }
 
-const encryptedKeyJsonShape: JsonShape = {
-  fields: {
-    kdf: {
-      fields: {
-        name: 'string',
-        params: { fields: { N: 'integer', r: 'integer', p: 'integer' } },
-        salt: 'bytes',
-      },
-    },
-    cipher: { fields: { name: 'string', nonce: 'bytes' } },
-    ciphertext: 'bytes',
-  },
-}
-
-interface EncryptedKey {
-  readonly kdf?: {
-    readonly name?: string
-    readonly params?: { readonly N?: number; readonly r?: number; readonly p?: number }
-    readonly salt?: string
-  }
-  readonly cipher?: { readonly name?: string; readonly nonce?: string }
-  readonly ciphertext?: string
-}
+const encryptedKeySchema = goObject({
+  kdf: goObject({
+    name: z.string(),
+    params: goObject({ N: z.int(), r: z.int(), p: z.int() }),
+    salt: z.base64(),
+  }),
+  cipher: goObject({ name: z.string(), nonce: z.base64() }),
+  ciphertext: z.base64(),
+})
 
 /** cosign's current and earlier parameters. Others could require excessive work. */
 const allowedScryptParameters: ReadonlySet<string> = new Set(['32768,8,1', '65536,8,1'])
 
 async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Uint8Array> {
-  let file: EncryptedKey
+  let file: z.output<typeof encryptedKeySchema>
   try {
-    file = parseStrictJson(body, encryptedKeyJsonShape)
+    file = parseStrictJson(body, encryptedKeySchema)
   } catch {
     throw new SigningKeyError('the file is not an encrypted cosign key')
   }

@@ -1,5 +1,6 @@
 // `catalog-bot verify` checks signatures and provenance. It is stricter than `cosign verify --key` and `cosign
 // verify-attestation --key`, because a signature counts for one repository only.
+import { z } from 'zod'
 import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { RegistryClient } from '../../registry/registry-client.ts'
@@ -20,7 +21,7 @@ import {
 import type { VerifyingKey } from './signing-key.ts'
 import { parseProvenance, type ImageProvenance } from './provenance-statement.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
+import { goObject, parseStrictJson } from '../../registry/strict-json.ts'
 
 /** cosign's own limit. */
 const maxCosignLayers = 1000
@@ -28,20 +29,16 @@ const maxCosignLayers = 1000
 /** The total size of all payloads. A hundred signatures and attestations take about a megabyte. */
 const maxTotalCosignPayloadBytes = 64 * 1024 * 1024
 
-const cosignLayersJsonShape: JsonShape = {
-  fields: {
-    layers: {
-      list: {
-        fields: {
-          mediaType: 'string',
-          digest: 'string',
-          size: 'integer',
-          annotations: { map: 'string' },
-        },
-      },
-    },
-  },
-}
+const cosignLayersSchema = goObject({
+  layers: z.array(
+    goObject({
+      mediaType: z.string(),
+      digest: z.string(),
+      size: z.int(),
+      annotations: z.record(z.string(), z.string()),
+    }),
+  ),
+})
 
 /** Failures that concern one layer only. */
 const cosignLayerErrorCodes: ReadonlySet<string> = new Set([
@@ -195,7 +192,7 @@ export async function fetchCosignLayers(
       `the tag ${reference.tag} points to an index instead of signatures`,
     )
   // The manifest already passed the strict parser. Only the annotations are parsed here.
-  const { layers = [] } = parseStrictJson(found.bytes, cosignLayersJsonShape) as {
+  const { layers = [] } = parseStrictJson(found.bytes, cosignLayersSchema) as {
     layers?: readonly ArtifactLayer[]
   }
   if (layers.length > maxCosignLayers)

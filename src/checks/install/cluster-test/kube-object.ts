@@ -168,15 +168,8 @@ export function getConditionOfCurrentGeneration(object: KubeObject | undefined, 
 
 /** Milliseconds since the epoch of a time such as `2026-01-02T03:04:05Z`; undefined for other text. */
 export function parseKubeTimestamp(text: string): number | undefined {
-  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z$/.exec(text)
-  if (!match) return undefined
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number)
-  // Computes days from the civil calendar, because code of this layer must not use Date.
-  const y = month <= 2 ? year - 1 : year
-  const era = Math.floor(y / 400)
-  const yoe = y - era * 400
-  const doy = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const doe = yoe * 365 + Math.floor(yoe / 4) - Math.floor(yoe / 100) + doy
-  const days = era * 146097 + doe - 719468
-  return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(text)
+  // Does not read a clock.
+  // oxlint-disable-next-line no-restricted-globals
+  return match ? Date.parse(`${match[1]}Z`) : undefined
 }

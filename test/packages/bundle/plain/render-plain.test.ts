@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { renderPlainManifests } from '../../../../packages/bundle/src/plain/render-plain.ts'
-import { computeSha224 } from '../../../../packages/bundle/src/plain/object-name.ts'
+import { formatObjectNameWithHash } from '../../../../packages/bundle/src/plain/object-name.ts'
 import type { PlainManifestRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../../seeded.ts'
@@ -278,8 +278,9 @@ describe('other formats', () => {
 
 test('hashes are SHA-224', () => {
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      expect(computeSha224(bytes)).toBe(createHash('sha224').update(bytes).digest('hex'))
+    fc.property(fc.base64String({ maxLength: 200 }), (value) => {
+      const hash = createHash('sha224').update(`"${value}"\n`).digest('hex')
+      expect(formatObjectNameWithHash('a', value)).toBe(`a-${BigInt(`0x${hash}`).toString(36)}`)
     }),
   )
 })
