@@ -10,10 +10,9 @@ import { build, type Plugin } from 'esbuild'
 const inlinedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
-  'cli/rule-url.js',
-  'catalogs/facts-cache.js',
+  'catalogs/parsed-file-cache.js',
   'checks/validation/validate-fully.js',
-  'packages/findings/render-text.js',
+  'packages/findings/render-findings.js',
   'packages/findings/render-sarif.js',
   'checks/all-rules.js',
 ]
@@ -106,6 +105,8 @@ export async function buildSingleFileCommand({
     .replaceAll('import("./', 'load("./')
   writeFileSync(script, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)
   const inputs = Object.keys(metafile.inputs).map((input) => resolve(input))
+  for (const file of held)
+    if (!inputs.includes(file)) throw new Error(`${relative(sources, file)} is not in the script`)
   for (const file of inputs.map((input) => relative(sources, input))) {
     const isElsewhere = !file.startsWith('..') && !file.startsWith('cli/')
     if (isElsewhere && /\bimport\.meta\b/.test(readFileSync(join(sources, file), 'utf8')))
