@@ -1,16 +1,11 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { getPackageBlobs, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { drawPackageDiff, type PackageDrawing } from '@catalog-bot/fbc/graph/drawing'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
-import {
-  createFbcBlobComparer,
-  toRepositoryPath,
-  type TreeFileReader,
-  groupBlobsByPackage,
-} from './compare-blobs.ts'
+import { createFbcBlobComparer, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
 import { collectAncestorDirectories, type RepositoryLayout, compareCatalogs } from './layout/layout.ts'
 import type {
   CatalogChange,
@@ -95,12 +90,12 @@ function describeCatalogChange(
   const { root, version, base, result } = pair
   const files = findChangedCatalogFiles(pair, differing)
   const names = new Set([...findPackagesInFiles(base, files), ...findPackagesInFiles(result, files)])
-  const before = groupBlobsByPackage(base, names)
-  const after = groupBlobsByPackage(result, names)
+  const before = base && getPackageBlobs(base)
+  const after = result && getPackageBlobs(result)
   const comparer = createFbcBlobComparer(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
   for (const name of [...names].sort(compareStrings)) {
-    const change = comparePackage(root, name, before.get(name), after.get(name), comparer)
+    const change = comparePackage(root, name, before?.get(name), after?.get(name), comparer)
     if (change) packages.push(change)
   }
   return {

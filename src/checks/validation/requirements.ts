@@ -1,6 +1,6 @@
 import type { Location } from '@catalog-bot/findings/finding'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { type BundleView, type CatalogView, type PackageView, getStringField } from './view/catalog-view.ts'
+import { type BundleView, type PackageView, getStringField } from './view/catalog-view.ts'
 import { toFindingLocation } from './catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from './view/constraint.ts'
 
@@ -160,20 +160,13 @@ export interface PackageRequirement {
   readonly alone: boolean
 }
 
-interface BundleViewWithPackage {
-  readonly package: PackageView
-  readonly bundle: BundleView
-}
+/** By property or inside a constraint, in document order. Cached, because several rules use it. */
+export const listPackageRequirements = memoizePerObject((its: PackageView) => [
+  ...iteratePackageRequirements(its),
+])
 
-/** Cached, because many rules use it. */
-export const listBundlesWithPackages = memoizePerObject(
-  (catalog: CatalogView): readonly BundleViewWithPackage[] =>
-    catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
-)
-
-/** By property or inside a constraint, in document order. */
-export function* listPackageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
-  for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+function* iteratePackageRequirements(its: PackageView): Generator<PackageRequirement> {
+  for (const bundle of its.bundles) {
     const has = (type: string) => bundle.properties(type).length > 0
     if (!has('olm.package.required') && !has('olm.constraint')) continue
     for (const { type, value, mark } of bundle.blob.properties) {
@@ -204,8 +197,10 @@ export interface ApiRequirement {
 }
 
 /** Unconditional requirements only: by property, or as a whole constraint. */
-export function* listApiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
-  for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+export const listApiRequirements = memoizePerObject((its: PackageView) => [...iterateApiRequirements(its)])
+
+function* iterateApiRequirements(its: PackageView): Generator<ApiRequirement> {
+  for (const bundle of its.bundles) {
     if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
     for (const { type, value, mark } of bundle.blob.properties) {
       const where = { in: its, by: bundle, at: toFindingLocation(bundle.blob.place, mark) }

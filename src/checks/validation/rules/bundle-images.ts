@@ -1,6 +1,5 @@
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { listStrictDecodingProblems } from '../view/catalog-view.ts'
-import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
 export const relatedImageEmptyRule = defineRule<{
@@ -25,7 +24,9 @@ export const relatedImageEmptyRule = defineRule<{
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+    for (const { its, bundle } of catalog.packages.flatMap((its) =>
+      its.bundles.map((bundle) => ({ its, bundle })),
+    )) {
       for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
         if (image !== '') continue
         const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
@@ -40,7 +41,7 @@ export const relatedImageEmptyRule = defineRule<{
 })
 
 /** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
-export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: string }>({
+export const bundleImageNotRelatedRule = definePackageRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',
   title: "A bundle's related images include its own image",
@@ -49,8 +50,8 @@ export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: str
     why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
     fix: 'Add the image to relatedImages, or render the bundle again.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const { name, image, relatedImages, place, imageMark } = bundle.blob
       if (image === '' || relatedImages.some((related) => related.image === image)) continue
       yield {
@@ -62,7 +63,7 @@ export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: str
   },
 })
 
-export const duplicateRelatedImageRule = defineRule<{ bundle: string; image: string }>({
+export const duplicateRelatedImageRule = definePackageRule<{ bundle: string; image: string }>({
   id: 'duplicate-related-image',
   severity: 'info',
   title: 'Each related image is listed only once',
@@ -71,8 +72,8 @@ export const duplicateRelatedImageRule = defineRule<{ bundle: string; image: str
     why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
     fix: 'Remove the duplicate entry.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue

@@ -1,12 +1,15 @@
 // Rules that compare base and result: their input, their hits, and how a hit becomes a finding. They report only what
 // the change causes.
-import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
 import {
-  getBundleVersion,
-  groupBlobsByPackage,
+  type BundleBlob,
+  type Catalog,
+  type ChannelBlob,
+  getPackageBlobs,
+  type PackageBlob,
   type PackageBlobs,
-} from '../../../pull-request/compare-blobs.ts'
+} from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
+import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
 import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatFindingSubject, type FindingRuleWithFinder } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
@@ -95,19 +98,13 @@ const getPackageComparisonCache = memoizePerObject(
   (change: CatalogChange) => new PackageComparisonCache(change),
 )
 
-/** Scans both catalogs once for all touched packages. */
 class PackageComparisonCache {
   private readonly change: CatalogChange
-  private readonly base: ReadonlyMap<string, PackageBlobs>
-  private readonly result: ReadonlyMap<string, PackageBlobs>
   /** By index among the change's packages. */
   private readonly cached: BaseAndResultPackage[] = []
 
   constructor(change: CatalogChange) {
-    const names = new Set(change.packages.map((its) => its.name))
     this.change = change
-    this.base = groupBlobsByPackage(change.base, names)
-    this.result = groupBlobsByPackage(change.result, names)
   }
 
   at(index: number): BaseAndResultPackage {
@@ -116,8 +113,8 @@ class PackageComparisonCache {
     const { base, result, packages } = this.change
     const name = packages[index]?.name ?? ''
     const both = {
-      ...(base && { base: new LazyCatalogPackage(base, this.base.get(name)) }),
-      ...(result && { result: new LazyCatalogPackage(result, this.result.get(name)) }),
+      ...(base && { base: new LazyCatalogPackage(base, getPackageBlobs(base).get(name)) }),
+      ...(result && { result: new LazyCatalogPackage(result, getPackageBlobs(result).get(name)) }),
     }
     this.cached[index] = both
     return both
