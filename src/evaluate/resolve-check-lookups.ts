@@ -62,12 +62,17 @@ export async function resolveCheckLookups(
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
-  const firstSeen = await memory.firstSeenReviews(
-    snapshot.repository,
-    snapshot.pull,
-    epoch,
-    snapshot.reviews.map(({ id }) => id),
-  )
+  const { repository: name, pull, reviews } = snapshot
+  const [firstSeen, shown, recent] = await Promise.all([
+    memory.firstSeenReviews(
+      name,
+      pull,
+      epoch,
+      reviews.map(({ id }) => id),
+    ),
+    memory.shownHeads(name, pull),
+    memory.recentCommands?.(name),
+  ])
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, LookupResult>()
   const allow = createLookupCountLimiter(budget)
@@ -78,8 +83,6 @@ export async function resolveCheckLookups(
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
   }
-  const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
-  const recent = await memory.recentCommands?.(snapshot.repository)
   const described = toPullChangeFingerprint(getApprovalCoverageOfChange(unapproved))
   const commandInput = {
     check: unapproved,

@@ -175,16 +175,21 @@ function compareCompositeListFiles(change: PathChange, treeFiles: TreeFileReader
  * root does not contain, once per bundle and role, in the order of the result.
  */
 export function findAddedImageReferences({ base, result }: CatalogChange): AddedImageReference[] {
-  const known = new Set<string>()
-  for (const bundle of base?.bundles ?? []) {
-    known.add(bundle.image)
-    for (const { image } of bundle.relatedImages) known.add(image)
+  const unchanged = new Set(base?.bundles)
+  const bundles = result?.bundles.filter((bundle) => !unchanged.has(bundle)) ?? []
+  const added = new Set(
+    bundles.flatMap(({ image, relatedImages }) => [image, ...relatedImages.map((one) => one.image)]),
+  )
+  added.delete('')
+  for (const { image, relatedImages } of base?.bundles ?? []) {
+    added.delete(image)
+    for (const related of relatedImages) added.delete(related.image)
   }
   const found: AddedImageReference[] = []
-  for (const bundle of result?.bundles ?? []) {
+  for (const bundle of bundles) {
     const { package: name, name: bundleName, place, image, imageMark } = bundle
     const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
-    if (image !== '' && !known.has(image))
+    if (added.has(image))
       found.push({
         reference: image,
         at: at(imageMark ?? place),
@@ -194,7 +199,7 @@ export function findAddedImageReferences({ base, result }: CatalogChange): Added
       })
     const named = new Set<string>()
     for (const related of bundle.relatedImages) {
-      if (related.image === '' || known.has(related.image) || named.has(related.image)) continue
+      if (!added.has(related.image) || named.has(related.image)) continue
       named.add(related.image)
       found.push({
         reference: related.image,

@@ -8,6 +8,7 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
 import type { LookupResults, LookupRequest } from '../lookups.ts'
 import { bundleRepublishedRule } from './rules.ts'
+import { listBundlesOfPackages, listChangedPackageNames } from './bundles-to-open.ts'
 
 interface PublishedImageInCatalog {
   readonly image: string
@@ -33,12 +34,14 @@ export function findRepublishedBundles(
     images.set(toBundleKey(bundle), known)
     if (!known.some(({ image }) => image === bundle.image)) known.push({ image: bundle.image, catalog })
   }
-  for (const { root, base } of catalogs) for (const bundle of base?.bundles ?? []) recordBundle(bundle, root)
+  const changed = listChangedPackageNames(catalogs)
+  for (const { root, base } of catalogs)
+    for (const bundle of listBundlesOfPackages(base, changed)) recordBundle(bundle, root)
   for (const { catalog, bundle } of published) recordBundle(bundle, catalog)
   const found: RepublishedBundle[] = []
   for (const { root, base, result } of catalogs) {
-    const had = new Set((base?.bundles ?? []).map(toBundleKey))
-    for (const bundle of result?.bundles ?? []) {
+    const had = new Set(listBundlesOfPackages(base, changed).map(toBundleKey))
+    for (const bundle of listBundlesOfPackages(result, changed)) {
       if (had.has(toBundleKey(bundle)) || bundle.image === '') continue
       const known = images.get(toBundleKey(bundle)) ?? []
       // One match is enough. If catalogs already disagree, using one of their images again is harmless.
