@@ -63,7 +63,7 @@ export async function resolveCheckLookups(
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
   const { repository: name, pull, reviews } = snapshot
-  const [firstSeen, shown, recent] = await Promise.all([
+  const [seen, shown, recent] = await Promise.all([
     memory.firstSeenReviews(
       name,
       pull,
@@ -100,17 +100,10 @@ export async function resolveCheckLookups(
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await resolveApprovalCoverageByReview({
-    snapshot,
-    epoch,
-    seen: firstSeen,
-    now: described,
-    shown,
-    memory,
-    repository,
-  })
+  const approving = { snapshot, epoch, seen, now: described, shown, memory, repository }
+  const agreed = await resolveApprovalCoverageByReview(approving)
   const approvals = [
-    ...createApprovalsFromReviews(snapshot, epoch, firstSeen, agreed),
+    ...createApprovalsFromReviews(snapshot, epoch, seen, agreed),
     ...findApprovalsFromCommands(records, snapshot.comments),
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.

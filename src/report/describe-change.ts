@@ -1,5 +1,6 @@
 // Describes a pull request's changes for comments and terminals. Lines keep text and names separate so that each renderer
 // can escape the names.
+import { formatCountWithNoun } from '../checks/validation/names.ts'
 import { type ChannelEntry, getPackageBlobs, type PackageBlobs } from '@catalog-bot/fbc/facts/catalog'
 import type {
   CatalogChange,
@@ -320,8 +321,4 @@ function formatDescriptionSegments(
   const shown = items.length > limit ? items.slice(0, limit - 1) : items
   const joined = shown.flatMap((segment, at) => (at === 0 ? [segment] : [', ', segment]))
   return shown.length === items.length ? joined : [...joined, ` and ${items.length - shown.length} more`]
-}
-
-function formatCountWithNoun(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`
 }

@@ -1,5 +1,6 @@
 // The issue that lists missing images of the catalogs. Its text depends only on the images, so an unchanged set gives
 // unchanged text.
+import { formatCountWithNoun } from '../checks/validation/names.ts'
 import {
   ruleIdByImageScanFailureKind,
   type ImageScanFailureState,
@@ -190,10 +191,6 @@ function formatMissingImageAdvice(
   const rule = ruleIdByImageScanFailureKind[kind]
   const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
   return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
-}
-
-function formatCountWithNoun(number: number, one: string): string {
-  return `${number} ${one}${number === 1 ? '' : 's'}`
 }
 
 function compareStrings(a: string, b: string): number {

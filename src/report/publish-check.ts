@@ -1,5 +1,6 @@
 // Renders the publication of a catalog image as a check run, as lines in the comment on a merged pull request, and as the
 // description of a deployment.
+import { formatCountWithNoun } from '../checks/validation/names.ts'
 import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 import { configPath } from '../config/config-path.ts'
@@ -215,10 +216,6 @@ export function formatImageTagsTableCell({ image, tags }: Pick<PublishedImageVie
 function formatByteSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
-function formatCountWithNoun(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`
 }
 
 /** The check run for preview images. It never fails, because no merge depends on a preview. */

@@ -141,7 +141,13 @@ function isPublishedBundle(blob: BundleBlob, own: CatalogChange, published: Publ
   )
 }
 
-function toBundleKey({ package: its, name }: { readonly package: string; readonly name: string }): string {
+export function toBundleKey({
+  package: its,
+  name,
+}: {
+  readonly package: string
+  readonly name: string
+}): string {
   return `${its}\n${name}`
 }
 

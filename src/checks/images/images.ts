@@ -1,12 +1,18 @@
 // Checks that every newly named image exists, matches its digest and is allowed, and compares new or edited bundles
 // with their images. Only definite registry answers count against the author.
+import { formatCountWithNoun } from '../validation/names.ts'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
-import type { LookupResults, ImageLookupResult, LookupRequest } from '../lookups.ts'
+import {
+  privateImageRetrySeconds,
+  type LookupResults,
+  type ImageLookupResult,
+  type LookupRequest,
+} from '../lookups.ts'
 import {
   isAllowedRegistry,
   collectReferencedImages,
@@ -66,9 +72,6 @@ const collectImagesToCheck = memoizePerObject(({ change, published }: CheckInput
     republished: findRepublishedBundles(change.catalogs, published),
   }
 })
-
-// A private image looks like a missing one without credentials, so retrying within minutes does not help.
-const privateImageRetrySeconds = 900
 
 function evaluateImagesCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const { images, opened, republished } = collectImagesToCheck(input)
@@ -270,8 +273,4 @@ function summarizeNewImages(images: readonly ReferencedImage[]): string {
   if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
   return `${formatCountWithNoun(images.length, 'image')} in ${formatCountWithNoun(hosts.size, 'registry', 'registries')}`
-}
-
-function formatCountWithNoun(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`
 }

@@ -6,9 +6,9 @@ import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { LookupResults, LookupRequest } from '../lookups.ts'
+import { privateImageRetrySeconds, type LookupResults, type LookupRequest } from '../lookups.ts'
 import { bundleRepublishedRule } from './rules.ts'
-import { listBundlesOfPackages, listChangedPackageNames } from './bundles-to-open.ts'
+import { listBundlesOfPackages, listChangedPackageNames, toBundleKey } from './bundles-to-open.ts'
 
 interface PublishedImageInCatalog {
   readonly image: string
@@ -105,10 +105,6 @@ export function evaluateRepublishedBundles(
   return { findings, unanswered }
 }
 
-function toBundleKey({ package: its, name }: BundleBlob): string {
-  return `${its}\n${name}`
-}
-
 /** If both have a digest, it decides: the same image may be in two registries. */
 function compareImageReferencesByDigest(one: string, other: string): 'same' | 'other' | 'unknown' {
   if (one === other) return 'same'
@@ -153,9 +149,6 @@ function getImageDigestFromLookups(image: string, answers: LookupResults): strin
       return ''
   }
 }
-
-// As in images.ts: retrying within minutes does not help.
-const privateImageRetrySeconds = 900
 
 function parseImageReferenceDigest(image: string): string | undefined {
   return parseImageReference(image).reference?.digest

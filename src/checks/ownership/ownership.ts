@@ -1,5 +1,6 @@
 // Authors can change exactly what they own, by path and content, according to the base tip's owner files. Everything
 // else needs approval.
+import { formatCountWithNoun } from '../validation/names.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -407,10 +408,6 @@ function findOutdatedApprovals(
       who: [account.login],
     })),
   }
-}
-
-function formatCountWithNoun(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`
 }
 
 function formatTruncatedNameList(names: readonly string[]): string {

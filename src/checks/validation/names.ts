@@ -62,3 +62,7 @@ export function formatTruncatedNames(names: readonly string[], maxNames = 5): st
     ? names.join(', ')
     : `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more`
 }
+
+export function formatCountWithNoun(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`
+}

@@ -1,5 +1,6 @@
 // Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
 // only about bundles of touched templates. Ignores existing findings that do not block.
+import { formatCountWithNoun } from './names.ts'
 import { defaultOpmRuleSet, findOpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
@@ -175,8 +176,4 @@ function summarizeValidation(
     ...(templates.length > 0 ? [formatCountWithNoun(templates.length, 'template')] : []),
     ...(hasOlder ? ['existing findings omitted'] : []),
   ].join(', ')
-}
-
-function formatCountWithNoun(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -24,16 +24,14 @@ export const relatedImageEmptyRule = defineRule<{
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
-    for (const { its, bundle } of catalog.packages.flatMap((its) =>
-      its.bundles.map((bundle) => ({ its, bundle })),
-    )) {
-      for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
+    for (const { blob } of catalog.packages.flatMap(({ bundles }) => bundles)) {
+      for (const [index, { name, image, mark }] of blob.relatedImages.entries()) {
         if (image !== '') continue
-        const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
+        const hasValue = values.has(JSON.stringify([blob.package, blob.name, `relatedImages[${index}]`]))
         yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, name, String(index)],
-          data: { bundle: bundle.blob.name, name, index, hasValue },
+          at: toFindingLocation(blob.place, mark),
+          about: [blob.package, blob.name, name, String(index)],
+          data: { bundle: blob.name, name, index, hasValue },
         }
       }
     }

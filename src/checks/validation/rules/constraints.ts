@@ -141,7 +141,9 @@ export const missingRequiredApiRule = defineRule<{
   }),
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined
-    for (const { in: its, by, at, group, version, kind } of catalog.packages.flatMap(listApiRequirements)) {
+    for (const { by, at, group, version, kind } of catalog.packages.flatMap((its) => [
+      ...listApiRequirements(its),
+    ])) {
       // malformed-gvk reports these.
       if (!isValidGvk({ group, version, kind })) continue
       if (isExternalApi(group, kind)) continue
@@ -150,7 +152,7 @@ export const missingRequiredApiRule = defineRule<{
       if (provided.has(`${group}/${version}/${kind}`)) continue
       yield {
         at,
-        about: [its.name, by.blob.name, group, version, kind],
+        about: [by.blob.package, by.blob.name, group, version, kind],
         data: { bundle: by.blob.name, group, version, kind },
       }
     }
@@ -188,9 +190,9 @@ export const missingRequiredPackageRule = defineRule<{
     fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
   }),
   *find(catalog) {
-    for (const { in: its, by, at, packageName, versionRange, alone } of catalog.packages.flatMap(
-      listPackageRequirements,
-    )) {
+    for (const { by, at, packageName, versionRange, alone } of catalog.packages.flatMap((its) => [
+      ...listPackageRequirements(its),
+    ])) {
       // Inside a constraint it may be optional; another rule covers empty names.
       if (!alone || packageName === '') continue
       const required = catalog.package(packageName)
@@ -201,7 +203,7 @@ export const missingRequiredPackageRule = defineRule<{
       } else if (isExternalPackage(packageName)) continue
       yield {
         at,
-        about: [its.name, by.blob.name, packageName],
+        about: [by.blob.package, by.blob.name, packageName],
         data: { bundle: by.blob.name, required: packageName, versionRange, isPresent },
       }
     }

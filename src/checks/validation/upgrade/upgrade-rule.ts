@@ -64,9 +64,9 @@ export interface CatalogPackage {
 
 /** Adds the rule's words, the subject, and catalog and package in the data. */
 export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
-  const sidesOfAll = getPackageComparisonCache(change)
+  const sides = getSidesOfPackages(change)
   for (const [index, its] of change.packages.entries()) {
-    for (const hit of rule.find(its, sidesOfAll.at(index))) {
+    for (const hit of rule.find(its, sides[index] ?? {})) {
       const found = createFinding(rule, hit.at, hit.data, hit.related)
       yield {
         ...found,
@@ -93,33 +93,13 @@ export function formatTruncatedNameList(names: readonly string[], limit = 8): st
   return `${names.slice(0, limit - 1).join(', ')} and ${names.length - limit + 1} more`
 }
 
-// Cached, because every rule needs the same sides.
-const getPackageComparisonCache = memoizePerObject(
-  (change: CatalogChange) => new PackageComparisonCache(change),
+/** By index among the change's packages. Cached, because every rule needs the same sides. */
+const getSidesOfPackages = memoizePerObject(({ base, result, packages }: CatalogChange) =>
+  packages.map(({ name }): BaseAndResultPackage => ({
+    ...(base && { base: new LazyCatalogPackage(base, getPackageBlobs(base).get(name)) }),
+    ...(result && { result: new LazyCatalogPackage(result, getPackageBlobs(result).get(name)) }),
+  })),
 )
-
-class PackageComparisonCache {
-  private readonly change: CatalogChange
-  /** By index among the change's packages. */
-  private readonly cached: BaseAndResultPackage[] = []
-
-  constructor(change: CatalogChange) {
-    this.change = change
-  }
-
-  at(index: number): BaseAndResultPackage {
-    const known = this.cached[index]
-    if (known) return known
-    const { base, result, packages } = this.change
-    const name = packages[index]?.name ?? ''
-    const both = {
-      ...(base && { base: new LazyCatalogPackage(base, getPackageBlobs(base).get(name)) }),
-      ...(result && { result: new LazyCatalogPackage(result, getPackageBlobs(result).get(name)) }),
-    }
-    this.cached[index] = both
-    return both
-  }
-}
 
 /** Builds lookups lazily, because most rules need little of most packages. */
 class LazyCatalogPackage implements CatalogPackage {
