@@ -8,6 +8,7 @@ import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import { findPathsInDirectory } from '../pull-request/incremental-path-list.ts'
 import type { PublishedBundle } from '../checks/check.ts'
+import { toBundleKey } from '../checks/images/bundles-to-open.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 /** With more packages, reading whole catalogs once is cheaper. */
@@ -127,8 +128,4 @@ function findPackageFilePaths(
   return [...directories]
     .filter((directory) => below.some((path) => path.startsWith(`${directory}/`)))
     .map((directory) => prefix + directory)
-}
-
-function toBundleKey({ package: its, name }: { readonly package: string; readonly name: string }): string {
-  return `${its}\n${name}`
 }

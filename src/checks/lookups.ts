@@ -124,6 +124,9 @@ export interface LookupResultByKind {
   'check-run': CheckRunLookupResult
 }
 
+/** A private image looks like a missing one without credentials, so retrying within minutes does not help. */
+export const privateImageRetrySeconds = 900
+
 /** Unanswered questions are unknown. */
 export interface LookupResults {
   get<Kind extends LookupRequest['kind']>(

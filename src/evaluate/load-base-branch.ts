@@ -57,17 +57,13 @@ export async function loadBaseBranchState(
 ): Promise<BaseBranchState> {
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
-  const snapshot = await addPusherToSnapshot(given, config, memory)
-  const { head, baseRef } = snapshot
-  const epoch = await memory.observe(snapshot.repository, snapshot.pull, {
-    head,
-    baseRef,
-    config: configDigest,
-  })
-  const [merge, entries, onRecord] = await Promise.all([
-    repository.merge(snapshot.base, snapshot.head, formatMergeMessage(snapshot, config.merge.message)),
+  const { head, base, baseRef, pull } = given
+  const [snapshot, epoch, merge, entries, onRecord] = await Promise.all([
+    addPusherToSnapshot(given, config, memory),
+    memory.observe(given.repository, pull, { head, baseRef, config: configDigest }),
+    repository.merge(base, head, formatMergeMessage(given, config.merge.message)),
     repository.list(baseTree),
-    memory.commands(snapshot.repository, snapshot.pull),
+    memory.commands(given.repository, pull),
   ])
   const basePaths = getTreeEntryPaths(entries)
   return {

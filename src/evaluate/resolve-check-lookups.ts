@@ -62,12 +62,17 @@ export async function resolveCheckLookups(
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
-  const firstSeen = await memory.firstSeenReviews(
-    snapshot.repository,
-    snapshot.pull,
-    epoch,
-    snapshot.reviews.map(({ id }) => id),
-  )
+  const { repository: name, pull, reviews } = snapshot
+  const [seen, shown, recent] = await Promise.all([
+    memory.firstSeenReviews(
+      name,
+      pull,
+      epoch,
+      reviews.map(({ id }) => id),
+    ),
+    memory.shownHeads(name, pull),
+    memory.recentCommands?.(name),
+  ])
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, LookupResult>()
   const allow = createLookupCountLimiter(budget)
@@ -78,8 +83,6 @@ export async function resolveCheckLookups(
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
   }
-  const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
-  const recent = await memory.recentCommands?.(snapshot.repository)
   const described = toPullChangeFingerprint(getApprovalCoverageOfChange(unapproved))
   const commandInput = {
     check: unapproved,
@@ -97,17 +100,10 @@ export async function resolveCheckLookups(
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await resolveApprovalCoverageByReview({
-    snapshot,
-    epoch,
-    seen: firstSeen,
-    now: described,
-    shown,
-    memory,
-    repository,
-  })
+  const approving = { snapshot, epoch, seen, now: described, shown, memory, repository }
+  const agreed = await resolveApprovalCoverageByReview(approving)
   const approvals = [
-    ...createApprovalsFromReviews(snapshot, epoch, firstSeen, agreed),
+    ...createApprovalsFromReviews(snapshot, epoch, seen, agreed),
     ...findApprovalsFromCommands(records, snapshot.comments),
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.

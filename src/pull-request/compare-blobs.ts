@@ -1,34 +1,9 @@
 // Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values,
 // because formatting does not matter.
-import type {
-  BlobLocation,
-  BundleBlob,
-  Catalog,
-  ChannelBlob,
-  DeprecationBlob,
-  CustomSchemaBlob,
-  PackageBlob,
-} from '@catalog-bot/fbc/facts/catalog'
+import type { BlobLocation, BundleBlob, PackageBlobs } from '@catalog-bot/fbc/facts/catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isPathUnderDirectory } from './layout/layout.ts'
 import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-types'
-
-export interface PackageBlobs {
-  readonly packages: readonly PackageBlob[]
-  readonly channels: readonly ChannelBlob[]
-  readonly bundles: readonly BundleBlob[]
-  readonly deprecations: readonly DeprecationBlob[]
-  readonly others: readonly CustomSchemaBlob[]
-}
-
-/** Shared, because a catalog can have hundreds of thousands of packages, and most lack most kinds of blobs. */
-const emptyPackageBlobs: PackageBlobs = {
-  packages: [],
-  channels: [],
-  bundles: [],
-  deprecations: [],
-  others: [],
-}
 
 export type ComparedTreeSide = 'base' | 'result'
 
@@ -125,34 +100,6 @@ function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
 
 function areStringListsEqual(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index])
-}
-
-/** Groups blobs by package. `names` limits the packages. Packages without blobs are not in the map. */
-export function groupBlobsByPackage(
-  catalog: Catalog | undefined,
-  names?: ReadonlySet<string>,
-): ReadonlyMap<string, PackageBlobs> {
-  const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
-  const gather = <Kind extends keyof PackageBlobs>(
-    kind: Kind,
-    blobs: PackageBlobs[Kind] = emptyPackageBlobs[kind],
-    nameOf: (blob: PackageBlobs[Kind][number]) => string,
-  ): void => {
-    for (const blob of blobs) {
-      const name = nameOf(blob)
-      if (names?.has(name) === false) continue
-      let its = found.get(name)
-      if (!its) found.set(name, (its = { ...emptyPackageBlobs }))
-      if (its[kind] === emptyPackageBlobs[kind]) its[kind] = [blob] as never
-      else (its[kind] as (typeof blob)[]).push(blob)
-    }
-  }
-  gather('packages', catalog?.packages, ({ name }) => name)
-  gather('channels', catalog?.channels, (blob) => blob.package)
-  gather('bundles', catalog?.bundles, (blob) => blob.package)
-  gather('deprecations', catalog?.deprecations, (blob) => blob.package)
-  gather('others', catalog?.others, (blob) => blob.package)
-  return found
 }
 
 export function getBlobLocations(blobs: PackageBlobs | undefined): BlobLocation[] {

@@ -8,6 +8,7 @@ import type {
   PackageBlob,
   ChannelBlob,
   ChannelEntry,
+  PackageBlobs,
 } from '@catalog-bot/fbc/facts/catalog'
 import { type Json, isJsonObject } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
@@ -18,7 +19,6 @@ import {
   type FbcBlobComparer,
   getBundleVersion,
   getBlobLocations,
-  type PackageBlobs,
 } from './compare-blobs.ts'
 import type { PackageChange, ChannelChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'

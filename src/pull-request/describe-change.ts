@@ -1,16 +1,11 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { getPackageBlobs, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { drawPackageDiff, type PackageDrawing } from '@catalog-bot/fbc/graph/drawing'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
-import {
-  createFbcBlobComparer,
-  toRepositoryPath,
-  type TreeFileReader,
-  groupBlobsByPackage,
-} from './compare-blobs.ts'
+import { createFbcBlobComparer, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
 import { collectAncestorDirectories, type RepositoryLayout, compareCatalogs } from './layout/layout.ts'
 import type {
   CatalogChange,
@@ -95,12 +90,12 @@ function describeCatalogChange(
   const { root, version, base, result } = pair
   const files = findChangedCatalogFiles(pair, differing)
   const names = new Set([...findPackagesInFiles(base, files), ...findPackagesInFiles(result, files)])
-  const before = groupBlobsByPackage(base, names)
-  const after = groupBlobsByPackage(result, names)
+  const before = base && getPackageBlobs(base)
+  const after = result && getPackageBlobs(result)
   const comparer = createFbcBlobComparer(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
   for (const name of [...names].sort(compareStrings)) {
-    const change = comparePackage(root, name, before.get(name), after.get(name), comparer)
+    const change = comparePackage(root, name, before?.get(name), after?.get(name), comparer)
     if (change) packages.push(change)
   }
   return {
@@ -180,16 +175,21 @@ function compareCompositeListFiles(change: PathChange, treeFiles: TreeFileReader
  * root does not contain, once per bundle and role, in the order of the result.
  */
 export function findAddedImageReferences({ base, result }: CatalogChange): AddedImageReference[] {
-  const known = new Set<string>()
-  for (const bundle of base?.bundles ?? []) {
-    known.add(bundle.image)
-    for (const { image } of bundle.relatedImages) known.add(image)
+  const unchanged = new Set(base?.bundles)
+  const bundles = result?.bundles.filter((bundle) => !unchanged.has(bundle)) ?? []
+  const added = new Set(
+    bundles.flatMap(({ image, relatedImages }) => [image, ...relatedImages.map((one) => one.image)]),
+  )
+  added.delete('')
+  for (const { image, relatedImages } of base?.bundles ?? []) {
+    added.delete(image)
+    for (const related of relatedImages) added.delete(related.image)
   }
   const found: AddedImageReference[] = []
-  for (const bundle of result?.bundles ?? []) {
+  for (const bundle of bundles) {
     const { package: name, name: bundleName, place, image, imageMark } = bundle
     const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
-    if (image !== '' && !known.has(image))
+    if (added.has(image))
       found.push({
         reference: image,
         at: at(imageMark ?? place),
@@ -199,7 +199,7 @@ export function findAddedImageReferences({ base, result }: CatalogChange): Added
       })
     const named = new Set<string>()
     for (const related of bundle.relatedImages) {
-      if (related.image === '' || known.has(related.image) || named.has(related.image)) continue
+      if (!added.has(related.image) || named.has(related.image)) continue
       named.add(related.image)
       found.push({
         reference: related.image,

@@ -1,6 +1,6 @@
 // Describes a pull request's changes for comments and terminals. Lines keep text and names separate so that each renderer
 // can escape the names.
-import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import { type ChannelEntry, getPackageBlobs, type PackageBlobs } from '@catalog-bot/fbc/facts/catalog'
 import type {
   CatalogChange,
   PullRequestChange,
@@ -8,7 +8,7 @@ import type {
   CompositeListFileChange,
   TouchedPath,
 } from '../pull-request/change.ts'
-import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/compare-blobs.ts'
+import { getBundleVersion } from '../pull-request/compare-blobs.ts'
 import { escapeNonPrintableCharacters, formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { toCodeSpan } from './escape.ts'
 
@@ -71,11 +71,10 @@ function describePackages(catalogs: readonly CatalogChange[]): DescriptionLine[]
     { heading: DescriptionLineSegment[]; where: string[]; lines: DescriptionLine[] }
   >()
   for (const catalog of catalogs) {
-    const changed = new Set(catalog.packages.map(({ name }) => name))
-    const before = groupBlobsByPackage(catalog.base, changed)
-    const after = groupBlobsByPackage(catalog.result, changed)
+    const before = catalog.base && getPackageBlobs(catalog.base)
+    const after = catalog.result && getPackageBlobs(catalog.result)
     for (const change of catalog.packages) {
-      const { heading, lines } = describePackage(change, before.get(change.name), after.get(change.name))
+      const { heading, lines } = describePackage(change, before?.get(change.name), after?.get(change.name))
       const key = JSON.stringify([change.name, heading, lines])
       const group = described.get(key) ?? { heading: [{ name: change.name }, ...heading], where: [], lines }
       group.where.push(catalog.version ?? catalog.root)

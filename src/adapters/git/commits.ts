@@ -83,10 +83,11 @@ export async function readCommit(objects: GitObjectReader, id: CommitSha): Promi
 
 /** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */
 export async function findMergeBases(
-  git: GitRunner,
+  { git, objects }: Pick<IncomingCommitsReaderOptions, 'git' | 'objects'>,
   one: CommitSha,
   other: CommitSha,
 ): Promise<readonly CommitSha[]> {
+  if ((await readLinearHistory(objects, other, one)) !== undefined) return [one]
   const { stdout } = await git(['merge-base', '--all', one, other], { answers: [0, 1] })
   return stdout
     .toString('latin1')

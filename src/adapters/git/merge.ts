@@ -15,7 +15,7 @@ import { GitError } from './git-error.ts'
 import type { GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { parseMergeTreeOutput } from './parse-output.ts'
-import { readCommit, readLinearHistory } from './commits.ts'
+import { readCommit, findMergeBases } from './commits.ts'
 import type { TreeListingCache } from './listings.ts'
 import type { PathChange, TreeEntry } from '../../pull-request/change.ts'
 
@@ -81,8 +81,7 @@ export async function mergeCommits(
     throw new GitError('refused', 'a commit message must not contain NUL or invalid characters')
   const { git, objects, diff, directory, signature } = tools
   const [ours, theirs] = await Promise.all([readCommit(objects, base), readCommit(objects, head)])
-  const line = await readLinearHistory(objects, head, base)
-  const bases = line === undefined ? await findMergeBases(git, base, head) : [base]
+  const bases = await findMergeBases(tools, base, head)
   if (bases.includes(head)) return { kind: 'nothing' }
   if (bases.length === 0) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
 
@@ -108,16 +107,6 @@ export async function mergeCommits(
   })
   if (astray.length > 0) return { kind: 'conflict', paths: astray, reason: 'rename' }
   return { kind: 'clean', commit: await write(tree), tree }
-}
-
-/** Sorted: none for unrelated histories, several after criss-cross merges. */
-async function findMergeBases(
-  git: GitRunner,
-  base: CommitSha,
-  head: CommitSha,
-): Promise<readonly CommitSha[]> {
-  const { stdout } = await git(['merge-base', '--all', base, head], { answers: [0, 1] })
-  return stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
 }
 
 const maxHeadDateAfterBaseSeconds = 366 * 24 * 3600

@@ -145,7 +145,8 @@ function createHistoryReader(local: GitRunner, objects: GitObjectReader) {
       const args = ['merge-base', '--is-ancestor', toCommitSha(ancestor), toCommitSha(commit)]
       return (await local(args, { answers: [0, 1] })).code === 0
     },
-    mergeBases: async (one, other) => findMergeBases(local, toCommitSha(one), toCommitSha(other)),
+    mergeBases: async (one, other) =>
+      findMergeBases({ git: local, objects }, toCommitSha(one), toCommitSha(other)),
     firstParents: async (tip, since) => listFirstParentChain(local, toCommitSha(tip), toCommitSha(since)),
     wasTip: async (tip, commit) => isOnFirstParentChain(local, toCommitSha(tip), toCommitSha(commit)),
     readIncomingCommits: async (base, head) =>

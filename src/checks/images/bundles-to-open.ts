@@ -2,7 +2,7 @@
 // format.
 import { compareBundleWithImage, type BundleDifference } from '@catalog-bot/bundle/render/render-bundle'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange, PullRequestChange, AddedImageReference } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -94,18 +94,29 @@ export function moveFindingToImageReference(
   }
 }
 
-function listChangedBundles({ result, packages }: CatalogChange): readonly BundleBlob[] {
+function listChangedBundles(change: CatalogChange): readonly BundleBlob[] {
   const names = new Set(
-    packages.flatMap(({ name: its, bundles: { added, changed } }) =>
+    change.packages.flatMap(({ name: its, bundles: { added, changed } }) =>
       [...added, ...changed].map(({ name }) => toBundleKey({ package: its, name })),
     ),
   )
-  return names.size === 0 ? [] : (result?.bundles ?? []).filter((blob) => names.has(toBundleKey(blob)))
+  return listBundlesOfPackages(change.result, listChangedPackageNames([change])).filter((blob) =>
+    names.has(toBundleKey(blob)),
+  )
 }
+
+export const listChangedPackageNames = (catalogs: readonly CatalogChange[]): ReadonlySet<string> =>
+  new Set(catalogs.flatMap(({ packages }) => packages.map(({ name }) => name)))
+
+/** In the order of the catalog. */
+export const listBundlesOfPackages = (
+  catalog: Catalog | undefined,
+  names: ReadonlySet<string>,
+): readonly BundleBlob[] => catalog?.bundles.filter((bundle) => names.has(bundle.package)) ?? []
 
 type PublishedBundleIndex = ReadonlyMap<string, readonly PublishedBundle[]>
 
-/** All bundles of the base, by name and image. */
+/** The base's bundles of changed packages, by name and image. */
 function indexPublishedBundles(catalogs: readonly CatalogChange[], elsewhere: readonly PublishedBundle[]) {
   const published = new Map<string, PublishedBundle[]>()
   const add = (one: PublishedBundle) => {
@@ -114,8 +125,9 @@ function indexPublishedBundles(catalogs: readonly CatalogChange[], elsewhere: re
     if (same) same.push(one)
     else published.set(key, [one])
   }
+  const changed = listChangedPackageNames(catalogs)
   for (const { root, base } of catalogs)
-    for (const bundle of base?.bundles ?? []) add({ catalog: root, bundle })
+    for (const bundle of listBundlesOfPackages(base, changed)) add({ catalog: root, bundle })
   elsewhere.forEach(add)
   return published
 }
@@ -129,7 +141,13 @@ function isPublishedBundle(blob: BundleBlob, own: CatalogChange, published: Publ
   )
 }
 
-function toBundleKey({ package: its, name }: { readonly package: string; readonly name: string }): string {
+export function toBundleKey({
+  package: its,
+  name,
+}: {
+  readonly package: string
+  readonly name: string
+}): string {
   return `${its}\n${name}`
 }
 

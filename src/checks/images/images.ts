@@ -4,9 +4,15 @@ import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
-import type { LookupResults, ImageLookupResult, LookupRequest } from '../lookups.ts'
+import {
+  privateImageRetrySeconds,
+  type LookupResults,
+  type ImageLookupResult,
+  type LookupRequest,
+} from '../lookups.ts'
 import {
   isAllowedRegistry,
   collectReferencedImages,
@@ -51,7 +57,8 @@ export const imagesCheck: Check<'images'> = {
 
 type PendingLookup = CheckOutcome['unanswered'][number]
 
-function collectImagesToCheck({ change, published }: CheckInput) {
+/** Cached, because each answer causes another round of questions. */
+const collectImagesToCheck = memoizePerObject(({ change, published }: CheckInput) => {
   const opened = groupBundlesByImageToPull(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
@@ -64,10 +71,7 @@ function collectImagesToCheck({ change, published }: CheckInput) {
     opened,
     republished: findRepublishedBundles(change.catalogs, published),
   }
-}
-
-// A private image looks like a missing one without credentials, so retrying within minutes does not help.
-const privateImageRetrySeconds = 900
+})
 
 function evaluateImagesCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const { images, opened, republished } = collectImagesToCheck(input)

@@ -6,8 +6,9 @@ import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { LookupResults, LookupRequest } from '../lookups.ts'
+import { privateImageRetrySeconds, type LookupResults, type LookupRequest } from '../lookups.ts'
 import { bundleRepublishedRule } from './rules.ts'
+import { listBundlesOfPackages, listChangedPackageNames, toBundleKey } from './bundles-to-open.ts'
 
 interface PublishedImageInCatalog {
   readonly image: string
@@ -33,12 +34,14 @@ export function findRepublishedBundles(
     images.set(toBundleKey(bundle), known)
     if (!known.some(({ image }) => image === bundle.image)) known.push({ image: bundle.image, catalog })
   }
-  for (const { root, base } of catalogs) for (const bundle of base?.bundles ?? []) recordBundle(bundle, root)
+  const changed = listChangedPackageNames(catalogs)
+  for (const { root, base } of catalogs)
+    for (const bundle of listBundlesOfPackages(base, changed)) recordBundle(bundle, root)
   for (const { catalog, bundle } of published) recordBundle(bundle, catalog)
   const found: RepublishedBundle[] = []
   for (const { root, base, result } of catalogs) {
-    const had = new Set((base?.bundles ?? []).map(toBundleKey))
-    for (const bundle of result?.bundles ?? []) {
+    const had = new Set(listBundlesOfPackages(base, changed).map(toBundleKey))
+    for (const bundle of listBundlesOfPackages(result, changed)) {
       if (had.has(toBundleKey(bundle)) || bundle.image === '') continue
       const known = images.get(toBundleKey(bundle)) ?? []
       // One match is enough. If catalogs already disagree, using one of their images again is harmless.
@@ -102,10 +105,6 @@ export function evaluateRepublishedBundles(
   return { findings, unanswered }
 }
 
-function toBundleKey({ package: its, name }: BundleBlob): string {
-  return `${its}\n${name}`
-}
-
 /** If both have a digest, it decides: the same image may be in two registries. */
 function compareImageReferencesByDigest(one: string, other: string): 'same' | 'other' | 'unknown' {
   if (one === other) return 'same'
@@ -150,9 +149,6 @@ function getImageDigestFromLookups(image: string, answers: LookupResults): strin
       return ''
   }
 }
-
-// As in images.ts: retrying within minutes does not help.
-const privateImageRetrySeconds = 900
 
 function parseImageReferenceDigest(image: string): string | undefined {
   return parseImageReference(image).reference?.digest

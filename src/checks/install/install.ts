@@ -14,7 +14,12 @@ import {
   applyConfiguredSeverities,
 } from '../check.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
-import type { LookupResults, ImageLookupResult, LookupRequest } from '../lookups.ts'
+import {
+  privateImageRetrySeconds,
+  type LookupResults,
+  type ImageLookupResult,
+  type LookupRequest,
+} from '../lookups.ts'
 import { analyzeBundleInstall, type BundleContentForInstall } from './install-analysis.ts'
 import {
   evaluateInstall,
@@ -239,8 +244,6 @@ function findPackageLocation(
 }
 
 const defaultBundleContentRetrySeconds = 60
-/** In seconds. A private image can't be distinguished from a missing image, and waiting for minutes does not help. */
-const privateImageRetrySeconds = 900
 
 interface BundleContentWithRetryAfter {
   readonly content: BundleContentForInstall

@@ -1,12 +1,8 @@
 // Finds the packages that a file declares, before and after the change. Ownership depends on content and location.
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { getPackageBlobs, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { CatalogChange, PackageChange } from '../../pull-request/change.ts'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
-
-const groupChannelsByPackage = memoizePerObject(({ channels }: NonNullable<CatalogChange['base']>) =>
-  Map.groupBy(channels, (channel) => channel.package),
-)
 
 export interface FilePackageDeclarations {
   /** Packages in the file's blobs on either side, each with a position (preferably in the result). */
@@ -33,7 +29,7 @@ export function createRepositoryPathMapper({ root, base, result }: CatalogChange
   return (file) => (fromRepository ? file : prefix + file)
 }
 
-export function findDeclaredPackages(catalog: CatalogChange): PackageDeclarationIndex {
+export const findDeclaredPackages = memoizePerObject((catalog: CatalogChange): PackageDeclarationIndex => {
   const declared = new Map<string, Map<string, TextPosition>>()
   const homes = new Map<string, Set<string>>()
   const at = new Map<string, Set<string>>()
@@ -65,7 +61,7 @@ export function findDeclaredPackages(catalog: CatalogChange): PackageDeclaration
     homeDirectories: (name) => homes.get(name) ?? new Set(),
     inDirectory: (directory) => at.get(directory) ?? new Set(),
   }
-}
+})
 
 function* listPackageDeclarations(
   catalog: Catalog | undefined,
@@ -92,7 +88,7 @@ export function findTouchedChannels(
   { name, bundles, channels, defaultChannel, deprecations }: PackageChange,
 ): readonly string[] {
   const its = [base, result].flatMap((catalog) =>
-    catalog ? (groupChannelsByPackage(catalog).get(name) ?? []) : [],
+    catalog ? (getPackageBlobs(catalog).get(name)?.channels ?? []) : [],
   )
   const touched = new Set([
     ...channels.added,

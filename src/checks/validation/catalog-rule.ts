@@ -9,7 +9,7 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
-import type { CatalogView } from './view/catalog-view.ts'
+import type { CatalogView, PackageView } from './view/catalog-view.ts'
 
 /** Size limits, in bytes of the catalog's text. */
 export interface CatalogSizeLimits {
@@ -46,7 +46,14 @@ export interface CatalogRuleInputAndHit {
   }
 }
 
-export type CatalogRule = FindingRuleWithFinder<object, CatalogRuleInputAndHit>
+export type CatalogRule = FindingRuleWithFinder<object, CatalogRuleInputAndHit> & {
+  /** Searches each package by itself, so findings about unchanged packages are known from the base. */
+  readonly searchesPackages?: true
+}
+
+interface PackageRuleInputAndHit extends Omit<CatalogRuleInputAndHit, 'given'> {
+  readonly given: readonly [its: PackageView, limits: CatalogSizeLimits]
+}
 
 /** The fields of a validation rule that differ from rule to rule. Most rules are overridable. */
 export type ValidationRuleFields<Data extends object, Kind extends RuleInputAndHit> = Omit<
@@ -66,6 +73,22 @@ export function defineRule<Data extends object>({
     ...rule,
     ...(overridable !== false && { overridable: true }),
   }
+}
+
+/** Defines a rule that searches each package of a catalog by itself. */
+export function definePackageRule<Data extends object>({
+  find,
+  ...rule
+}: ValidationRuleFields<Data, PackageRuleInputAndHit>) {
+  return {
+    ...defineRule<Data>({
+      ...rule,
+      *find({ packages }, limits) {
+        for (const its of packages) yield* find(its, limits)
+      },
+    }),
+    searchesPackages: true,
+  } as const
 }
 
 export function addCatalogRuleFindings(

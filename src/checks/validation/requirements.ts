@@ -1,6 +1,5 @@
 import type { Location } from '@catalog-bot/findings/finding'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { type BundleView, type CatalogView, type PackageView, getStringField } from './view/catalog-view.ts'
+import { type BundleView, type PackageView, getStringField } from './view/catalog-view.ts'
 import { toFindingLocation } from './catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from './view/constraint.ts'
 
@@ -151,7 +150,6 @@ export const isExternalApi = (group: string, kind: string): boolean =>
   externalApiGroupKinds.has(`${group}/${kind}`)
 
 export interface PackageRequirement {
-  readonly in: PackageView
   readonly by: BundleView
   readonly at: Location
   readonly packageName: string
@@ -160,24 +158,13 @@ export interface PackageRequirement {
   readonly alone: boolean
 }
 
-interface BundleViewWithPackage {
-  readonly package: PackageView
-  readonly bundle: BundleView
-}
-
-/** Cached, because many rules use it. */
-export const listBundlesWithPackages = memoizePerObject(
-  (catalog: CatalogView): readonly BundleViewWithPackage[] =>
-    catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
-)
-
 /** By property or inside a constraint, in document order. */
-export function* listPackageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
-  for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+export function* listPackageRequirements(its: PackageView): Generator<PackageRequirement> {
+  for (const bundle of its.bundles) {
     const has = (type: string) => bundle.properties(type).length > 0
     if (!has('olm.package.required') && !has('olm.constraint')) continue
     for (const { type, value, mark } of bundle.blob.properties) {
-      const where = { in: its, by: bundle, at: toFindingLocation(bundle.blob.place, mark) }
+      const where = { by: bundle, at: toFindingLocation(bundle.blob.place, mark) }
       if (type === 'olm.package.required') {
         const packageName = getStringField(value, 'packageName')
         yield { ...where, packageName, versionRange: getStringField(value, 'versionRange'), alone: true }
@@ -195,7 +182,6 @@ export function* listPackageRequirements(catalog: CatalogView): Generator<Packag
 }
 
 export interface ApiRequirement {
-  readonly in: PackageView
   readonly by: BundleView
   readonly at: Location
   readonly group: string
@@ -204,11 +190,11 @@ export interface ApiRequirement {
 }
 
 /** Unconditional requirements only: by property, or as a whole constraint. */
-export function* listApiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
-  for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+export function* listApiRequirements(its: PackageView): Generator<ApiRequirement> {
+  for (const bundle of its.bundles) {
     if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
     for (const { type, value, mark } of bundle.blob.properties) {
-      const where = { in: its, by: bundle, at: toFindingLocation(bundle.blob.place, mark) }
+      const where = { by: bundle, at: toFindingLocation(bundle.blob.place, mark) }
       if (type === 'olm.gvk.required')
         yield {
           ...where,

@@ -1,6 +1,6 @@
 // Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need
 // a registry.
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { assembleCatalog, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { invalidPullSpecRule } from '@catalog-bot/fbc/model/rules/bundle-rules'
 import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
@@ -19,7 +19,7 @@ import {
   type RuleSettings,
 } from './rule-settings.ts'
 import { addCatalogRuleFindings, defaultCatalogSizeLimits } from './catalog-rule.ts'
-import { createCatalogView } from './view/catalog-view.ts'
+import { createCatalogView, type PackageView } from './view/catalog-view.ts'
 import { catalogRules } from './rules.ts'
 import type { PackageChange } from '../../pull-request/change.ts'
 
@@ -37,7 +37,24 @@ export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Fin
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOutRule.id)
   const list = new FindingList()
   list.addAll(linked)
-  for (const rule of catalogRules) addCatalogRuleFindings(rule, view, defaultCatalogSizeLimits, list)
+  const ofPackages = view.packages.length > maxCachedPackages ? [] : view.packages.map(runPackageRules)
+  // A package with too many findings needs the limits of the whole catalog.
+  const isKnown =
+    ofPackages.length > 0 && !ofPackages.flat().some((found) => getOmittedFindingCount(found) > 0)
+  if (isKnown) list.addAll(ofPackages.flat())
+  for (const rule of catalogRules)
+    if (!isKnown || !rule.searchesPackages) addCatalogRuleFindings(rule, view, defaultCatalogSizeLimits, list)
+  return list.sorted()
+})
+
+/** Running each rule on each package costs more than on all together. Public catalogs have some hundred. */
+const maxCachedPackages = 5000
+
+const runPackageRules = memoizePerObject((its: PackageView): readonly Finding[] => {
+  const view = { catalog: assembleCatalog([]), packages: [its], package: () => undefined }
+  const list = new FindingList()
+  for (const rule of catalogRules)
+    if (rule.searchesPackages) addCatalogRuleFindings(rule, view, defaultCatalogSizeLimits, list)
   return list.sorted()
 })
 

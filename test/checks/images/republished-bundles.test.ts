@@ -31,6 +31,7 @@ function createCatalogChange(
   })
   return {
     root,
+    packages: [{ name: 'foo' }],
     ...(base && { base: side(base) }),
     ...(result && { result: side(result) }),
   } as unknown as CatalogChange

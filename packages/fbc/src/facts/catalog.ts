@@ -4,6 +4,7 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import type { Json } from '../go/json/json.ts'
 import type { TextPosition } from '../go/position-lookup.ts'
 import { comparePathsInWalkOrder } from '../go/text.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 // Part of the cache key of facts. Raise it when the reader or the shape of FileFacts changes, so that old facts are
 // discarded (test/packages/fbc/facts/facts-version.test.ts).
@@ -194,14 +195,13 @@ export function assembleCatalog(
   }
 }
 
-type LocatedBlobs = Pick<Catalog, 'packages' | 'channels' | 'bundles' | 'deprecations' | 'others'>
 const lastLocatedBlobs = new WeakMap<
   ParsedCatalogFile,
-  { readonly path: string; readonly blobs: LocatedBlobs }
+  { readonly path: string; readonly blobs: PackageBlobs }
 >()
 
 /** Both sides of a change then share the blobs of the files that do not differ, and what is computed from each blob. */
-function locateCatalogBlobs(facts: ParsedCatalogFile, path: string): LocatedBlobs {
+function locateCatalogBlobs(facts: ParsedCatalogFile, path: string): PackageBlobs {
   const known = lastLocatedBlobs.get(facts)
   if (known?.path === path) return known.blobs
   const locate = <Blob extends { readonly place: BlobLocation }>(blobs: readonly Blob[]) =>
@@ -229,4 +229,58 @@ function addFilePathToFinding(finding: Finding, file: string): Finding {
   const at = { line: 1, column: 1, ...finding.at, file }
   if (!finding.related) return { ...finding, at }
   return { ...finding, at, related: finding.related.map((one) => ({ ...one, at: { ...one.at, file } })) }
+}
+
+/** The blobs of one package, or of one file. */
+export type PackageBlobs = Pick<Catalog, 'packages' | 'channels' | 'bundles' | 'deprecations' | 'others'>
+
+/** Shared, because a catalog can have hundreds of thousands of packages, and most lack most kinds of blobs. */
+const emptyPackageBlobs: PackageBlobs = {
+  packages: [],
+  channels: [],
+  bundles: [],
+  deprecations: [],
+  others: [],
+}
+
+/**
+ * Groups blobs by package. Packages without blobs are not in the map. Catalogs share the objects of packages that have
+ * the same blobs, and what is computed from each.
+ */
+export const getPackageBlobs = memoizePerObject((catalog: Catalog): ReadonlyMap<string, PackageBlobs> => {
+  const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
+  const gather = <Kind extends keyof PackageBlobs>(
+    kind: Kind,
+    blobs: PackageBlobs[Kind],
+    nameOf: (blob: PackageBlobs[Kind][number]) => string,
+  ): void => {
+    for (const blob of blobs) {
+      const name = nameOf(blob)
+      let its = found.get(name)
+      if (!its) found.set(name, (its = { ...emptyPackageBlobs }))
+      if (its[kind] === emptyPackageBlobs[kind]) its[kind] = [blob] as never
+      else (its[kind] as (typeof blob)[]).push(blob)
+    }
+  }
+  gather('packages', catalog.packages, ({ name }) => name)
+  gather('channels', catalog.channels, (blob) => blob.package)
+  gather('bundles', catalog.bundles, (blob) => blob.package)
+  gather('deprecations', catalog.deprecations, (blob) => blob.package)
+  gather('others', catalog.others, (blob) => blob.package)
+  for (const [name, its] of found) found.set(name, reuseEqualPackageBlobs(its))
+  return found
+})
+
+const packageBlobKinds = ['packages', 'channels', 'bundles', 'deprecations', 'others'] as const
+const lastPackageBlobs = new WeakMap<object, PackageBlobs>()
+
+function reuseEqualPackageBlobs(its: PackageBlobs): PackageBlobs {
+  const first =
+    its.bundles[0] ?? its.channels[0] ?? its.packages[0] ?? its.deprecations[0] ?? its.others[0] ?? its
+  const known = lastPackageBlobs.get(first)
+  const isEqual = (kind: keyof PackageBlobs) =>
+    known?.[kind].length === its[kind].length && its[kind].every((blob, at) => blob === known[kind][at])
+  if (known && packageBlobKinds.every(isEqual)) return known
+  lastPackageBlobs.set(first, its)
+  return its
 }

@@ -1,7 +1,8 @@
 // Validates a catalog by opm's rules. Load errors come first, because opm stops at the first one.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
-import type { Catalog } from '../facts/catalog.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { getPackageBlobs, type Catalog, type PackageBlobs } from '../facts/catalog.ts'
 import { unknownDeprecatedObjectRule } from './rules/deprecation-rules.ts'
 import { bundleInNoChannelRule } from './rules/bundle-rules.ts'
 import { entryWithoutBundleRule, unknownPackageRule } from './rules/channel-rules.ts'
@@ -71,6 +72,30 @@ export function validateAsOpm(
   catalog: Catalog,
   ruleSet: OpmRuleSet = defaultOpmRuleSet,
 ): OpmValidationResult {
+  const valid = getPackagesKnownToBeValid(ruleSet)
+  const open = [...getPackageBlobs(catalog)].filter(([, its]) => !valid.has(its))
+  const result = validateBlobsAsOpm(selectPackages(catalog, new Set(open.map(([name]) => name))), ruleSet)
+  if (result.passed && result.findings.length === 0) for (const [, its] of open) valid.add(its)
+  return result
+}
+
+/** opm checks each package by itself, so valid ones don't affect the result. Both sides of a change share most of them. */
+const getPackagesKnownToBeValid = memoizePerObject((_ruleSet: OpmRuleSet) => new WeakSet<PackageBlobs>())
+
+function selectPackages(catalog: Catalog, names: ReadonlySet<string>): Catalog {
+  // A message counts the deprecation blobs before one without a package.
+  if (names.has('') || names.size === getPackageBlobs(catalog).size) return catalog
+  const isOf = (blob: { readonly package: string }) => names.has(blob.package)
+  return {
+    ...catalog,
+    packages: catalog.packages.filter(({ name }) => names.has(name)),
+    channels: catalog.channels.filter(isOf),
+    bundles: catalog.bundles.filter(isOf),
+    deprecations: catalog.deprecations.filter(isOf),
+  }
+}
+
+function validateBlobsAsOpm(catalog: Catalog, ruleSet: OpmRuleSet): OpmValidationResult {
   const findings = new FindingList()
   const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
   const tree = validateModel(packages, ruleSet, findings)

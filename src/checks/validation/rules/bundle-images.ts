@@ -1,6 +1,5 @@
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { listStrictDecodingProblems } from '../view/catalog-view.ts'
-import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
 export const relatedImageEmptyRule = defineRule<{
@@ -25,14 +24,14 @@ export const relatedImageEmptyRule = defineRule<{
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
-      for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
+    for (const { blob } of catalog.packages.flatMap(({ bundles }) => bundles)) {
+      for (const [index, { name, image, mark }] of blob.relatedImages.entries()) {
         if (image !== '') continue
-        const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
+        const hasValue = values.has(JSON.stringify([blob.package, blob.name, `relatedImages[${index}]`]))
         yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, name, String(index)],
-          data: { bundle: bundle.blob.name, name, index, hasValue },
+          at: toFindingLocation(blob.place, mark),
+          about: [blob.package, blob.name, name, String(index)],
+          data: { bundle: blob.name, name, index, hasValue },
         }
       }
     }
@@ -40,7 +39,7 @@ export const relatedImageEmptyRule = defineRule<{
 })
 
 /** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
-export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: string }>({
+export const bundleImageNotRelatedRule = definePackageRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',
   title: "A bundle's related images include its own image",
@@ -49,8 +48,8 @@ export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: str
     why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
     fix: 'Add the image to relatedImages, or render the bundle again.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const { name, image, relatedImages, place, imageMark } = bundle.blob
       if (image === '' || relatedImages.some((related) => related.image === image)) continue
       yield {
@@ -62,7 +61,7 @@ export const bundleImageNotRelatedRule = defineRule<{ bundle: string; image: str
   },
 })
 
-export const duplicateRelatedImageRule = defineRule<{ bundle: string; image: string }>({
+export const duplicateRelatedImageRule = definePackageRule<{ bundle: string; image: string }>({
   id: 'duplicate-related-image',
   severity: 'info',
   title: 'Each related image is listed only once',
@@ -71,8 +70,8 @@ export const duplicateRelatedImageRule = defineRule<{ bundle: string; image: str
     why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
     fix: 'Remove the duplicate entry.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue

@@ -1,10 +1,9 @@
 import { installableObjectKinds } from '@catalog-bot/bundle/plain/supported-kinds'
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
-import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A channel head that supports no install mode. OLM cannot install it for any OperatorGroup. */
-export const noInstallModeRule = defineRule<{ bundle: string; modes: number }>({
+export const noInstallModeRule = definePackageRule<{ bundle: string; modes: number }>({
   id: 'no-install-mode',
   severity: 'warning',
   title: 'Every channel head supports at least one install mode',
@@ -13,24 +12,22 @@ export const noInstallModeRule = defineRule<{ bundle: string; modes: number }>({
     why: 'The Operator never starts, because it does not support the namespaces of any OperatorGroup.',
     fix: 'In the ClusterServiceVersion, mark at least one of these install modes as supported: OwnNamespace, SingleNamespace, MultiNamespace, or AllNamespaces.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      const heads = new Set(its.channels.map(({ head }) => head?.name))
-      for (const bundle of its.bundles) {
-        const { name, place } = bundle.blob
-        if (!heads.has(name)) continue
-        for (const { metadata, mark } of listCsvMetadata(bundle)) {
-          if (metadata.installModes.some(({ supported }) => supported)) continue
-          const data = { bundle: name, modes: metadata.installModes.length }
-          yield { at: toFindingLocation(place, mark), about: [its.name, name], data }
-        }
+  *find(its) {
+    const heads = new Set(its.channels.map(({ head }) => head?.name))
+    for (const bundle of its.bundles) {
+      const { name, place } = bundle.blob
+      if (!heads.has(name)) continue
+      for (const { metadata, mark } of listCsvMetadata(bundle)) {
+        if (metadata.installModes.some(({ supported }) => supported)) continue
+        const data = { bundle: name, modes: metadata.installModes.length }
+        yield { at: toFindingLocation(place, mark), about: [its.name, name], data }
       }
     }
   },
 })
 
 /** A manifest of a kind that OLM does not install from bundles. The install plan fails. */
-export const unsupportedKindRule = defineRule<{ bundle: string; kind: string; name: string }>({
+export const unsupportedKindRule = definePackageRule<{ bundle: string; kind: string; name: string }>({
   id: 'kind-olm-refuses',
   severity: 'warning',
   title: 'Bundles contain only kinds that OLM installs',
@@ -39,8 +36,8 @@ export const unsupportedKindRule = defineRule<{ bundle: string; kind: string; na
     why: 'In OLM v0, the whole installation fails if the bundle contains even one object of an unsupported kind.',
     fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const { value, mark } of bundle.properties('olm.bundle.object')) {
         const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
         if (kind === '' || installableObjectKinds.has(kind)) continue
@@ -58,7 +55,7 @@ export const unsupportedKindRule = defineRule<{ bundle: string; kind: string; na
  * Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
  * unfinished.
  */
-export const mixedMetadataFormatsRule = defineRule<{
+export const mixedMetadataFormatsRule = definePackageRule<{
   objects: string
   metadata: string
   withObjects: number
@@ -74,20 +71,18 @@ export const mixedMetadataFormatsRule = defineRule<{
     why: 'Full manifests make catalogs many times larger, and consoles show full manifests and olm.csv.metadata differently.',
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      // Bundles without an image exist only as objects and cannot be migrated.
-      const installable = its.bundles.filter(({ blob }) => blob.image !== '')
-      const withObjects = installable.filter((bundle) => hasPropertyOfType(bundle, 'olm.bundle.object'))
-      const withMetadata = installable.filter((bundle) => hasPropertyOfType(bundle, 'olm.csv.metadata'))
-      const [objects] = withObjects
-      const metadata = withMetadata.find((bundle) => bundle === objects) ?? withMetadata[0]
-      if (objects === undefined || metadata === undefined) continue
-      yield {
-        at: toFindingLocation(objects.blob.place),
-        about: [its.name],
-        data: { objects: objects.blob.name, metadata: metadata.blob.name, withObjects: withObjects.length },
-      }
+  *find(its) {
+    // Bundles without an image exist only as objects and cannot be migrated.
+    const installable = its.bundles.filter(({ blob }) => blob.image !== '')
+    const withObjects = installable.filter((bundle) => hasPropertyOfType(bundle, 'olm.bundle.object'))
+    const withMetadata = installable.filter((bundle) => hasPropertyOfType(bundle, 'olm.csv.metadata'))
+    const [objects] = withObjects
+    const metadata = withMetadata.find((bundle) => bundle === objects) ?? withMetadata[0]
+    if (objects === undefined || metadata === undefined) return
+    yield {
+      at: toFindingLocation(objects.blob.place),
+      about: [its.name],
+      data: { objects: objects.blob.name, metadata: metadata.blob.name, withObjects: withObjects.length },
     }
   },
 })
@@ -97,7 +92,7 @@ function hasPropertyOfType(bundle: BundleView, type: string): boolean {
 }
 
 /** A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion. */
-export const objectsWithoutCsvRule = defineRule<{ bundle: string; objects: number; csvs: number }>({
+export const objectsWithoutCsvRule = definePackageRule<{ bundle: string; objects: number; csvs: number }>({
   id: 'objects-without-csv',
   severity: 'warning',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
@@ -106,8 +101,8 @@ export const objectsWithoutCsvRule = defineRule<{ bundle: string; objects: numbe
     why: 'If a bundle has no image, OLM installs the objects in its olm.bundle.object properties, which must include a ClusterServiceVersion.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const { name, image, place } = bundle.blob
       const objects = bundle.properties('olm.bundle.object')
       if (image !== '' || objects.length === 0) continue
@@ -125,7 +120,7 @@ export const objectsWithoutCsvRule = defineRule<{ bundle: string; objects: numbe
 })
 
 /** More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package. */
-export const severalCsvMetadataRule = defineRule<{ bundle: string; count: number }>({
+export const severalCsvMetadataRule = definePackageRule<{ bundle: string; count: number }>({
   id: 'several-csv-metadata',
   severity: 'error',
   title: 'A bundle has at most one olm.csv.metadata property',
@@ -134,8 +129,8 @@ export const severalCsvMetadataRule = defineRule<{ bundle: string; count: number
     why: '`opm validate` accepts several olm.csv.metadata properties in a bundle, but the pod that serves the catalog accepts at most one, so it never starts.',
     fix: 'Keep only the olm.csv.metadata property that belongs to this version.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const [first, second, ...more] = bundle.properties('olm.csv.metadata')
       if (first === undefined || second === undefined) continue
       yield {
@@ -153,7 +148,7 @@ const dnsSubdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion. */
-export const unusableBundleNameRule = defineRule<{ bundle: string }>({
+export const unusableBundleNameRule = definePackageRule<{ bundle: string }>({
   id: 'unusable-bundle-name',
   severity: 'warning',
   title: 'Every bundle name is a valid name for a Kubernetes object',
@@ -162,8 +157,8 @@ export const unusableBundleNameRule = defineRule<{ bundle: string }>({
     why: 'When OLM installs the bundle, it creates a ClusterServiceVersion with this name, and the API server rejects it.',
     fix: 'Use only lowercase letters, digits, dots, and dashes. The usual form is <package>.v<version>.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const { name, place } = bundle.blob
       if (name !== '' && !dnsSubdomainPattern.test(name))
         yield { at: toFindingLocation(place), about: [its.name, name], data: { bundle: name } }

@@ -1,8 +1,8 @@
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findBundleNewerThanChannelHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
 /** A channel whose head is older than another entry. Subscribers get the older version. */
-export const headNotHighestRule = defineRule<{
+export const headNotHighestRule = definePackageRule<{
   channel: string
   head: string
   headVersion: string
@@ -17,31 +17,29 @@ export const headNotHighestRule = defineRule<{
     why: 'Subscriptions install the head, so no subscriber gets the newer version from this channel.',
     fix: `Make ${highest} replace the head, or if ${highest} was withdrawn, remove it from the channel.`,
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      for (const channel of its.channels) {
-        const { blob, head } = channel
-        const highest = findBundleNewerThanChannelHead(its, channel)
-        const own = head && its.bundle(head.name)
-        if (head === undefined || own === undefined || highest === undefined) continue
-        yield {
-          at: toFindingLocation(blob.place, head.mark),
-          about: [its.name, blob.name, highest.blob.name],
-          data: {
-            channel: blob.name,
-            head: head.name,
-            headVersion: own.versionText,
-            highest: highest.blob.name,
-            highestVersion: highest.versionText,
-          },
-        }
+  *find(its) {
+    for (const channel of its.channels) {
+      const { blob, head } = channel
+      const highest = findBundleNewerThanChannelHead(its, channel)
+      const own = head && its.bundle(head.name)
+      if (head === undefined || own === undefined || highest === undefined) continue
+      yield {
+        at: toFindingLocation(blob.place, head.mark),
+        about: [its.name, blob.name, highest.blob.name],
+        data: {
+          channel: blob.name,
+          head: head.name,
+          headVersion: own.versionText,
+          highest: highest.blob.name,
+          highestVersion: highest.versionText,
+        },
       }
     }
   },
 })
 
 /** A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907). */
-export const headWithoutMetadataRule = defineRule<{
+export const headWithoutMetadataRule = definePackageRule<{
   bundle: string
   channels: readonly string[]
   lacks: 'metadata' | 'csv' | 'display name'
@@ -59,25 +57,23 @@ export const headWithoutMetadataRule = defineRule<{
         ? 'Add a displayName to the ClusterServiceVersion, and render the bundle again from its image.'
         : 'Render the bundle again from its image.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      const channelsOf = new Map<string, string[]>()
-      for (const { blob, head } of its.channels) {
-        if (head === undefined) continue
-        const channels = channelsOf.get(head.name)
-        if (channels) channels.push(blob.name)
-        else channelsOf.set(head.name, [blob.name])
-      }
-      for (const [name, channels] of channelsOf) {
-        const bundle = its.bundle(name)
-        if (bundle === undefined) continue
-        const lacks = findMissingBundleMetadata(bundle)
-        if (lacks === undefined) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place),
-          about: [its.name, name],
-          data: { bundle: name, channels, lacks },
-        }
+  *find(its) {
+    const channelsOf = new Map<string, string[]>()
+    for (const { blob, head } of its.channels) {
+      if (head === undefined) continue
+      const channels = channelsOf.get(head.name)
+      if (channels) channels.push(blob.name)
+      else channelsOf.set(head.name, [blob.name])
+    }
+    for (const [name, channels] of channelsOf) {
+      const bundle = its.bundle(name)
+      if (bundle === undefined) continue
+      const lacks = findMissingBundleMetadata(bundle)
+      if (lacks === undefined) continue
+      yield {
+        at: toFindingLocation(bundle.blob.place),
+        about: [its.name, name],
+        data: { bundle: name, channels, lacks },
       }
     }
   },
@@ -108,7 +104,7 @@ function isCsvManifest({ value, error }: BundleView['blob']['properties'][number
 }
 
 /** A channel name that differs from another only in case, or that users cannot type as displayed. */
-export const confusingChannelNameRule = defineRule<{
+export const confusingChannelNameRule = definePackageRule<{
   channel: string
   trap: 'blanks' | 'invisible' | 'twin'
   twin: string
@@ -125,33 +121,31 @@ export const confusingChannelNameRule = defineRule<{
     why: 'Users type the channel name into a Subscription by hand. If the name is wrong, the Subscription reports no error and waits forever.',
     fix: 'Use only letters, digits, dots, and dashes, and choose a name that does not resemble another channel of the package.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      const seen = new Map<string, string>()
-      for (const { blob } of its.channels) {
-        const channel = blob.name
-        const similarChannel = seen.get(channel.toLowerCase())
-        seen.set(channel.toLowerCase(), channel)
-        const trap = /[\p{C}\u2028\u2029]/u.test(channel)
-          ? 'invisible'
-          : /\s/u.test(channel)
-            ? 'blanks'
-            : similarChannel !== undefined && similarChannel !== channel
-              ? 'twin'
-              : undefined
-        if (trap !== undefined)
-          yield {
-            at: toFindingLocation(blob.place),
-            about: [its.name, channel],
-            data: { channel, trap, twin: similarChannel ?? '' },
-          }
-      }
+  *find(its) {
+    const seen = new Map<string, string>()
+    for (const { blob } of its.channels) {
+      const channel = blob.name
+      const similarChannel = seen.get(channel.toLowerCase())
+      seen.set(channel.toLowerCase(), channel)
+      const trap = /[\p{C}\u2028\u2029]/u.test(channel)
+        ? 'invisible'
+        : /\s/u.test(channel)
+          ? 'blanks'
+          : similarChannel !== undefined && similarChannel !== channel
+            ? 'twin'
+            : undefined
+      if (trap !== undefined)
+        yield {
+          at: toFindingLocation(blob.place),
+          about: [its.name, channel],
+          data: { channel, trap, twin: similarChannel ?? '' },
+        }
     }
   },
 })
 
 /** The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one. */
-export const deprecatedDefaultChannelRule = defineRule<{ channel: string; others: number }>({
+export const deprecatedDefaultChannelRule = definePackageRule<{ channel: string; others: number }>({
   id: 'deprecated-default-channel',
   severity: 'warning',
   title: 'The default channel is not deprecated',
@@ -163,16 +157,14 @@ export const deprecatedDefaultChannelRule = defineRule<{ channel: string; others
         ? 'Make another channel the default.'
         : 'Add a channel that is not deprecated, or deprecate the whole package.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      if (its.blob === undefined || its.isDeprecated('olm.package', '')) continue
-      const channel = its.blob.defaultChannel
-      for (const { place, entries } of its.deprecations) {
-        for (const { schema, name, mark } of entries) {
-          if (schema !== 'olm.channel' || name !== channel) continue
-          const others = its.channels.filter(({ blob }) => !its.isDeprecated('olm.channel', blob.name)).length
-          yield { at: toFindingLocation(place, mark), about: [its.name, channel], data: { channel, others } }
-        }
+  *find(its) {
+    if (its.blob === undefined || its.isDeprecated('olm.package', '')) return
+    const channel = its.blob.defaultChannel
+    for (const { place, entries } of its.deprecations) {
+      for (const { schema, name, mark } of entries) {
+        if (schema !== 'olm.channel' || name !== channel) continue
+        const others = its.channels.filter(({ blob }) => !its.isDeprecated('olm.channel', blob.name)).length
+        yield { at: toFindingLocation(place, mark), about: [its.name, channel], data: { channel, others } }
       }
     }
   },
@@ -182,7 +174,7 @@ export const deprecatedDefaultChannelRule = defineRule<{ channel: string; others
  * A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
  * start.
  */
-export const deprecatedHeadRule = defineRule<{ bundle: string; channels: readonly string[] }>({
+export const deprecatedHeadRule = definePackageRule<{ bundle: string; channels: readonly string[] }>({
   id: 'deprecated-head',
   severity: 'warning',
   title: 'The head of a supported channel is not deprecated',
@@ -191,21 +183,19 @@ export const deprecatedHeadRule = defineRule<{ bundle: string; channels: readonl
     why: 'New subscribers install a deprecated version and cannot upgrade to a supported one.',
     fix: 'Add a successor, or deprecate the channel or the package as well.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      if (its.isDeprecated('olm.package', '')) continue
-      for (const { place, entries } of its.deprecations) {
-        for (const { schema, name, mark } of entries) {
-          if (schema !== 'olm.bundle') continue
-          const channels = its.channels
-            .filter(({ blob, head }) => head?.name === name && !its.isDeprecated('olm.channel', blob.name))
-            .map(({ blob }) => blob.name)
-          if (channels.length === 0) continue
-          yield {
-            at: toFindingLocation(place, mark),
-            about: [its.name, name],
-            data: { bundle: name, channels },
-          }
+  *find(its) {
+    if (its.isDeprecated('olm.package', '')) return
+    for (const { place, entries } of its.deprecations) {
+      for (const { schema, name, mark } of entries) {
+        if (schema !== 'olm.bundle') continue
+        const channels = its.channels
+          .filter(({ blob, head }) => head?.name === name && !its.isDeprecated('olm.channel', blob.name))
+          .map(({ blob }) => blob.name)
+        if (channels.length === 0) continue
+        yield {
+          at: toFindingLocation(place, mark),
+          about: [its.name, name],
+          data: { bundle: name, channels },
         }
       }
     }

@@ -1,9 +1,8 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from '../view/constraint.ts'
 import {
-  listBundlesWithPackages,
   listNestedConstraints,
   listApiRequirements,
   isExternalApi,
@@ -14,7 +13,7 @@ import { formatTruncatedNames } from '../names.ts'
 import { getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 /** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
-export const brokenConstraintRule = defineRule<{ bundle: string; path: string; problem: string }>({
+export const brokenConstraintRule = definePackageRule<{ bundle: string; path: string; problem: string }>({
   id: 'broken-constraint',
   severity: 'error',
   title: 'Every constraint has a structure that OLM can decode',
@@ -23,8 +22,8 @@ export const brokenConstraintRule = defineRule<{ bundle: string; path: string; p
     why: 'opm accepts any value as a constraint, but OLM fails to decode this constraint when a user installs the Operator.',
     fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         for (const { path, problem } of parseConstraint(value).problems)
           yield {
@@ -43,7 +42,7 @@ function shortenConstraintPath(path: string): string {
 }
 
 /** A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle. */
-export const impossibleConstraintRule = defineRule<{ bundle: string; packages: readonly string[] }>({
+export const impossibleConstraintRule = definePackageRule<{ bundle: string; packages: readonly string[] }>({
   id: 'impossible-constraint',
   severity: 'warning',
   title: 'Each constraint can be satisfied by a single bundle',
@@ -52,8 +51,8 @@ export const impossibleConstraintRule = defineRule<{ bundle: string; packages: r
     why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
     fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         const { constraint } = parseConstraint(value)
         const packages =
@@ -84,7 +83,7 @@ const gvkPatterns = {
   kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
 } as const
 
-export const malformedGvkRule = defineRule<{
+export const malformedGvkRule = definePackageRule<{
   bundle: string
   type: string
   part: keyof typeof gvkPatterns
@@ -101,8 +100,8 @@ export const malformedGvkRule = defineRule<{
     why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so an invalid value never matches.',
     fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const { type, value, mark } of bundle.blob.properties) {
         if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
         for (const part of ['group', 'version', 'kind'] as const) {
@@ -142,7 +141,9 @@ export const missingRequiredApiRule = defineRule<{
   }),
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined
-    for (const { in: its, by, at, group, version, kind } of listApiRequirements(catalog)) {
+    for (const { by, at, group, version, kind } of catalog.packages.flatMap((its) => [
+      ...listApiRequirements(its),
+    ])) {
       // malformed-gvk reports these.
       if (!isValidGvk({ group, version, kind })) continue
       if (isExternalApi(group, kind)) continue
@@ -151,7 +152,7 @@ export const missingRequiredApiRule = defineRule<{
       if (provided.has(`${group}/${version}/${kind}`)) continue
       yield {
         at,
-        about: [its.name, by.blob.name, group, version, kind],
+        about: [by.blob.package, by.blob.name, group, version, kind],
         data: { bundle: by.blob.name, group, version, kind },
       }
     }
@@ -160,8 +161,9 @@ export const missingRequiredApiRule = defineRule<{
 
 function collectProvidedGvks(catalog: CatalogView): ReadonlySet<string> {
   const provided = new Set<string>()
-  for (const { bundle } of listBundlesWithPackages(catalog))
-    for (const { value } of bundle.properties('olm.gvk')) provided.add(formatGvk(value))
+  for (const { bundles } of catalog.packages)
+    for (const bundle of bundles)
+      for (const { value } of bundle.properties('olm.gvk')) provided.add(formatGvk(value))
   return provided
 }
 
@@ -188,7 +190,9 @@ export const missingRequiredPackageRule = defineRule<{
     fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
   }),
   *find(catalog) {
-    for (const { in: its, by, at, packageName, versionRange, alone } of listPackageRequirements(catalog)) {
+    for (const { by, at, packageName, versionRange, alone } of catalog.packages.flatMap((its) => [
+      ...listPackageRequirements(its),
+    ])) {
       // Inside a constraint it may be optional; another rule covers empty names.
       if (!alone || packageName === '') continue
       const required = catalog.package(packageName)
@@ -199,14 +203,14 @@ export const missingRequiredPackageRule = defineRule<{
       } else if (isExternalPackage(packageName)) continue
       yield {
         at,
-        about: [its.name, by.blob.name, packageName],
+        about: [by.blob.package, by.blob.name, packageName],
         data: { bundle: by.blob.name, required: packageName, versionRange, isPresent },
       }
     }
   },
 })
 
-export const namelessRequirementRule = defineRule<{ bundle: string }>({
+export const namelessRequirementRule = definePackageRule<{ bundle: string }>({
   id: 'nameless-requirement',
   severity: 'error',
   title: 'Every required package has a name',
@@ -215,8 +219,8 @@ export const namelessRequirementRule = defineRule<{ bundle: string }>({
     why: 'No package has an empty name, so OLM can never install this bundle.',
     fix: 'Set packageName, or remove the requirement.',
   }),
-  *find(catalog) {
-    for (const { in: its, by, at, packageName, alone } of listPackageRequirements(catalog))
+  *find(its) {
+    for (const { by, at, packageName, alone } of listPackageRequirements(its))
       if (alone && packageName === '')
         yield { at, about: [its.name, by.blob.name], data: { bundle: by.blob.name } }
   },

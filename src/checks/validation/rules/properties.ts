@@ -1,8 +1,7 @@
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
-import { listBundlesWithPackages } from '../requirements.ts'
+import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 
-export const untypedPropertyRule = defineRule<{ bundle: string; type: string }>({
+export const untypedPropertyRule = definePackageRule<{ bundle: string; type: string }>({
   id: 'untyped-property',
   severity: 'warning',
   title: 'Every property has a type',
@@ -14,8 +13,8 @@ export const untypedPropertyRule = defineRule<{ bundle: string; type: string }>(
     why: 'OLM looks up properties by their exact type, so it never finds this property.',
     fix: 'Set the exact type, such as olm.gvk.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const [index, { type, mark }] of bundle.blob.properties.entries()) {
         if (type !== '' && type.trim() === type) continue
         yield {
@@ -43,7 +42,7 @@ const knownPropertyTypes = [
 ]
 
 /** A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type. */
-export const misspelledPropertyTypeRule = defineRule<{ bundle: string; type: string; known: string }>({
+export const misspelledPropertyTypeRule = definePackageRule<{ bundle: string; type: string; known: string }>({
   id: 'misspelt-property-type',
   severity: 'error',
   title: 'Property types are spelled correctly',
@@ -52,8 +51,8 @@ export const misspelledPropertyTypeRule = defineRule<{ bundle: string; type: str
     why: 'OLM silently ignores unknown property types, so the requirement or API in this property has no effect.',
     fix: `Change the type to "${known}".`,
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const { type, mark } of bundle.blob.properties) {
         // Custom types start with a domain. Another rule covers whitespace around a type.
         if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
@@ -73,7 +72,7 @@ export const misspelledPropertyTypeRule = defineRule<{ bundle: string; type: str
 const propertyTypesWithoutDuplicateCheck = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 /** A bundle has the same property and value twice. opm checks only olm.package. */
-export const duplicatePropertyRule = defineRule<{ bundle: string; type: string }>({
+export const duplicatePropertyRule = definePackageRule<{ bundle: string; type: string }>({
   id: 'duplicate-property',
   severity: 'warning',
   title: 'A bundle declares each property only once',
@@ -82,8 +81,8 @@ export const duplicatePropertyRule = defineRule<{ bundle: string; type: string }
     why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
     fix: 'Remove the duplicate property.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const seen = new Set<string>()
       for (const { type, value, mark } of bundle.blob.properties) {
         if (propertyTypesWithoutDuplicateCheck.has(type)) continue

@@ -1,7 +1,6 @@
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
-import { listBundlesWithPackages } from '../requirements.ts'
+import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 
-export const oversizedPackageRule = defineRule<{ bytes: number; limit: number; bundles: number }>({
+export const oversizedPackageRule = definePackageRule<{ bytes: number; limit: number; bundles: number }>({
   id: 'oversized-package',
   severity: 'warning',
   title: 'Every package is within the size limit',
@@ -10,27 +9,25 @@ export const oversizedPackageRule = defineRule<{ bytes: number; limit: number; b
     why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
     fix: 'Remove bundles that are no longer in use, or migrate olm.bundle.object to olm.csv.metadata.',
   }),
-  *find(catalog, limits) {
-    for (const its of catalog.packages) {
-      if (its.blob === undefined) continue
-      const blobs = [
-        its.blob,
-        ...its.channels.map(({ blob }) => blob),
-        ...its.bundles.map(({ blob }) => blob),
-        ...its.deprecations,
-      ]
-      const bytes = blobs.reduce((sum, { place }) => sum + place.end - place.start, 0)
-      if (bytes > limits.package)
-        yield {
-          at: toFindingLocation(its.blob.place),
-          about: [its.name],
-          data: { bytes, limit: limits.package, bundles: its.bundles.length },
-        }
-    }
+  *find(its, limits) {
+    if (its.blob === undefined) return
+    const blobs = [
+      its.blob,
+      ...its.channels.map(({ blob }) => blob),
+      ...its.bundles.map(({ blob }) => blob),
+      ...its.deprecations,
+    ]
+    const bytes = blobs.reduce((sum, { place }) => sum + place.end - place.start, 0)
+    if (bytes > limits.package)
+      yield {
+        at: toFindingLocation(its.blob.place),
+        about: [its.name],
+        data: { bytes, limit: limits.package, bundles: its.bundles.length },
+      }
   },
 })
 
-export const oversizedBundleRule = defineRule<{ bundle: string; bytes: number; limit: number }>({
+export const oversizedBundleRule = definePackageRule<{ bundle: string; bytes: number; limit: number }>({
   id: 'oversized-bundle',
   severity: 'warning',
   title: 'Every bundle is within the size limit',
@@ -39,8 +36,8 @@ export const oversizedBundleRule = defineRule<{ bundle: string; bytes: number; l
     why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for messages and objects are only slightly higher.',
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   }),
-  *find(catalog, limits) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its, limits) {
+    for (const bundle of its.bundles) {
       const { name, place } = bundle.blob
       const bytes = place.end - place.start
       if (bytes > limits.bundle)

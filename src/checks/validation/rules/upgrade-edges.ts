@@ -1,20 +1,15 @@
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { isVersionInRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
-import {
-  findBundleNewerThanChannelHead,
-  listSkipRanges,
-  type ChannelView,
-  type PackageView,
-} from '../view/catalog-view.ts'
+import { findBundleNewerThanChannelHead, listSkipRanges, type ChannelView } from '../view/catalog-view.ts'
 
 /**
  * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
  * but a typo looks the same.
  */
-export const edgeToNowhereRule = defineRule<{
+export const edgeToNowhereRule = definePackageRule<{
   channel: string
   entry: string
   edge: 'replaces' | 'skips'
@@ -32,31 +27,29 @@ export const edgeToNowhereRule = defineRule<{
         ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`
         : `Did you mean ${near}?`,
   }),
-  *find(catalog) {
+  *find(its) {
     let guesses = maxBundleNameCandidates
-    for (const its of catalog.packages) {
-      const names = its.bundles.map(({ blob }) => blob.name)
-      for (const { blob } of its.channels) {
-        for (const { name, mark, replaces, skips } of blob.entries) {
-          const isMissing = (target: string) => target !== '' && its.bundle(target) === undefined
-          const groups = [
-            ['replaces', [replaces].filter(isMissing)],
-            ['skips', skips.filter(isMissing)],
-          ] as const
-          for (const [edge, targets] of groups) {
-            const [first] = targets
-            if (first === undefined) continue
-            yield {
-              at: toFindingLocation(blob.place, mark),
-              about: [its.name, blob.name, name, edge],
-              data: {
-                channel: blob.name,
-                entry: name,
-                edge,
-                targets,
-                near: guesses-- > 0 ? suggestBundleNameOfSameVersion(first, names) : '',
-              },
-            }
+    const names = its.bundles.map(({ blob }) => blob.name)
+    for (const { blob } of its.channels) {
+      for (const { name, mark, replaces, skips } of blob.entries) {
+        const isMissing = (target: string) => target !== '' && its.bundle(target) === undefined
+        const groups = [
+          ['replaces', [replaces].filter(isMissing)],
+          ['skips', skips.filter(isMissing)],
+        ] as const
+        for (const [edge, targets] of groups) {
+          const [first] = targets
+          if (first === undefined) continue
+          yield {
+            at: toFindingLocation(blob.place, mark),
+            about: [its.name, blob.name, name, edge],
+            data: {
+              channel: blob.name,
+              entry: name,
+              edge,
+              targets,
+              near: guesses-- > 0 ? suggestBundleNameOfSameVersion(first, names) : '',
+            },
           }
         }
       }
@@ -79,18 +72,18 @@ function suggestBundleNameOfSameVersion(target: string, names: readonly string[]
 }
 
 /** An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head. */
-export const selfEdgeRule = defineRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>({
-  id: 'self-edge',
-  severity: 'error',
-  overridable: false,
-  title: 'No entry replaces or skips itself',
-  format: ({ entry, edge }) => ({
-    what: `${entry} ${edge} itself`,
-    why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
-    fix: `Remove ${entry} from its own ${edge} field.`,
-  }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
+export const selfEdgeRule = definePackageRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>(
+  {
+    id: 'self-edge',
+    severity: 'error',
+    overridable: false,
+    title: 'No entry replaces or skips itself',
+    format: ({ entry, edge }) => ({
+      what: `${entry} ${edge} itself`,
+      why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
+      fix: `Remove ${entry} from its own ${edge} field.`,
+    }),
+    *find(its) {
       for (const { blob } of its.channels) {
         for (const { name, mark, replaces, skips } of blob.entries) {
           if (name === '') continue
@@ -101,12 +94,12 @@ export const selfEdgeRule = defineRule<{ channel: string; entry: string; edge: '
           yield { at: toFindingLocation(blob.place, mark), about: [its.name, blob.name, name], data }
         }
       }
-    }
+    },
   },
-})
+)
 
 /** An entry that replaces or skips a newer version. OLM would downgrade installed Operators. */
-export const downgradeEdgeRule = defineRule<{
+export const downgradeEdgeRule = definePackageRule<{
   channel: string
   entry: string
   version: string
@@ -122,36 +115,34 @@ export const downgradeEdgeRule = defineRule<{
     why: 'OLM moves clusters from the newer version back to the older one, but few Operators support downgrades.',
     fix: `Remove the edge, or make ${target} replace ${entry}.`,
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      for (const channel of its.channels) {
-        const { blob } = channel
-        // head-not-highest covers these.
-        const highest = findBundleNewerThanChannelHead(its, channel)
-        for (const { name, mark, replaces, skips } of blob.entries) {
-          const own = its.bundle(name)
-          if (own?.version === undefined) continue
-          const edges = [['replaces', replaces] as const, ...skips.map((skip) => ['skips', skip] as const)]
-          for (const [edge, target] of edges) {
-            const other = its.bundle(target)
-            if (
-              other?.version === undefined ||
-              other === highest ||
-              compareVersions(other.version, own.version) <= 0
-            )
-              continue
-            yield {
-              at: toFindingLocation(blob.place, mark),
-              about: [its.name, blob.name, name, target],
-              data: {
-                channel: blob.name,
-                entry: name,
-                version: own.versionText,
-                edge,
-                target,
-                targetVersion: other.versionText,
-              },
-            }
+  *find(its) {
+    for (const channel of its.channels) {
+      const { blob } = channel
+      // head-not-highest covers these.
+      const highest = findBundleNewerThanChannelHead(its, channel)
+      for (const { name, mark, replaces, skips } of blob.entries) {
+        const own = its.bundle(name)
+        if (own?.version === undefined) continue
+        const edges = [['replaces', replaces] as const, ...skips.map((skip) => ['skips', skip] as const)]
+        for (const [edge, target] of edges) {
+          const other = its.bundle(target)
+          if (
+            other?.version === undefined ||
+            other === highest ||
+            compareVersions(other.version, own.version) <= 0
+          )
+            continue
+          yield {
+            at: toFindingLocation(blob.place, mark),
+            about: [its.name, blob.name, name, target],
+            data: {
+              channel: blob.name,
+              entry: name,
+              version: own.versionText,
+              edge,
+              target,
+              targetVersion: other.versionText,
+            },
           }
         }
       }
@@ -159,7 +150,7 @@ export const downgradeEdgeRule = defineRule<{
   },
 })
 
-export const skipRangeCoversSelfRule = defineRule<{
+export const skipRangeCoversSelfRule = definePackageRule<{
   channel: string
   entry: string
   version: string
@@ -174,8 +165,8 @@ export const skipRangeCoversSelfRule = defineRule<{
     why: 'A skipRange lists the versions that can upgrade directly to its entry, so this range offers an upgrade to the same or an older version.',
     fix: `End the range with <${version}.`,
   }),
-  *find(catalog) {
-    for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
+  *find(its) {
+    for (const { channel, entry, own, range } of listSkipRanges(its)) {
       if (own.version === undefined) continue
       const covered = isVersionInRange(own.version, range)
         ? own
@@ -200,7 +191,7 @@ export const skipRangeCoversSelfRule = defineRule<{
  * A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
  * unreachable.
  */
-export const skipRangeMissesPredecessorsRule = defineRule<{
+export const skipRangeMissesPredecessorsRule = definePackageRule<{
   channel: string
   entry: string
   skipRange: string
@@ -213,9 +204,9 @@ export const skipRangeMissesPredecessorsRule = defineRule<{
     why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
     fix: 'Correct the bounds, or make the entry replace the previous version.',
   }),
-  *find(catalog) {
+  *find(its) {
     const ladders = new Map<ChannelView, VersionIndex<string>>()
-    const ladderOf = (its: PackageView, channel: ChannelView): VersionIndex<string> => {
+    const ladderOf = (channel: ChannelView): VersionIndex<string> => {
       const known = ladders.get(channel)
       if (known) return known
       const names = channel.blob.entries.map(({ name }) => name)
@@ -223,13 +214,13 @@ export const skipRangeMissesPredecessorsRule = defineRule<{
       ladders.set(channel, made)
       return made
     }
-    for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
+    for (const { channel, entry, own, range } of listSkipRanges(its)) {
       if (own.version === undefined) continue
       // Other edges lead to the entry, so the range might be for other channels and catalogs.
       if (replacesOrSkipsChannelEntry(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
-      if (ladderOf(its, channel).countOlder(version) === 0) continue
+      if (ladderOf(channel).countOlder(version) === 0) continue
       yield {
         at: toFindingLocation(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],

@@ -6,12 +6,12 @@ import {
 import { parseVersion, compareVersions, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { Location } from '@catalog-bot/findings/finding'
-import { defineRule, toFindingLocation } from '../catalog-rule.ts'
-import { listPackageRequirements, listBundlesWithPackages } from '../requirements.ts'
-import { listCsvMetadata, type BundleView, getStringField, type CatalogView } from '../view/catalog-view.ts'
+import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { listPackageRequirements } from '../requirements.ts'
+import { listCsvMetadata, type BundleView, getStringField, type PackageView } from '../view/catalog-view.ts'
 
 /** A required version range that OLM cannot parse. opm parses only skipRange. */
-export const brokenVersionRangeRule = defineRule<{
+export const brokenVersionRangeRule = definePackageRule<{
   bundle: string
   required: string
   range: string
@@ -28,8 +28,8 @@ export const brokenVersionRangeRule = defineRule<{
     why: 'OLM parses the range when a user installs the Operator. Because the range is not valid, the installation fails.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
-  *find(catalog) {
-    for (const { in: its, by, at, packageName, versionRange } of listPackageRequirements(catalog)) {
+  *find(its) {
+    for (const { by, at, packageName, versionRange } of listPackageRequirements(its)) {
       const range = parseVersionRange(versionRange)
       if (range.ok) continue
       yield {
@@ -42,7 +42,11 @@ export const brokenVersionRangeRule = defineRule<{
 })
 
 /** A minKubeVersion that is not a version. OLM treats the requirement as never met. */
-export const brokenMinKubeVersionRule = defineRule<{ bundle: string; version: string; problem: string }>({
+export const brokenMinKubeVersionRule = definePackageRule<{
+  bundle: string
+  version: string
+  problem: string
+}>({
   id: 'broken-min-kube-version',
   severity: 'warning',
   title: 'minKubeVersion is a valid version',
@@ -51,8 +55,8 @@ export const brokenMinKubeVersionRule = defineRule<{ bundle: string; version: st
     why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. OLM ignores a leading "v", but it cannot install a bundle whose minKubeVersion is otherwise not valid.',
     fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       for (const { metadata, mark } of listCsvMetadata(bundle)) {
         const text = metadata.minKubeVersion
         const version = parseVersion(text)
@@ -71,7 +75,7 @@ export const brokenMinKubeVersionRule = defineRule<{ bundle: string; version: st
  * An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string
  * that is not a platform version. opm accepts any value.
  */
-export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: string }>({
+export const invalidMaxOpenshiftVersion = definePackageRule<{ bundle: string; problem: string }>({
   id: 'max-openshift-version',
   severity: 'warning',
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
@@ -80,8 +84,8 @@ export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: 
     why: 'The olm.maxOpenShiftVersion property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
     fix: `Write only the major and minor version, in quotes: '4.20'.`,
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const properties = bundle.properties('olm.maxOpenShiftVersion')
       for (const [index, { value, mark }] of properties.entries()) {
         const problem = index > 0 ? 'is set more than once' : findMaxOpenshiftVersionProblem(value)
@@ -106,7 +110,7 @@ function findMaxOpenshiftVersionProblem(value: Json): string | undefined {
 }
 
 /** Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal. */
-export const buildMetadataOnlyVersionsRule = defineRule<{
+export const buildMetadataOnlyVersionsRule = definePackageRule<{
   bundle: string
   version: string
   other: string
@@ -120,31 +124,29 @@ export const buildMetadataOnlyVersionsRule = defineRule<{
     why: 'OLM ignores the part after "+" when it compares versions, so neither bundle is newer and ranges cannot distinguish them.',
     fix: 'Give the later bundle a higher patch version, or set its release.',
   }),
-  *find(catalog) {
-    for (const its of catalog.packages) {
-      const seen = new Map<string, BundleView>()
-      for (const bundle of its.bundles) {
-        const { version, versionText } = bundle
-        if (version === undefined || hasReleaseInPackageProperty(bundle)) continue
-        const key = versionText.split('+')[0] ?? ''
-        const other = seen.get(key)
-        if (other === undefined) {
-          seen.set(key, bundle)
-          continue
-        }
-        if (other.versionText === versionText || other.version === undefined) continue
-        if (compareVersions(other.version, version) !== 0) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place),
-          about: [its.name, bundle.blob.name, other.blob.name],
-          data: {
-            bundle: bundle.blob.name,
-            version: versionText,
-            other: other.blob.name,
-            otherVersion: other.versionText,
-          },
-          related: [{ at: toFindingLocation(other.blob.place), note: other.blob.name }],
-        }
+  *find(its) {
+    const seen = new Map<string, BundleView>()
+    for (const bundle of its.bundles) {
+      const { version, versionText } = bundle
+      if (version === undefined || hasReleaseInPackageProperty(bundle)) continue
+      const key = versionText.split('+')[0] ?? ''
+      const other = seen.get(key)
+      if (other === undefined) {
+        seen.set(key, bundle)
+        continue
+      }
+      if (other.versionText === versionText || other.version === undefined) continue
+      if (compareVersions(other.version, version) !== 0) continue
+      yield {
+        at: toFindingLocation(bundle.blob.place),
+        about: [its.name, bundle.blob.name, other.blob.name],
+        data: {
+          bundle: bundle.blob.name,
+          version: versionText,
+          other: other.blob.name,
+          otherVersion: other.versionText,
+        },
+        related: [{ at: toFindingLocation(other.blob.place), note: other.blob.name }],
       }
     }
   },
@@ -158,7 +160,11 @@ function hasReleaseInPackageProperty(bundle: BundleView): boolean {
  * A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
  * the property.
  */
-export const bundleNameOfOtherVersionRule = defineRule<{ bundle: string; version: string; stated: string }>({
+export const bundleNameOfOtherVersionRule = definePackageRule<{
+  bundle: string
+  version: string
+  stated: string
+}>({
   id: 'bundle-name-of-other-version',
   severity: 'info',
   title: 'The version in a bundle name matches the bundle version',
@@ -167,8 +173,8 @@ export const bundleNameOfOtherVersionRule = defineRule<{ bundle: string; version
     why: 'Users read the version from the name, but OLM reads it from the property, so users and OLM can disagree about which bundle is newer.',
     fix: 'Rename the bundle to match its version, or correct the olm.package property. Do not change a published bundle.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+  *find(its) {
+    for (const bundle of its.bundles) {
       const { name, place } = bundle.blob
       const { version } = bundle
       if (version === undefined) continue
@@ -184,7 +190,7 @@ export const bundleNameOfOtherVersionRule = defineRule<{ bundle: string; version
   },
 })
 
-export const misreadRangeRule = defineRule<{
+export const misreadRangeRule = definePackageRule<{
   range: string
   trap: VersionRangePitfall['kind']
   part: string
@@ -198,8 +204,8 @@ export const misreadRangeRule = defineRule<{
     why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
-  *find(catalog) {
-    for (const { at, about, range, from } of listVersionRanges(catalog)) {
+  *find(its) {
+    for (const { at, about, range, from } of listVersionRanges(its)) {
       const trap = findVersionRangePitfall(range)
       if (trap !== undefined)
         yield { at, about: [...about, range], data: { range, trap: trap.kind, part: trap.part, from } }
@@ -288,20 +294,18 @@ interface LocatedVersionRange {
 }
 
 /** Ranges of channel entries and of required packages; skips empty ones. */
-function* listVersionRanges(catalog: CatalogView): Generator<LocatedVersionRange> {
-  for (const its of catalog.packages) {
-    for (const { blob } of its.channels) {
-      for (const { name, mark, skipRange } of blob.entries)
-        if (skipRange !== '')
-          yield {
-            at: toFindingLocation(blob.place, mark),
-            about: [its.name, blob.name, name],
-            range: skipRange,
-            from: 'skipRange',
-          }
-    }
+function* listVersionRanges(its: PackageView): Generator<LocatedVersionRange> {
+  for (const { blob } of its.channels) {
+    for (const { name, mark, skipRange } of blob.entries)
+      if (skipRange !== '')
+        yield {
+          at: toFindingLocation(blob.place, mark),
+          about: [its.name, blob.name, name],
+          range: skipRange,
+          from: 'skipRange',
+        }
   }
-  for (const { in: its, by, at, packageName, versionRange } of listPackageRequirements(catalog))
+  for (const { by, at, packageName, versionRange } of listPackageRequirements(its))
     if (versionRange !== '')
       yield { at, about: [its.name, by.blob.name, packageName], range: versionRange, from: 'versionRange' }
 }

@@ -21,7 +21,7 @@ import {
 import type { Config } from '../../../config/config.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
-import type { LookupResults, LookupRequest } from '../../lookups.ts'
+import { privateImageRetrySeconds, type LookupResults, type LookupRequest } from '../../lookups.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
 import {
   findTemplateBundle,
@@ -168,8 +168,6 @@ function evaluateTemplate(
     ...(offer && { suggestedPatches: [offer] }),
   }
 }
-
-const privateImageRetrySeconds = 900
 
 /**
  * A private image looks like a missing one, and waiting does not change that. It blocks only if the configuration lists

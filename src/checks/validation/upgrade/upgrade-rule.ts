@@ -1,12 +1,15 @@
 // Rules that compare the base with the result: their input, their hits, and how a hit becomes a finding. These rules
 // report only what the change causes.
-import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
 import {
-  getBundleVersion,
-  groupBlobsByPackage,
+  type BundleBlob,
+  type Catalog,
+  type ChannelBlob,
+  getPackageBlobs,
+  type PackageBlob,
   type PackageBlobs,
-} from '../../../pull-request/compare-blobs.ts'
+} from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
+import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
 import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatFindingSubject, type FindingRuleWithFinder } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
@@ -61,9 +64,9 @@ export interface CatalogPackage {
 
 /** Adds the rule's words, the subject, and catalog and package in the data. */
 export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
-  const sidesOfAll = getPackageComparisonCache(change)
+  const sides = getSidesOfPackages(change)
   for (const [index, its] of change.packages.entries()) {
-    for (const hit of rule.find(its, sidesOfAll.at(index))) {
+    for (const hit of rule.find(its, sides[index] ?? {})) {
       const found = createFinding(rule, hit.at, hit.data, hit.related)
       yield {
         ...found,
@@ -90,39 +93,13 @@ export function formatTruncatedNameList(names: readonly string[], limit = 8): st
   return `${names.slice(0, limit - 1).join(', ')} and ${names.length - limit + 1} more`
 }
 
-// Cached, because every rule needs the same sides.
-const getPackageComparisonCache = memoizePerObject(
-  (change: CatalogChange) => new PackageComparisonCache(change),
+/** By index among the change's packages. Cached, because every rule needs the same sides. */
+const getSidesOfPackages = memoizePerObject(({ base, result, packages }: CatalogChange) =>
+  packages.map(({ name }): BaseAndResultPackage => ({
+    ...(base && { base: new LazyCatalogPackage(base, getPackageBlobs(base).get(name)) }),
+    ...(result && { result: new LazyCatalogPackage(result, getPackageBlobs(result).get(name)) }),
+  })),
 )
-
-/** Scans both catalogs once for all touched packages. */
-class PackageComparisonCache {
-  private readonly change: CatalogChange
-  private readonly base: ReadonlyMap<string, PackageBlobs>
-  private readonly result: ReadonlyMap<string, PackageBlobs>
-  /** By index among the change's packages. */
-  private readonly cached: BaseAndResultPackage[] = []
-
-  constructor(change: CatalogChange) {
-    const names = new Set(change.packages.map((its) => its.name))
-    this.change = change
-    this.base = groupBlobsByPackage(change.base, names)
-    this.result = groupBlobsByPackage(change.result, names)
-  }
-
-  at(index: number): BaseAndResultPackage {
-    const known = this.cached[index]
-    if (known) return known
-    const { base, result, packages } = this.change
-    const name = packages[index]?.name ?? ''
-    const both = {
-      ...(base && { base: new LazyCatalogPackage(base, this.base.get(name)) }),
-      ...(result && { result: new LazyCatalogPackage(result, this.result.get(name)) }),
-    }
-    this.cached[index] = both
-    return both
-  }
-}
 
 /** Builds lookups lazily, because most rules need little of most packages. */
 class LazyCatalogPackage implements CatalogPackage {

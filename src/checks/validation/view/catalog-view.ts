@@ -1,15 +1,17 @@
 // A catalog as rules see it: packages with channels, bundles, versions, and graphs. Broken catalogs have views too;
 // missing data is absent or empty.
-import type {
-  BundleBlob,
-  Catalog,
-  ChannelBlob,
-  ChannelEntry,
-  DeprecationBlob,
-  PackageBlob,
-  Property,
-  StrictDecodingProblem,
-  CsvMetadata,
+import {
+  getPackageBlobs,
+  type BundleBlob,
+  type Catalog,
+  type ChannelBlob,
+  type ChannelEntry,
+  type DeprecationBlob,
+  type PackageBlob,
+  type PackageBlobs,
+  type Property,
+  type StrictDecodingProblem,
+  type CsvMetadata,
 } from '@catalog-bot/fbc/facts/catalog'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph, type UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
@@ -18,10 +20,8 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Location } from '@catalog-bot/findings/finding'
 import { parseVersionRange, type VersionRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
-import { groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/compare-blobs.ts'
 
 interface ChannelEntrySkipRange {
-  readonly in: PackageView
   readonly channel: ChannelView
   readonly entry: ChannelEntry
   readonly own: BundleView
@@ -70,12 +70,14 @@ export interface BundleView {
 
 export function createCatalogView(catalog: Catalog): CatalogView {
   const views = new Map<string, PackageView>()
-  for (const [name, its] of groupBlobsByPackage(catalog))
+  for (const [name, its] of getPackageBlobs(catalog))
     // Blobs of other schemas alone do not make a package.
     if (its.packages.length + its.channels.length + its.bundles.length + its.deprecations.length > 0)
-      views.set(name, new LazyPackageView(name, its))
+      views.set(name, createPackageView(its))
   return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
 }
+
+const createPackageView = memoizePerObject((its: PackageBlobs): PackageView => new LazyPackageView(its))
 
 /** Builds lookups lazily: a catalog can have hundreds of thousands of small packages. */
 class LazyPackageView implements PackageView {
@@ -88,9 +90,9 @@ class LazyPackageView implements PackageView {
   private deprecated: ReadonlySet<string> | undefined
   private versions: VersionIndex<BundleView> | undefined
 
-  constructor(name: string, { packages, channels, bundles, deprecations }: PackageBlobs) {
-    this.name = name
+  constructor({ packages, channels, bundles, deprecations }: PackageBlobs) {
     this.blob = packages[0]
+    this.name = this.blob?.name ?? (channels[0] ?? bundles[0] ?? deprecations[0])?.package ?? ''
     this.channels = channels.length === 0 ? emptyArray : channels.map(createChannelView)
     this.bundles = bundles.length === 0 ? emptyArray : bundles.map(createBundleView)
     this.deprecations = deprecations
@@ -205,15 +207,13 @@ export function findBundleNewerThanChannelHead(its: PackageView, { blob, head }:
 }
 
 /** Entries with a skipRange that parses; opm rejects the others. */
-export function* listSkipRanges(catalog: CatalogView): Generator<ChannelEntrySkipRange> {
-  for (const its of catalog.packages) {
-    for (const channel of its.channels) {
-      for (const entry of channel.blob.entries) {
-        if (entry.skipRange === '') continue
-        const own = its.bundle(entry.name)
-        const range = parseVersionRange(entry.skipRange)
-        if (own && range.ok) yield { in: its, channel, entry, own, range: range.value }
-      }
+export function* listSkipRanges(its: PackageView): Generator<ChannelEntrySkipRange> {
+  for (const channel of its.channels) {
+    for (const entry of channel.blob.entries) {
+      if (entry.skipRange === '') continue
+      const own = its.bundle(entry.name)
+      const range = parseVersionRange(entry.skipRange)
+      if (own && range.ok) yield { channel, entry, own, range: range.value }
     }
   }
 }
