@@ -1,5 +1,4 @@
 // This folder's only error class.
-import { formatRateLimit } from '../../report/format-rate-limit.ts'
 import type { RateLimitResource } from './budget/request-limits.ts'
 
 type HeaderGetter = (name: string) => string | null | undefined
@@ -144,4 +143,16 @@ function parseHeaderNumber(text: string | null | undefined): number | undefined 
   if (text === null || text === undefined || text.trim() === '') return undefined
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined
+}
+
+/** `until`: milliseconds since the epoch. The result has no period. */
+export function formatRateLimit(until: number): string {
+  return `the GitHub API rate limit for this installation was exceeded; catalog-bot continues at ${formatClockTime(until)} UTC`
+}
+
+/** Rounds up to the minute. */
+function formatClockTime(at: number): string {
+  const minutes = Math.ceil(at / 60_000)
+  const toTwoDigits = (value: number) => String(value).padStart(2, '0')
+  return `${toTwoDigits(Math.floor(minutes / 60) % 24)}:${toTwoDigits(minutes % 60)}`
 }
