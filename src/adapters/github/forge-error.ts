@@ -145,14 +145,8 @@ function parseHeaderNumber(text: string | null | undefined): number | undefined 
   return Number.isFinite(value) ? value : undefined
 }
 
-/** `until`: milliseconds since the epoch. The result has no period. */
+/** `until`: milliseconds since the epoch, rounded up to the minute. The result has no period. */
 export function formatRateLimit(until: number): string {
-  return `the GitHub API rate limit for this installation was exceeded; catalog-bot continues at ${formatClockTime(until)} UTC`
-}
-
-/** Rounds up to the minute. */
-function formatClockTime(at: number): string {
-  const minutes = Math.ceil(at / 60_000)
-  const toTwoDigits = (value: number) => String(value).padStart(2, '0')
-  return `${toTwoDigits(Math.floor(minutes / 60) % 24)}:${toTwoDigits(minutes % 60)}`
+  const time = new Date(Math.ceil(until / 60_000) * 60_000).toISOString().slice(11, 16)
+  return `the GitHub API rate limit for this installation was exceeded; catalog-bot continues at ${time} UTC`
 }
