@@ -22,7 +22,7 @@ import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { createGitHubClientFromToken } from '../../src/adapters/github/github-app.ts'
-import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
+import { getTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
@@ -87,7 +87,7 @@ beforeAll(async () => {
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'once-'))
   demoEnvironment = await startDemoEnvironment({
     directory: temporaryDirectory,
-    validator: createTrafficValidator(),
+    validator: getTrafficValidator(),
   })
   demoEnvironment.github.webhooks.drop()
 })

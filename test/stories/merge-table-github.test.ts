@@ -21,6 +21,7 @@ import {
 } from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'
 import { expectMergedAsValidated } from './merge-table/merged-as-validated.ts'
+import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
   botCheckNames,
   type GitHubMergeVerdict,
@@ -30,7 +31,6 @@ import {
 import { singleBranchRuleRows } from './merge-table/single-rule-rows.ts'
 import { combinedRuleRows } from './merge-table/combined-rule-rows.ts'
 import {
-  runGitInDirectory,
   createMergeTableFixture,
   type PreparedMergeTableRow,
   type MergeTableFixture,
@@ -93,10 +93,11 @@ describe('what GitHub accepts and what the bot chooses', () => {
   /** Pushes a merge commit with our checks. Resolves with git's message, or `accepted`. */
   async function push(it: PreparedMergeTableRow): Promise<string> {
     const { path } = it.pull.repo
-    const tree = await runGitInDirectory(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
+    const tree = await runGit(path, undefined, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
     const parents = ['-p', it.base, '-p', it.pull.headSha]
-    const merge = await runGitInDirectory(
+    const merge = await runGit(
       path,
+      undefined,
       'commit-tree',
       tree.split('\n')[0] ?? '',
       ...parents,
@@ -105,9 +106,9 @@ describe('what GitHub accepts and what the bot chooses', () => {
     )
     await green(it, merge)
     const url = it.github.url.replace('//', `//x-access-token:${token}@`)
-    return runGitInDirectory(path, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
+    return runGit(path, undefined, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
       () => 'accepted',
-      (error: { stderr: string }) => error.stderr.replaceAll(/\nremote: ?/g, '\n'),
+      (error: Error) => error.message.replaceAll(/\nremote: ?/g, '\n'),
     )
   }
 

@@ -7,7 +7,7 @@ import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/st
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { botCheckNames } from './merge-table/table-row.ts'
-import { runGitInDirectory } from './merge-table/table-fixture.ts'
+import { runGit } from '../sandbox/github/github-fixture.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const notFoundResponse = {
@@ -83,11 +83,11 @@ describe('an older GitHub', () => {
     for (const { pull } of told) {
       const { path } = pull.repo
       const [base = '', head = ''] = (
-        await runGitInDirectory(path, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')
+        await runGit(path, undefined, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')
       ).split(' ')
       expect(head).toBe(pull.headSha)
-      expect(await runGitInDirectory(path, 'rev-parse', `${pull.merged?.sha ?? ''}^{tree}`)).toBe(
-        (await runGitInDirectory(path, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
+      expect(await runGit(path, undefined, 'rev-parse', `${pull.merged?.sha ?? ''}^{tree}`)).toBe(
+        (await runGit(path, undefined, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
       )
     }
   }, 150_000)

@@ -14,7 +14,7 @@ import {
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
-import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
+import { getTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryEnvironment {
   readonly demo: DemoEnvironment
@@ -41,7 +41,7 @@ export async function startStoryEnvironment({
   ...options
 }: StoryOptions = {}): Promise<StoryEnvironment> {
   const directory = await mkdtemp(join(tmpdir(), 'story-'))
-  const validator = validateTraffic === true ? createTrafficValidator() : undefined
+  const validator = validateTraffic === true ? getTrafficValidator() : undefined
   const demo = await startDemoEnvironment({ directory, ...(validator && { validator }), ...options })
   const log: string[] = []
   let running: BotProcess | undefined

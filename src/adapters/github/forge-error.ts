@@ -1,5 +1,4 @@
 // This folder's only error class.
-import { formatRateLimit } from '../../report/format-rate-limit.ts'
 import type { RateLimitResource } from './budget/request-limits.ts'
 
 type HeaderGetter = (name: string) => string | null | undefined
@@ -144,4 +143,10 @@ function parseHeaderNumber(text: string | null | undefined): number | undefined 
   if (text === null || text === undefined || text.trim() === '') return undefined
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined
+}
+
+/** `until`: milliseconds since the epoch, rounded up to the minute. The result has no period. */
+export function formatRateLimit(until: number): string {
+  const time = new Date(Math.ceil(until / 60_000) * 60_000).toISOString().slice(11, 16)
+  return `the GitHub API rate limit for this installation was exceeded; catalog-bot continues at ${time} UTC`
 }

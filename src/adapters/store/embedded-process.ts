@@ -8,18 +8,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError, type StoreErrorCode } from './database.ts'
-
-/** SQLITE_BUSY: another process has the lock. */
-const sqliteBusyErrorCode = 5
+import { lockDatabaseFolder } from './folder-lock.ts'
 
 /** PGlite zeroes all of it at startup, and the default is 128 MB. The system caches the files, too. */
 const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
-
-/** Milliseconds between two attempts. */
-const lockRetryDelayMs = 50
 
 export type EmbeddedDatabaseRequest = { readonly id: number } & EmbeddedDatabaseCommand
 
@@ -156,39 +149,3 @@ process.on('message', (request: EmbeddedDatabaseRequest) => {
     })
   })
 })
-
-/**
- * Waits up to `timeoutMs` milliseconds for the folder and resolves with a function that releases it. Rejects with
- * StoreError `in-use` if another process still has it, `failed` if it cannot be locked.
- */
-export async function lockDatabaseFolder(directory: string, timeoutMs: number): Promise<() => void> {
-  const end = performance.now() + timeoutMs
-  for (;;) {
-    const unlock = tryLockDatabaseFolder(directory)
-    if (unlock) return unlock
-    if (performance.now() >= end) throw new StoreError('in-use', `another process is using ${directory}`)
-    await sleep(lockRetryDelayMs)
-  }
-}
-
-function tryLockDatabaseFolder(directory: string): (() => void) | undefined {
-  let file: DatabaseSync | undefined
-  try {
-    file = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 })
-    file.exec('BEGIN EXCLUSIVE')
-    const held = file
-    return () => held.close()
-  } catch (error) {
-    file?.close()
-    if (isSqliteBusyError(error)) return undefined
-    const message = error instanceof Error ? error.message : String(error)
-    throw new StoreError('failed', `the data folder cannot be locked: ${message}`, error)
-  }
-}
-
-/** Does not check the class, because under a test runner Node's errors come from another realm. */
-function isSqliteBusyError(error: unknown): boolean {
-  return (
-    typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === sqliteBusyErrorCode
-  )
-}

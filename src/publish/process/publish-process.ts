@@ -24,9 +24,8 @@ import { handlePublishRequest } from './publish-handler.ts'
 import type { PublishContext, PublishRegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
-import { parseSigningKeyPem, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
+import { createSigningKeyLoader } from './signing.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
-import { ImageError } from '../../adapters/image/catalog-publisher.ts'
 
 const processEnvironment = process.env
 const pushCredentialsFromEnv = processEnvironment['PUBLISH_CREDENTIALS']
@@ -130,33 +129,3 @@ async function handlePublishProcessRequest(
 
 preventPrototypePollution()
 serveWorkerRequests(handlePublishProcessRequest)
-
-/** Caches the key, because decrypting a protected one is slow by design. */
-export function createSigningKeyLoader(
-  path: string,
-  password: string | undefined,
-): () => Promise<SigningKey> {
-  let known: { readonly text: string; readonly key: SigningKey } | undefined
-  return async () => {
-    let text: string
-    try {
-      text = await readFile(path, 'utf8')
-    } catch (error) {
-      throw createSigningKeyError(
-        (error as NodeJS.ErrnoException).code ?? 'the key file cannot be read',
-        error,
-      )
-    }
-    if (known?.text === text) return known.key
-    try {
-      known = { text, key: await parseSigningKeyPem(text, password) }
-    } catch (error) {
-      throw createSigningKeyError(error instanceof Error ? error.message : String(error), error)
-    }
-    return known.key
-  }
-}
-
-function createSigningKeyError(why: string, cause: unknown): ImageError {
-  return new ImageError('key', `the image signing key cannot be used: ${why}`, cause)
-}

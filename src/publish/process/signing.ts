@@ -1,10 +1,11 @@
 // Attaches an SBOM, provenance, and the administrator's signature to published images.
+import { readFile } from 'node:fs/promises'
 import {
   type BuiltCatalogImage,
   ImageError,
   type CatalogBundleSummary,
 } from '../../adapters/image/catalog-publisher.ts'
-import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
+import { parseSigningKeyPem, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
 import { attestImage } from '../../adapters/image/provenance/attest-image.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
@@ -88,4 +89,34 @@ function createImageBuildRecord(
     started,
     finished: ctx.now(),
   }
+}
+
+/** Caches the key, because decrypting a protected one is slow by design. */
+export function createSigningKeyLoader(
+  path: string,
+  password: string | undefined,
+): () => Promise<SigningKey> {
+  let known: { readonly text: string; readonly key: SigningKey } | undefined
+  return async () => {
+    let text: string
+    try {
+      text = await readFile(path, 'utf8')
+    } catch (error) {
+      throw createSigningKeyError(
+        (error as NodeJS.ErrnoException).code ?? 'the key file cannot be read',
+        error,
+      )
+    }
+    if (known?.text === text) return known.key
+    try {
+      known = { text, key: await parseSigningKeyPem(text, password) }
+    } catch (error) {
+      throw createSigningKeyError(error instanceof Error ? error.message : String(error), error)
+    }
+    return known.key
+  }
+}
+
+function createSigningKeyError(why: string, cause: unknown): ImageError {
+  return new ImageError('key', `the image signing key cannot be used: ${why}`, cause)
 }

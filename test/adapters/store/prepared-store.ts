@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../../src/ports/store.ts'
-import { lockDatabaseFolder } from '../../../src/adapters/store/embedded-process.ts'
+import { lockDatabaseFolder } from '../../../src/adapters/store/folder-lock.ts'
 import { openStore, type StoreOptions } from '../../../src/adapters/store/store.ts'
 import { realTimeClock } from './sample-records.ts'
 

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createSigningKeyLoader } from '../../../src/publish/process/publish-process.ts'
+import { createSigningKeyLoader } from '../../../src/publish/process/signing.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
 
 let temporaryDirectory: string

@@ -5,6 +5,13 @@ import { buildSchema, executeSync, parse, validate, type GraphQLTypeResolver } f
 
 const githubSchema = buildSchema(readFileSync(new URL('github-schema.graphql', import.meta.url), 'utf8'))
 
+// The client sends few queries, many times.
+const checkedQueries: Record<string, ReturnType<typeof checkQuery>> = {}
+function checkQuery(query: string) {
+  const document = parse(query)
+  return { document, found: validate(githubSchema, document) }
+}
+
 interface GraphqlExchange {
   readonly requestBody: unknown
   readonly responseBody: unknown
@@ -18,8 +25,7 @@ export function validateGraphqlExchange({ requestBody, responseBody }: GraphqlEx
     readonly query?: string
     readonly variables?: Record<string, unknown>
   }
-  const document = parse(query)
-  const found = validate(githubSchema, document)
+  const { document, found } = (checkedQueries[query] ??= checkQuery(query))
   if (found.length > 0) return found.map(({ message }) => `GraphQL request: ${message}`)
   // Executes the query with the response as the root value, so that a value the schema does not allow is an error.
   const held = executeSync({

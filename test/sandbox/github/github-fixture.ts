@@ -13,7 +13,7 @@ import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
 import { startMockGitHub } from '../../../sandbox/github/github.ts'
 import type { MockGitHub, MockGitHubOptions } from '../../../sandbox/github/github.ts'
 import type { MockApp, Installation } from '../../../sandbox/github/github-data.ts'
-import { createTrafficValidator } from './traffic-validator.ts'
+import { getTrafficValidator } from './traffic-validator.ts'
 
 export const webhookSecret = 'a secret of the tests'
 /** One key for all tests of a file: making one takes longer than most tests. */
@@ -128,7 +128,7 @@ export async function startGitHubFixture({
   const github = await startMockGitHub({
     directory,
     webhookTarget: receiver.url,
-    ...(validateTraffic === true && { validator: createTrafficValidator() }),
+    ...(validateTraffic === true && { validator: getTrafficValidator() }),
     ...options,
   })
   for (const login of ['maintainer', 'alice', 'bob', 'stranger']) github.createUser(login)

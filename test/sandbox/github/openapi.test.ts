@@ -2,7 +2,7 @@
 // OpenAPI document.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'
+import { readOpenApiDocument, getTrafficValidator } from './traffic-validator.ts'
 import type { RecordedHttpExchange } from '../../../sandbox/github/http/router.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
@@ -335,7 +335,7 @@ test('every operation responds as the OpenAPI document specifies', async () => {
 })
 
 test('the validator finds invalid requests and invalid responses', () => {
-  const validator = createTrafficValidator()
+  const validator = getTrafficValidator()
   const validate = (it: RecordedHttpExchange): string[] => validator.checkExchange(it)
   const exchange = {
     method: 'POST',

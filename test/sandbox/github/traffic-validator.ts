@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import type { GitHubTrafficValidator } from '../../../sandbox/github/github.ts'
 import { validateGraphqlExchange } from './check-graphql.ts'
 
@@ -46,7 +47,8 @@ export function readOpenApiDocument(): OpenApiDocument {
   return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as OpenApiDocument
 }
 
-export function createTrafficValidator(): GitHubTrafficValidator {
+/** One for all files of a worker: compiling the schemas takes most of its time, and it has no other state. */
+export const getTrafficValidator = memoizeOnce((): GitHubTrafficValidator => {
   const document = readOpenApiDocument()
   const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
   formats.default(ajv, ['date-time', 'uri'])
@@ -112,7 +114,7 @@ export function createTrafficValidator(): GitHubTrafficValidator {
     return found
   }
   return { checkExchange, checkWebhook }
-}
+})
 
 function resolveJsonSchemaReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(resolveJsonSchemaReferences)

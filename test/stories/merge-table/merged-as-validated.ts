@@ -1,7 +1,8 @@
 // Whether a row's pull request is merged as it was validated, once, and by a way that is expected.
 import { expect } from '@jest/globals'
 import type { ExpectedMergeResult, ObservedMergeMethod } from './table-row.ts'
-import { runGitInDirectory, type PreparedMergeTableRow } from './table-fixture.ts'
+import { runGit } from '../../sandbox/github/github-fixture.ts'
+import type { PreparedMergeTableRow } from './table-fixture.ts'
 
 async function detectMergeMethod({
   github,
@@ -9,9 +10,9 @@ async function detectMergeMethod({
   pull: { repo, merged, number },
 }: PreparedMergeTableRow): Promise<ObservedMergeMethod> {
   const sha = merged?.sha ?? ''
-  const parents = (await runGitInDirectory(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
+  const parents = (await runGit(repo.path, undefined, 'log', '-1', '--format=%P', sha)).split(' ')
   const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
-    await runGitInDirectory(repo.path, 'log', '-1', '--format=%s', sha),
+    await runGit(repo.path, undefined, 'log', '-1', '--format=%s', sha),
   )
   const byApi = github.requests.some(
     ({ method, path, status }) =>
@@ -34,13 +35,13 @@ export async function expectMergedAsValidated(
   expect(merged).not.toBeNull()
   const sha = merged?.sha ?? ''
   // The base as it was, the head as it is, nothing else.
-  const [first = ''] = (await runGitInDirectory(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
-  const isBase = await runGitInDirectory(repo.path, 'merge-base', it.base, first)
+  const [first = ''] = (await runGit(repo.path, undefined, 'log', '-1', '--format=%P', sha)).split(' ')
+  const isBase = await runGit(repo.path, undefined, 'merge-base', it.base, first)
   expect(isBase).toBe(it.base)
-  const predicted = (await runGitInDirectory(repo.path, 'merge-tree', '--write-tree', first, headSha)).split(
+  const predicted = (await runGit(repo.path, undefined, 'merge-tree', '--write-tree', first, headSha)).split(
     '\n',
   )[0]
-  expect(await runGitInDirectory(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
+  expect(await runGit(repo.path, undefined, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
   // Once: nothing came after it.
   expect(repo.knownRefs.get('refs/heads/main')).toBe(sha)
   expect(author.login).toBe(it.row.pull?.author ?? 'alice')

@@ -1,11 +1,9 @@
 // The environment of all rows of the table: one sandbox GitHub, one registry, and one App with the permissions and
 // events from app.yml, installed on a repository for each row.
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { readAppManifest } from '../../../sandbox/demo/bot-environment.ts'
 import { addVersionToChannelStart } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, readDemoCatalogFiles } from '../../../sandbox/demo/demo-environment.ts'
@@ -15,7 +13,6 @@ import type { MockApp, Installation } from '../../../sandbox/github/github-data.
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import type { MergeTableRowPull, MergeTableRow } from './table-row.ts'
 
-const execFileAsync = promisify(execFile)
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 const organizationName = 'coast'
 
@@ -36,21 +33,6 @@ export interface MergeTableFixture {
   /** A repository with the row's settings, and its pull request in the row's situation. */
   openRow(row: MergeTableRow, name: string): Promise<PreparedMergeTableRow>
   stop(): Promise<void>
-}
-
-/** git in a repository of the sandbox. */
-export async function runGitInDirectory(path: string, ...args: string[]): Promise<string> {
-  const environment = {
-    PATH: process.env['PATH'],
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_AUTHOR_NAME: 'a',
-    GIT_AUTHOR_EMAIL: 'a@example.invalid',
-    GIT_COMMITTER_NAME: 'a',
-    GIT_COMMITTER_EMAIL: 'a@example.invalid',
-    LC_ALL: 'C',
-  }
-  return (await execFileAsync('git', ['-C', path, ...args], { env: environment })).stdout.trim()
 }
 
 export async function createMergeTableFixture(): Promise<MergeTableFixture> {

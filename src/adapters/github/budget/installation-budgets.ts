@@ -1,8 +1,7 @@
 // The budgets of all installations, with their Octokits. Installations share neither limits nor responses.
 import type { ProbotOctokit as Octokit } from 'probot'
-import { formatRateLimit } from '../../../report/format-rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { ForgeError } from '../forge-error.ts'
+import { ForgeError, formatRateLimit } from '../forge-error.ts'
 import { getThrottledPriorityClasses, RequestBudget } from './request-budget.ts'
 import {
   createBudgetedFetch,
