@@ -91,9 +91,9 @@ function importKept(file) {
  */
 function runJoined(file) {
   const source = fs.readFileSync(file, 'latin1')
-  const folder = compiledFolder()
+  const compiled = compiledFolder()
   const [command = ''] = process.argv.slice(2)
-  const kept = folder && join(folder, nameOf(source, command))
+  const kept = compiled && join(compiled, nameOf(source, command))
   // Most catalogs are validated before V8's optimizing compiler pays off. src/cli/validate.ts enables it again.
   const setFlags = () => command === 'validate' && setFlagsFromString('--no-turbofan')
   setFlags()
@@ -105,8 +105,13 @@ function runJoined(file) {
       setFlags()
       keep(kept, script.createCachedData())
     })
-  const load = (path) => importKept(join(file, '..', path))
-  script.runInThisContext()(require, load, join(file, '../cli'))
+  // Common commands are in another script.
+  const load = (path) => {
+    const [joined, name] = path.split('?')
+    return name ? runJoined(join(file, '..', joined))[name]() : importKept(join(file, '..', path))
+  }
+  const folder = join(file, '../cli')
+  return script.runInThisContext()(require, load, folder, pathToFileURL(join(folder, 'cli.js')).href)
 }
 
 /** Undefined without a home folder. Then, nothing is cached. */

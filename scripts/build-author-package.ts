@@ -85,7 +85,6 @@ try {
       createModuleExclusionPlugin(transpiledSourcesFolder),
       createPackageResolutionPlugin(transpiledSourcesFolder),
     ],
-    logLevel: 'warning',
   })
   const all = [...inputs, ...Object.keys(metafile.inputs).map((input) => resolve(input))]
   writeFileSync(join(outputFolder, 'THIRD-PARTY.txt'), collectLicenses(all))

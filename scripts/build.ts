@@ -1,12 +1,11 @@
 // Builds `dist/`, the contents of the App's package: every source file as JavaScript at the same path, with the
-// command line and `validate` bundled into one script, common commands into another folder, and the sandbox for the demo. For the
-// package for authors, see scripts/build-author-package.ts. Usage: node scripts/build.ts [DIRECTORY]   (default:
-// dist)
-import { cpSync, readFileSync, rmSync } from 'node:fs'
+// command line and common commands bundled into two scripts, and the sandbox for the demo. For the package for authors, see
+// scripts/build-author-package.ts. Usage: node scripts/build.ts [DIRECTORY]   (default: dist)
+import { cpSync, rmSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
-import { buildSingleFileCommand } from './build/single-file-command.ts'
+import { buildCommonCommands, buildSingleFileCommand } from './build/single-file-command.ts'
 import { toOutputPath, transpileSources } from './build/transpile-sources.ts'
 import { writeRulePages } from './build/write-rule-pages.ts'
 import { createImportResolver, readWorkspacePackages } from './workspaces.ts'
@@ -20,14 +19,7 @@ if (folder.startsWith('-') || others.length > 0) {
 const distFolder = resolve(projectRoot, folder)
 
 /** The commands whose modules take longer to resolve one by one than they run. */
-const bundledCommands = ['check', 'install', 'graph', 'list', 'action'].map((name) => `cli/${name}.js`)
-/** Modules that may use their own location, because it has the same depth or neighbors in the folder of the commands. */
-const modulesWithOwnPath = [
-  'cli/output.js',
-  'adapters/git/launcher.js',
-  'adapters/registry/unpack/unpack-process-pool.js',
-  'catalogs/reader-pool.js',
-]
+const commonCommandFiles = ['check', 'install', 'graph', 'list', 'action'].map((name) => `cli/${name}.js`)
 
 rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
@@ -52,52 +44,39 @@ const externalSourcesPlugin: Plugin = {
   },
 }
 
-// The demo environment is one script. Its depth matches its source file, because it uses its own location.
-await build({
-  entryPoints: [join(projectRoot, 'sandbox/demo/run-demo.ts')],
-  outfile: join(distFolder, 'demo/run-demo.js'),
-  plugins: [externalSourcesPlugin],
-  allowOverwrite: true,
+const esmOptions = {
   bundle: true,
   format: 'esm',
   packages: 'external',
   platform: 'node',
   target: 'node22',
-  logLevel: 'warning',
+} as const
+
+// The demo environment is one script. Its depth matches its source file, because it uses its own location.
+await build({
+  entryPoints: [join(projectRoot, 'sandbox/demo/run-demo.ts')],
+  outfile: join(distFolder, 'demo/run-demo.js'),
+  plugins: [externalSourcesPlugin],
+  ...esmOptions,
 })
 
 await buildSingleFileCommand({
   sources: distFolder,
   entry: 'cli.js',
   script: join(distFolder, 'cli.joined.js'),
-  nameOf: (path) => (bundledCommands.includes(path) ? path.replace(/^cli/, 'commands') : path),
+  nameOf: (path) => (commonCommandFiles.includes(path) ? `commands.joined.js?${path}` : path),
 })
+await buildCommonCommands(commonCommandFiles, distFolder, join(distFolder, 'commands.joined.js'))
 
-// The scripts of their processes are next to them, because the processes are started by a path relative to the module.
-const { metafile } = await build({
-  entryPoints: [
-    ...bundledCommands,
-    'catalogs/read-file-process.js',
-    'adapters/git/launcher-process.js',
-    'adapters/registry/unpack/unpack-process.js',
-  ].map((path) => join(distFolder, path)),
+// The processes that the scripts start are next to the command line, because the scripts have that location.
+await build({
+  entryPoints: ['catalogs/read-file', 'adapters/registry/unpack/unpack'].map((path) =>
+    join(distFolder, `${path}-process.js`),
+  ),
   entryNames: '[name]',
-  chunkNames: 'part-[hash]',
-  outdir: join(distFolder, 'commands'),
-  bundle: true,
+  outdir: join(distFolder, 'cli'),
+  ...esmOptions,
   splitting: true,
-  format: 'esm',
-  packages: 'external',
-  platform: 'node',
-  target: 'node22',
-  metafile: true,
-  logLevel: 'warning',
 })
-for (const path of Object.keys(metafile.inputs).map((input) => relative(distFolder, resolve(input))))
-  if (
-    /\bimport\.meta\b/.test(readFileSync(join(distFolder, path), 'utf8')) &&
-    !modulesWithOwnPath.includes(path)
-  )
-    throw new Error(`${path} uses its own location, which would be the location of the commands`)
 
 await writeRulePages(distFolder)

@@ -1,13 +1,14 @@
-// Bundles the command line and `validate` into one script, which bin/catalog-bot.cjs runs. The script starts without
-// resolving sixty files. Lazily loaded modules remain separate files.
+// Bundles the command line and `validate` into one script, and common commands into another one, which bin/catalog-bot.cjs runs.
+// A script starts without resolving hundreds of files, and V8's cached code contains all functions that a command runs.
+// Other lazily loaded modules remain separate files.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-/** The entry points of `validate`, and the modules that it loads lazily. */
-const inlinedSourceFiles = [
+/** The entry points of `validate`, and the modules that it loads lazily. Its script is small, because it starts most often. */
+const validateSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
   'catalogs/parsed-file-cache.js',
@@ -15,6 +16,14 @@ const inlinedSourceFiles = [
   'packages/findings/render-findings.js',
   'packages/findings/render-sarif.js',
   'checks/all-rules.js',
+]
+/** Modules that common commands load lazily, with a package that would double the size of their script. */
+const separateSourceFiles = ['cli/install-on-cluster.js', 'packages/fbc-server/opm-server.js']
+/** Modules that may use their own location, because it has the same depth or neighbors in the folder of the command line. */
+const modulesWithOwnPath = [
+  'adapters/git/launcher.js',
+  'adapters/registry/unpack/unpack-process-pool.js',
+  'catalogs/reader-pool.js',
 ]
 
 export interface SingleFileCommandOptions {
@@ -24,13 +33,9 @@ export interface SingleFileCommandOptions {
   readonly entry: string
   /** The output script. */
   readonly script: string
-  /**
-   * Returns the specifier of a source file that is not in the script. Receives the path relative to the sources.
-   */
+  /** Returns the specifier of a source file that is not in the script. Receives the path relative to the sources. */
   readonly nameOf: (path: string) => string
-  /**
-   * If set, the script also bundles other packages, except for these, instead of resolving them in node_modules.
-   */
+  /** If set, the script also bundles other packages, except for these, instead of resolving them in node_modules. */
   readonly leaveOut?: Plugin
 }
 
@@ -48,42 +53,58 @@ export interface SingleFileCommand {
 const commanderModulePath = fileURLToPath(import.meta.resolve('commander'))
 const isCommanderModule = (importer: string) => importer.startsWith(dirname(commanderModulePath) + sep)
 
-export async function buildSingleFileCommand({
-  sources,
-  entry,
-  script,
-  nameOf,
-  leaveOut,
-}: SingleFileCommandOptions): Promise<SingleFileCommand> {
-  const held = new Set([entry, ...inlinedSourceFiles].map((file) => join(sources, file)))
+export function buildSingleFileCommand(options: SingleFileCommandOptions): Promise<SingleFileCommand> {
+  const { entry, leaveOut } = options
+  return buildScript(`import './${entry}'`, validateSourceFiles, leaveOut !== undefined, options)
+}
+
+/** Each export imports a command. The script contains other packages, too. */
+export async function buildCommonCommands(
+  files: readonly string[],
+  sources: string,
+  script: string,
+): Promise<void> {
+  const commands = files.map((file) => `'${file}': () => import('./${file}')`)
+  await buildScript(`module.exports = { ${commands.join()} }`, undefined, true, {
+    sources,
+    script,
+    nameOf: (path) => path,
+  })
+}
+
+async function buildScript(
+  contents: string,
+  included: readonly string[] | undefined,
+  bundlesPackages: boolean,
+  { sources, script, nameOf, leaveOut }: Omit<SingleFileCommandOptions, 'entry'>,
+): Promise<SingleFileCommand> {
   const later = new Set<string>()
   const leaveOthers: Plugin = {
     name: 'leave-others',
     setup(resolving) {
       resolving.onResolve({ filter: /.*/ }, ({ importer, kind, path, resolveDir }) => {
-        if (kind === 'entry-point' || isCommanderModule(importer)) return undefined
+        if (isCommanderModule(importer)) return undefined
         if (!importer.startsWith(sources + sep)) return undefined
-        if (!path.startsWith('.') && !path.startsWith('/')) {
-          if (path === 'commander') return { path: commanderModulePath }
-          return leaveOut ? undefined : { path, external: true }
-        }
-        const file = resolve(resolveDir, path)
-        if (kind !== 'dynamic-import' || held.has(file)) return undefined
-        const below = relative(sources, file).split(sep).join('/')
+        if (path === 'commander') return { path: commanderModulePath }
+        if (!path.startsWith('.') && !path.startsWith('/'))
+          return bundlesPackages ? undefined : { path, external: true }
+        const below = relative(sources, resolve(resolveDir, path)).split(sep).join('/')
+        const isIncluded = included?.includes(below) ?? !separateSourceFiles.includes(below)
+        if (kind !== 'dynamic-import' || isIncluded) return undefined
         later.add(below)
         return { path: `./${nameOf(below)}`, external: true }
       })
     },
   }
   const { metafile } = await build({
-    entryPoints: [join(sources, entry)],
+    stdin: { contents, resolveDir: sources },
     outfile: script,
     bundle: true,
-    // A single function, called by bin/catalog-bot.cjs.
+    // A single function, called by bin/catalog-bot.cjs. Returns what the script exports.
     format: 'cjs',
-    banner: { js: '(function (require, load, commandFolder) {' },
-    footer: { js: '})' },
-    define: { 'import.meta.dirname': 'commandFolder' },
+    banner: { js: '(function (require, load, commandFolder, commandUrl, module = {}) {' },
+    footer: { js: 'return module.exports })' },
+    define: { 'import.meta.dirname': 'commandFolder', 'import.meta.url': 'commandUrl' },
     platform: 'node',
     target: 'node22',
     minifyWhitespace: true,
@@ -97,18 +118,17 @@ export async function buildSingleFileCommand({
       createPackageResolutionPlugin(sources),
       ...(leaveOut ? [leaveOut] : []),
     ],
-    logLevel: 'warning',
   })
   const text = readFileSync(script, 'utf8')
-    .replace(/^#!.*\n/, '')
     // A script that is no module has no import() of its own.
     .replaceAll('import("./', 'load("./')
   writeFileSync(script, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)
   const inputs = Object.keys(metafile.inputs).map((input) => resolve(input))
-  for (const file of held)
-    if (!inputs.includes(file)) throw new Error(`${relative(sources, file)} is not in the script`)
+  for (const file of included ?? [])
+    if (!inputs.includes(join(sources, file))) throw new Error(`${file} is not in ${script}`)
   for (const file of inputs.map((input) => relative(sources, input))) {
-    const isElsewhere = !file.startsWith('..') && !file.startsWith('cli/')
+    const isElsewhere =
+      !file.startsWith('..') && !file.startsWith('cli/') && !modulesWithOwnPath.includes(file)
     if (isElsewhere && /\bimport\.meta\b/.test(readFileSync(join(sources, file), 'utf8')))
       throw new Error(`${file} uses its own location, which would be the location of the commands`)
   }
