@@ -47,7 +47,7 @@ export interface CatalogRuleInputAndHit {
 }
 
 export type CatalogRule = FindingRuleWithFinder<object, CatalogRuleInputAndHit> & {
-  /** Searches each package by itself, so findings about unchanged packages are known from the base. */
+  /** Searches each package alone, so findings about unchanged packages are known from the base. */
   readonly searchesPackages?: true
 }
 
@@ -75,7 +75,7 @@ export function defineRule<Data extends object>({
   }
 }
 
-/** Defines a rule that searches each package of a catalog by itself. */
+/** Defines a rule that searches each package of a catalog alone. */
 export function definePackageRule<Data extends object>({
   find,
   ...rule

@@ -1,5 +1,6 @@
 // The embedded databases' processes, as the system sees them (Linux).
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { readProcFile } from '../../stories/two-bots/processes.ts'
 
 /** The process ids of the databases that `parent` started and that live. */
 export function listDatabaseProcesses(parent = process.pid): number[] {
@@ -22,12 +23,4 @@ function readProcessState(id: number): { alive: boolean; parent: number } | unde
   // `pid (name) state parent ...`; the name may hold anything.
   const [state = '', parent = ''] = readProcFile(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return state === '' ? undefined : { alive: state !== 'Z' && state !== 'X', parent: Number(parent) }
-}
-
-function readProcFile(id: number, what: string): string {
-  try {
-    return readFileSync(`/proc/${id}/${what}`, 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
+import { findFreePort } from '../../adapters/store/local-postgres.ts'
 import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
 import {
   createEmulatorWorkarounds,
@@ -150,14 +151,6 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
       await emulate.close()
     },
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function readRequestBody(request: IncomingMessage): Promise<Buffer> {

@@ -41,7 +41,7 @@ function findRunningParentProcess(id: number): number | undefined {
   return state === '' || state === 'Z' || state === 'X' ? undefined : Number(parent)
 }
 
-function readProcFile(id: number, what: string): string {
+export function readProcFile(id: number, what: string): string {
   try {
     return readFileSync(`/proc/${id}/${what}`, 'utf8')
   } catch {

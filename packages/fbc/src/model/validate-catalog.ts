@@ -79,7 +79,7 @@ export function validateAsOpm(
   return result
 }
 
-/** opm checks each package by itself, so valid ones don't affect the result. Both sides of a change share most of them. */
+/** opm checks each package alone, so valid ones don't affect the result. Both sides of a change share most of them. */
 const getPackagesKnownToBeValid = memoizePerObject((_ruleSet: OpmRuleSet) => new WeakSet<PackageBlobs>())
 
 function selectPackages(catalog: Catalog, names: ReadonlySet<string>): Catalog {
