@@ -22,7 +22,8 @@ const nonProjectPathsByReason: Readonly<Record<string, string>> = {
   'parts of an example of a rule': 'base/ result/ before/ _case.json',
   'files of a catalog repository': '.github/catalog-bot.yml docs/CODEOWNERS ci.yaml release-config.yaml',
   'output of a release': 'dist-release/ distribution.json npm/*.tgz image/ chart/*.tgz files/*',
-  'npm packages': '@octokit/plugin-throttling @electric-sql/pglite-socket @grpc/reflection @bomb.sh/tab',
+  'npm packages':
+    '@octokit/plugin-throttling @electric-sql/pglite-socket @grpc/reflection @bomb.sh/tab @noble/ciphers @octokit/oauth-app @hono/oauth-providers',
   'names of others': 'archive/tar encoding/json org/* quay.io/org/catalog quay.io/org/catalog-evil',
 }
 const nonProjectPaths = new Set(Object.values(nonProjectPathsByReason).flatMap((paths) => paths.split(' ')))
