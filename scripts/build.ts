@@ -18,8 +18,11 @@ if (folder.startsWith('-') || others.length > 0) {
 }
 const distFolder = resolve(projectRoot, folder)
 
-/** The commands whose modules take longer to resolve one by one than they run. */
-const commonCommandFiles = ['check', 'install', 'graph', 'list', 'action'].map((name) => `cli/${name}.js`)
+/** The commands, and two parts of `validate`, whose modules take longer to resolve one by one than they run. */
+const commonCommandFiles = [
+  ...['check', 'install', 'graph', 'list', 'action', 'local-catalogs'].map((name) => `cli/${name}.js`),
+  'config/config-file.js',
+]
 
 rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)

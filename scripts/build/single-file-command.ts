@@ -20,11 +20,8 @@ const validateSourceFiles = [
 /** Modules that common commands load lazily, with a package that would double the size of their script. */
 const separateSourceFiles = ['cli/install-on-cluster.js', 'packages/fbc-server/opm-server.js']
 /** Modules that may use their own location, because it has the same depth or neighbors in the folder of the command line. */
-const modulesWithOwnPath = [
-  'adapters/git/launcher.js',
-  'adapters/registry/unpack/unpack-process-pool.js',
-  'catalogs/reader-pool.js',
-]
+const pathsWithOwnLocation =
+  /^(?:\.\.|cli\/|adapters\/git\/launcher|adapters\/registry\/unpack\/unpack-process-pool|catalogs\/reader-pool)/
 
 export interface SingleFileCommandOptions {
   /** The directory of the compiled sources. */
@@ -126,12 +123,12 @@ async function buildScript(
   const inputs = Object.keys(metafile.inputs).map((input) => resolve(input))
   for (const file of included ?? [])
     if (!inputs.includes(join(sources, file))) throw new Error(`${file} is not in ${script}`)
-  for (const file of inputs.map((input) => relative(sources, input))) {
-    const isElsewhere =
-      !file.startsWith('..') && !file.startsWith('cli/') && !modulesWithOwnPath.includes(file)
-    if (isElsewhere && /\bimport\.meta\b/.test(readFileSync(join(sources, file), 'utf8')))
+  for (const file of inputs.map((input) => relative(sources, input)))
+    if (
+      !pathsWithOwnLocation.test(file) &&
+      /\bimport\.meta\b/.test(readFileSync(join(sources, file), 'utf8'))
+    )
       throw new Error(`${file} uses its own location, which would be the location of the commands`)
-  }
   return { later: [...later].sort(), inputs }
 }
 
