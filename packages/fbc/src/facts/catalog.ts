@@ -247,29 +247,31 @@ const emptyPackageBlobs: PackageBlobs = {
  * Groups blobs by package. Packages without blobs are not in the map. Catalogs share the objects of packages that have
  * the same blobs, and what is computed from each.
  */
-export const getPackageBlobs = memoizePerObject((catalog: Catalog): ReadonlyMap<string, PackageBlobs> => {
-  const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
-  const gather = <Kind extends keyof PackageBlobs>(
-    kind: Kind,
-    blobs: PackageBlobs[Kind],
-    nameOf: (blob: PackageBlobs[Kind][number]) => string,
-  ): void => {
-    for (const blob of blobs) {
-      const name = nameOf(blob)
-      let its = found.get(name)
-      if (!its) found.set(name, (its = { ...emptyPackageBlobs }))
-      if (its[kind] === emptyPackageBlobs[kind]) its[kind] = [blob] as never
-      else (its[kind] as (typeof blob)[]).push(blob)
+export const getPackageBlobs: (catalog: Catalog) => ReadonlyMap<string, PackageBlobs> = memoizePerObject(
+  (catalog) => {
+    const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
+    const gather = <Kind extends keyof PackageBlobs>(
+      kind: Kind,
+      blobs: PackageBlobs[Kind],
+      nameOf: (blob: PackageBlobs[Kind][number]) => string,
+    ): void => {
+      for (const blob of blobs) {
+        const name = nameOf(blob)
+        let its = found.get(name)
+        if (!its) found.set(name, (its = { ...emptyPackageBlobs }))
+        if (its[kind] === emptyPackageBlobs[kind]) its[kind] = [blob] as never
+        else (its[kind] as (typeof blob)[]).push(blob)
+      }
     }
-  }
-  gather('packages', catalog.packages, ({ name }) => name)
-  gather('channels', catalog.channels, (blob) => blob.package)
-  gather('bundles', catalog.bundles, (blob) => blob.package)
-  gather('deprecations', catalog.deprecations, (blob) => blob.package)
-  gather('others', catalog.others, (blob) => blob.package)
-  for (const [name, its] of found) found.set(name, reuseEqualPackageBlobs(its))
-  return found
-})
+    gather('packages', catalog.packages, ({ name }) => name)
+    gather('channels', catalog.channels, (blob) => blob.package)
+    gather('bundles', catalog.bundles, (blob) => blob.package)
+    gather('deprecations', catalog.deprecations, (blob) => blob.package)
+    gather('others', catalog.others, (blob) => blob.package)
+    for (const [name, its] of found) found.set(name, reuseEqualPackageBlobs(its))
+    return found
+  },
+)
 
 const packageBlobKinds = ['packages', 'channels', 'bundles', 'deprecations', 'others'] as const
 const lastPackageBlobs = new WeakMap<object, PackageBlobs>()
