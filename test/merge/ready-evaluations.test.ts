@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 function createJobContext(): JobContext<Store> {
   const { mirror, options } = scenario
-  const clock = { ...systemClock, now: scenario.clock.now }
+  const clock = { ...systemClock, now: () => scenario.clock.now() }
   return {
     installation: fixture.githubFixture.installation.id,
     repository: mirror,
