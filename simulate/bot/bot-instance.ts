@@ -101,7 +101,7 @@ export function startBotInstance(
     evaluationPool: createInProcessEvaluator(repository, sharedCatalogLoader),
     releases: disabledReleaseWorkerPool,
     scheduler: new JobScheduler(clock),
-      readyEvaluations: new ReadyEvaluations(clock),
+    readyEvaluations: new ReadyEvaluations(clock),
     metrics: simulatorMetrics,
     clock,
     log: silentLogger,

@@ -117,7 +117,7 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
     evaluationPool,
     releases: rejectingReleaseWorkerPool,
     scheduler: new JobScheduler(clock),
-      readyEvaluations: new ReadyEvaluations(clock),
+    readyEvaluations: new ReadyEvaluations(clock),
     clock,
     log,
     loader: createCatalogLoader(pool, store),
