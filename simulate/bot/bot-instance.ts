@@ -8,7 +8,7 @@ import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/serve
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../src/evaluate/ready-evaluations.ts'
+import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'

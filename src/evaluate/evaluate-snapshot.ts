@@ -7,22 +7,19 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { configPath } from '../config/config-path.ts'
-import type { CommandDecision } from '../policy/commands.ts'
 import {
   decideVerdict,
-  type VerdictInput,
   createMalformedCommitsReason,
   createUncheckablePullVerdict,
   createTooLargePullReason,
 } from '../policy/decide.ts'
 import type { CompletedCheckRunLookup } from '../policy/required-checks.ts'
-import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
+import type { VerdictReason } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
-import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-history.ts'
-import type { SnapshotEvaluation } from './evaluate.ts'
+import type { PullHistoryStore } from '../ports/pull-history.ts'
+import type { PullEvaluation } from './pull-evaluation.ts'
 import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
-import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { StateStore } from '../ports/state.ts'
 import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -84,25 +81,6 @@ interface EvaluationInputs {
 }
 
 type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
-
-export interface PullEvaluation {
-  readonly snapshot: PullSnapshot
-  readonly configDigest: string
-  readonly epoch: number
-  readonly commands: readonly CommandDecision[]
-  readonly report: EvaluationReport
-  /** The commits that a merge would bring. If absent, it cannot merge. */
-  readonly carried?: SnapshotEvaluation['carried']
-  /** Approvals bind to this description of the change. */
-  readonly described?: PullChangeFingerprint | undefined
-  readonly verdict: PullVerdict
-  /** Absent if the pull request could not be checked. */
-  readonly gate?: VerdictInput
-  readonly hasPreviews: boolean
-  readonly onCluster: 'off' | 'asked' | 'automatic'
-  readonly requiresCluster: boolean
-  readonly requeueAfterSeconds?: number | undefined
-}
 
 /** A faster machine may handle it later. */
 const tooLargePullTtlSeconds = 30 * 24 * 3600

@@ -7,7 +7,7 @@ import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { VerdictRecord } from '../ports/status-page-store.ts'
-import type { PullEvaluation } from './evaluate-snapshot.ts'
+import type { PullEvaluation } from './pull-evaluation.ts'
 import {
   publishPullReport,
   type PullReportComposer,

@@ -1,9 +1,33 @@
-// Evaluations of pull requests that just became ready. The merge batch that follows uses each once, instead of
-// evaluating the same commits again.
+// The result of evaluating a pull request. The merge batch that follows uses the evaluation that made the pull request
+// ready once, instead of evaluating the same commits again.
 import { LruMap } from '../adapters/lru-map.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
-import type { PullEvaluation } from './evaluate-snapshot.ts'
+import type { CommandDecision } from '../policy/commands.ts'
+import type { VerdictInput } from '../policy/decide.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
+import type { PullChangeFingerprint } from '../ports/pull-history.ts'
+import type { EvaluationReport } from '../report/evaluation-report.ts'
+import type { SnapshotEvaluation } from './evaluate.ts'
+
+export interface PullEvaluation {
+  readonly snapshot: PullSnapshot
+  readonly configDigest: string
+  readonly epoch: number
+  readonly commands: readonly CommandDecision[]
+  readonly report: EvaluationReport
+  /** The commits that a merge would bring. If absent, it cannot merge. */
+  readonly carried?: SnapshotEvaluation['carried']
+  /** Approvals bind to this description of the change. */
+  readonly described?: PullChangeFingerprint | undefined
+  readonly verdict: PullVerdict
+  /** Absent if the pull request could not be checked. */
+  readonly gate?: VerdictInput
+  readonly hasPreviews: boolean
+  readonly onCluster: 'off' | 'asked' | 'automatic'
+  readonly requiresCluster: boolean
+  readonly requeueAfterSeconds?: number | undefined
+}
 
 /** Milliseconds; a batch usually starts within one second. */
 const maxReadyEvaluationAgeMs = 5000

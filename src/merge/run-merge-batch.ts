@@ -19,11 +19,8 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../jobs/job-context.ts'
-import {
-  decideEvaluationAgain,
-  evaluateSnapshot,
-  type PullEvaluation,
-} from '../evaluate/evaluate-snapshot.ts'
+import { decideEvaluationAgain, evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
+import type { PullEvaluation } from '../evaluate/pull-evaluation.ts'
 import { areSnapshotsEquivalent } from './stale-merge-permit.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'

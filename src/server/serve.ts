@@ -40,7 +40,7 @@ import { readProcessTreeMemory } from './process-memory.ts'
 import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { JobScheduler } from '../jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../evaluate/ready-evaluations.ts'
+import { ReadyEvaluations } from '../evaluate/pull-evaluation.ts'
 import { createRepositoryContextFactory } from './repository-contexts.ts'
 import { createTracing } from './tracing/open-tracing.ts'
 

@@ -19,11 +19,8 @@ import {
   recordPullOnUnmanagedBranch,
   cacheEvaluation,
 } from '../../evaluate/record-evaluation.ts'
-import {
-  evaluatePullWithMalformedCommits,
-  evaluateSnapshot,
-  type PullEvaluation,
-} from '../../evaluate/evaluate-snapshot.ts'
+import { evaluatePullWithMalformedCommits, evaluateSnapshot } from '../../evaluate/evaluate-snapshot.ts'
+import type { PullEvaluation } from '../../evaluate/pull-evaluation.ts'
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { reportPullOnUnmanagedBranch } from '../../merge/externally-merged-pulls.ts'
