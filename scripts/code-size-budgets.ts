@@ -23,25 +23,25 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 112_930,
+    limit: 112_580,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
   { name: 'files of packages and src', limit: 611, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 31_180,
+    limit: 31_170,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
   { name: 'lines of tests', limit: 89_630, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_460,
+    limit: 8_530,
     target: 9_000,
     measure: countLines(corePathPattern),
   },
-  { name: 'files of evaluate, policy, merge', limit: 45, target: 70, measure: countFiles(corePathPattern) },
+  { name: 'files of evaluate, policy, merge', limit: 46, target: 70, measure: countFiles(corePathPattern) },
   { name: 'functions above 60 lines', limit: 22, target: 25, measure: countFunctionsLongerThan(60) },
   { name: 'functions above 120 lines', limit: 0, target: 0, measure: countFunctionsLongerThan(120) },
 ]

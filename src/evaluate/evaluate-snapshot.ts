@@ -124,12 +124,13 @@ export async function evaluateSnapshot(
   if (before?.state === state)
     return createUncheckablePullEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
 
+  const startedAt = app.clock.now()
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
     case 'seen': {
       const { kind: _, ...evaluation } = answer
-      return completePullEvaluation(evaluation, { snapshot, isMerged, isQueued }, ctx)
+      return completePullEvaluation({ ...evaluation, startedAt }, { snapshot, isMerged, isQueued }, ctx)
     }
     case 'too-large': {
       await store.putCached(
@@ -148,7 +149,7 @@ export async function evaluateSnapshot(
 }
 
 async function completePullEvaluation(
-  evaluation: Omit<Extract<EvaluationResponse, { kind: 'seen' }>, 'kind'>,
+  evaluation: Omit<Extract<EvaluationResponse, { kind: 'seen' }>, 'kind'> & Pick<PullEvaluation, 'startedAt'>,
   { snapshot, isMerged, isQueued }: { snapshot: PullSnapshot; isMerged: boolean; isQueued: boolean },
   ctx: JobContext<EvaluationStore>,
 ): Promise<PullEvaluation> {
@@ -244,6 +245,7 @@ async function createUncheckablePullEvaluation(
   const { head, baseRef, repository, pull } = snapshot
   return {
     snapshot,
+    startedAt: app.clock.now(),
     configDigest,
     epoch: await app.store.observe(repository, pull, { head, baseRef, config: configDigest }),
     commands: [],

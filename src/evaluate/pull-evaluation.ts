@@ -12,6 +12,8 @@ import type { SnapshotEvaluation } from './evaluate.ts'
 
 export interface PullEvaluation {
   readonly snapshot: PullSnapshot
+  /** Milliseconds since the epoch. The answers of registries and GitHub are not older, unless they were cached. */
+  readonly startedAt: number
   readonly configDigest: string
   readonly epoch: number
   readonly commands: readonly CommandDecision[]
@@ -33,27 +35,22 @@ export interface PullEvaluation {
 const maxReadyEvaluationAgeMs = 5000
 const maxReadyEvaluations = 64
 
-interface ReadyEvaluation {
-  readonly evaluation: PullEvaluation
-  /** When the evaluation started. */
-  readonly startedAt: number
-}
-
 export class ReadyEvaluations {
-  readonly #byPull: LruMap<string, ReadyEvaluation>
+  readonly #byPull: LruMap<string, PullEvaluation>
 
   constructor(clock: Clock) {
-    const isOld = ({ startedAt }: ReadyEvaluation) => clock.now() - startedAt > maxReadyEvaluationAgeMs
+    const isOld = ({ startedAt }: PullEvaluation) => clock.now() - startedAt > maxReadyEvaluationAgeMs
     this.#byPull = new LruMap(maxReadyEvaluations, () => 1, isOld)
   }
 
-  add(evaluation: PullEvaluation, startedAt: number): void {
+  /** An evaluation with new commands is not kept, because they are on record only afterwards. */
+  add(evaluation: PullEvaluation): void {
     const { repository, pull } = evaluation.snapshot
-    this.#byPull.set(toPullRequestKey(repository, pull), { evaluation, startedAt })
+    if (evaluation.commands.length === 0) this.#byPull.set(toPullRequestKey(repository, pull), evaluation)
   }
 
   /** Removes it, so that a second attempt to merge evaluates the pull request again. */
-  take({ repository, pull }: PullSnapshot): ReadyEvaluation | undefined {
+  take({ repository, pull }: PullSnapshot): PullEvaluation | undefined {
     const key = toPullRequestKey(repository, pull)
     const ready = this.#byPull.get(key)
     this.#byPull.delete(key)

@@ -63,8 +63,6 @@ const batchSizeLimitTtlSeconds = 600
 
 interface EvaluatedBatchMember extends MergeBatchMember {
   readonly evaluation: PullEvaluation
-  /** When its evaluation started. */
-  readonly evaluatedAt: number
 }
 
 /** Rejects with a ForgeError, GitError or StoreError. */
@@ -168,7 +166,7 @@ async function selectMergeBatch(
     // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)
-    end = Math.min(end, member.evaluatedAt + batchSelectionWindowMs)
+    end = Math.min(end, member.evaluation.startedAt + batchSelectionWindowMs)
     if (!sharing) break
     base = member.permit.landing.commit
   }
@@ -186,10 +184,9 @@ async function revalidatePullForBatch(
     if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) return undefined
   }
   const ready = app.readyEvaluations.take(snapshot)
-  const now = app.clock.now()
   const known =
-    ready !== undefined && areSnapshotsEquivalent(ready.evaluation.snapshot, snapshot)
-      ? await decideEvaluationAgain(ready.evaluation, ctx)
+    ready !== undefined && areSnapshotsEquivalent(ready.snapshot, snapshot)
+      ? await decideEvaluationAgain(ready, ctx)
       : undefined
   const evaluation = known ?? (await evaluateSnapshot(snapshot, ctx))
   const { permit } = evaluation.verdict
@@ -201,8 +198,7 @@ async function revalidatePullForBatch(
   }
   const planned = await planMerge(permit.landing, ctx)
   const checks = composePullReport(evaluation, ctx).checks.map(addCheckRunDigest)
-  const evaluatedAt = known === undefined || ready === undefined ? now : ready.startedAt
-  return { examined: evaluation, permit, evaluation, evaluatedAt, planned, checks }
+  return { examined: evaluation, permit, evaluation, planned, checks }
 }
 
 async function mergeSinglePull(

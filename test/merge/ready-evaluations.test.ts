@@ -90,6 +90,7 @@ async function evaluate(evaluated: PullSnapshot, input: Partial<VerdictInput> = 
   const gate = createVerdictInput({ snapshot: evaluated, merge, ...input })
   return {
     snapshot: evaluated,
+    startedAt: scenario.clock.now(),
     configDigest: 'default',
     epoch: 0,
     commands: [],
@@ -103,7 +104,7 @@ async function evaluate(evaluated: PullSnapshot, input: Partial<VerdictInput> = 
 }
 
 const addReadyEvaluation = async (input?: Partial<VerdictInput>) =>
-  context.app.readyEvaluations.add(await evaluate(snapshot, input), scenario.clock.now())
+  context.app.readyEvaluations.add(await evaluate(snapshot, input))
 const runBatch = () =>
   runMergeBatch(
     {

@@ -58,7 +58,6 @@ async function evaluatePullInJobSlot(
   triggerCrashPoint('job-taken')
   for (let attempt = 0; attempt < maxEvaluationRestarts; attempt++) {
     const answers = new Map<string, LookupResult>()
-    const startedAt = ctx.app.clock.now()
     const evaluated = await readSnapshotAndEvaluatePull(job.pull, ctx, slot, answers)
     if (evaluated === undefined) return
     const { evaluation, present } = evaluated
@@ -98,7 +97,7 @@ async function evaluatePullInJobSlot(
     // Enqueued before the merge can start, because the merge reschedules this job.
     if (readyDelaySeconds > 0) await store.enqueue(job, readyDelaySeconds)
     // If the branch moves, the batch evaluates it again on the new tip.
-    if (evaluation.commands.length === 0) ctx.app.readyEvaluations.add(evaluation, startedAt)
+    ctx.app.readyEvaluations.add(evaluation)
     await store.putReady(snapshot)
     await store.enqueue({
       kind: 'train',
