@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../src/policy/merge-strategy.ts'
-import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { addCheckRunDigest } from '../../src/jobs/publish-report.ts'
@@ -15,6 +14,7 @@ import {
   directPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
+import { mergePull } from './merge-harness.ts'
 
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario

@@ -1,9 +1,6 @@
 // Bearer tokens: which service is asked, how often, and which hosts never receive a password.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  createStaticCredentialSource,
-  type RegistryCredential,
-} from '../../../../src/adapters/registry/auth/credentials.ts'
+import type { RegistryCredential } from '../../../../src/adapters/registry/auth/credentials.ts'
 import {
   allowLoopbackRegistries,
   EgressPolicy,
@@ -13,6 +10,7 @@ import { createRegistryClient } from '../../../../src/adapters/registry/open-reg
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import {
+  createStaticCredentialSource,
   sendRegistryError,
   startScriptedRegistry,
   type ScriptedRegistry,
