@@ -334,8 +334,6 @@ export async function createOwnershipScenario(name: string): Promise<OwnershipSc
   return new OwnershipScenario(openOriginRepository(directory), mirror, folder.remove)
 }
 
-export const sampleHeadSha = toCommitSha('a'.repeat(40))
-
 function parseConfigOrThrow(text: string | undefined): Config {
   const parsed = parseConfig(text)
   if (parsed.kind === 'unreadable') throw new Error(parsed.findings[0]?.what)

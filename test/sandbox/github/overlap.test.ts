@@ -4,8 +4,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Octokit } from '@octokit/rest'
 import { createHmac } from 'node:crypto'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { createEmulator } from 'emulate'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import {
@@ -19,6 +17,7 @@ import {
   startWebhookReceiver,
 } from './github-fixture.ts'
 import type { WebhookReceiver } from './github-fixture.ts'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 interface GitHubServerUnderTest {
   readonly url: string
@@ -46,14 +45,6 @@ async function startMockGitHubServer(): Promise<GitHubServerUnderTest> {
     settled: async () => github.settled(),
     stop: async () => furnished.stop(),
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function startGitHubEmulator(): Promise<GitHubServerUnderTest> {

@@ -12,6 +12,7 @@ import {
   type EmulatorWorkaroundContext,
 } from './emulator-workarounds.ts'
 import type { AuthenticatedRequestSender } from './served-git.ts'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.
@@ -104,11 +105,3 @@ describe('what emulate lacks', () => {
     expect(new Set(emulatorWorkarounds.map(({ name }) => name)).size).toBe(emulatorWorkarounds.length)
   })
 })
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -13,6 +13,7 @@ import {
   type EmulatorWorkaroundContext,
 } from './emulator-workarounds.ts'
 import { createGitBackend, type AuthenticatedRequestSender, type GitBackend } from './served-git.ts'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 export interface RecordedGitHubRequest {
   readonly method: string
@@ -150,14 +151,6 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
       await emulate.close()
     },
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
