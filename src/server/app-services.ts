@@ -37,7 +37,7 @@ interface AppServicesOptions extends Pick<
 interface OpenedAppServices {
   readonly app: AppServices<Store>
   /** Closes what `app` consists of, except for the store, publishing, cluster tests, and the scheduler. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** Rejects for unusable credential files, mirror files, or collector settings. Then nothing needs to be closed. */
@@ -80,7 +80,7 @@ export async function openAppServices({
       scheduler: new JobScheduler(clock),
       tracing,
     },
-    async close() {
+    close: async () => {
       const opened = [pool, evaluationPool, releases, registries, tracing]
       await Promise.all(opened.map((service) => service.close()))
     },

@@ -7,7 +7,7 @@ import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-f
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import { describePullRequestChange } from '../../../src/pull-request/describe-change.ts'
-import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
+import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
 import { findContainingCatalog, addCatalogsToEmptyLayout } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
