@@ -4,7 +4,6 @@
 // [MERGES]`, 20 by default.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import {
   pushCatalogImages,
   demoRepositoryName,
 } from '../sandbox/demo/demo-environment.ts'
+import { findFreePort } from '../scripts/free-port.ts'
 
 const mergeCount = Number(process.argv[2] ?? 20)
 const publishTimeoutMs = 60_000
@@ -137,12 +137,4 @@ async function startDockerRegistry(): Promise<{ readonly host: string; stop(): P
       await exited
     },
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -23,21 +23,21 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 112_580,
+    limit: 112_500,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
   { name: 'files of packages and src', limit: 611, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 31_170,
+    limit: 30_990,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 89_630, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 89_610, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_530,
+    limit: 8_510,
     target: 9_000,
     measure: countLines(corePathPattern),
   },

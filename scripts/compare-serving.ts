@@ -4,7 +4,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -18,6 +17,7 @@ import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
 import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { startGrpcServer } from '../packages/fbc-server/src/grpc-server.ts'
 import { getGrpcService, type ProtoMessage } from '../packages/fbc-server/src/grpc-services.ts'
+import { findFreePort } from './free-port.ts'
 
 export interface ServingComparison {
   readonly calls: number
@@ -266,15 +266,6 @@ async function startOpm(dir: string, cache: string | undefined): Promise<Running
       rmSync(scratch, { recursive: true, force: true })
     },
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 if (import.meta.main) {

@@ -14,7 +14,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,6 +22,7 @@ import { createSignedEnvelope } from '../src/adapters/image/provenance/signature
 import { parseSigningKeyPem } from '../src/adapters/image/provenance/signing-key.ts'
 import { createPublishedPackageFields } from './build/author-package.ts'
 import { extractReleaseNotes } from './release-notes.ts'
+import { findFreePort } from './free-port.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const outputDirectory = join(projectRoot, 'dist-release')
@@ -473,14 +473,6 @@ function writeJson(file: string, value: unknown): void {
 
 function requireTextInFile(file: string, text: string): void {
   if (!readFileSync(file, 'utf8').includes(text)) throw new Error(`${file} does not contain ${text}`)
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function waitForPort(port: number): Promise<void> {

@@ -1,16 +1,12 @@
 // Classifies GitHub's message for a rejected merge: a race, a problem of one pull request, or a problem of the branch.
 // Sources: docs.github.com and messages that Prow, bors-ng, and other bots received. Pure.
+import type { MergeRejectionMessage } from '../ports/merge-api.ts'
 import { toSingleLineText } from '../report/escape.ts'
 
 /** GitHub's response when it rejected a merge. If the response was lost, the branch is read instead. */
 export type MergeRejectionResponse =
   /** For a push: Git's summary and each `remote: ` line. */
-  | { readonly by: 'push'; readonly text: string }
-  | { readonly by: 'rest'; readonly status: number; readonly message: string }
-  | {
-      readonly by: 'graphql'
-      readonly errors: readonly { readonly type?: string | undefined; readonly message: string }[]
-    }
+  { readonly by: 'push'; readonly text: string } | MergeRejectionMessage
 
 export interface MergeRejectionContext {
   /** catalog-bot's commit. If only this commit breaks a rule, the pull request is not at fault. */

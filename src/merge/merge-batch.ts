@@ -44,7 +44,7 @@ export interface BatchMergeResult {
   readonly refused?: string
 }
 
-/** Call this under the branch's lease. Rejects like mergePull(), and leaves intents open. */
+/** Call this under the branch's lease. Rejects like mergePullUnderLease(), and leaves intents open. */
 export async function mergePullBatch(
   members: readonly MergeBatchMember[],
   lease: Lease,

@@ -11,7 +11,6 @@ import {
   explainStaleMergePermit,
   explainStaleMergePermitsInBatch,
 } from './stale-merge-permit.ts'
-import { toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOptions,
@@ -34,24 +33,10 @@ type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
 type MergeQueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>
 
-/** Rejects with a GitError or ForgeError if the outcome is unknown. The intent then remains open for a later process. */
-export async function mergePull(
-  examined: EvaluatedPullSnapshot,
-  permit: MergePermit,
-  options: MergeOptions,
-): Promise<MergeOutcome> {
-  const { store, leaseSeconds } = options
-  const { landing } = permit
-  const lease = await store.acquireLease(toMergeLeaseName(landing.repository, landing.baseRef), leaseSeconds)
-  if (lease === undefined) return { kind: 'busy' }
-  try {
-    return await mergePullUnderLease(examined, permit, lease, options)
-  } finally {
-    await store.releaseLease(lease)
-  }
-}
-
-/** mergePull() for a caller that has the branch's lease. */
+/**
+ * Call this under the branch's lease. Rejects with a GitError or ForgeError if the outcome is unknown. The intent then
+ * remains open for a later process.
+ */
 export async function mergePullUnderLease(
   examined: EvaluatedPullSnapshot,
   permit: MergePermit,

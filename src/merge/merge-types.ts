@@ -107,7 +107,6 @@ export interface MergeRecoveryOptions {
 
 export interface MergeOptions extends MergeRecoveryOptions {
   readonly forge: Forge
-  readonly leaseSeconds: number
   readonly plan: () => Promise<PlannedMerge>
   /** catalog-bot's check runs on the head. They are copied to the merge if rules require them there. */
   readonly checks: readonly CheckRunContent[]

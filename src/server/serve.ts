@@ -8,27 +8,18 @@ import { ForgeError } from '../adapters/github/forge-error.ts'
 import { GitHubApp } from '../adapters/github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
-import { traceMethodCalls } from '../ports/tracing.ts'
 import { type Database, StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
-import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
 import { startControlSocketServer } from './control-socket.ts'
 import { createWebhookDeliveryHandler } from './edge/deliveries.ts'
 import { saveCompileCache } from '../adapters/workers/answer-orders.ts'
-import { createEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
-import { createReleaseWorkerPool } from '../release/worker/release-pool.ts'
 import { createHealthMonitor, type HealthReport } from './health.ts'
 import { doesPromiseSettleWithin } from './promise-timeout.ts'
 import { createMetrics } from '../jobs/metrics.ts'
 import { createPagesHandler } from '../web/server/pages-handler.ts'
 import { createUnfreezeHandler } from '../web/server/unfreeze.ts'
-import { createPublishClient, extractPublishEnvironment } from '../publish/process/publish-client.ts'
-import {
-  createClusterTestClient,
-  extractClusterTestEnvVariables,
-} from '../cluster-test/process/cluster-test-client.ts'
-import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
-import { createRegistryLookupService } from '../catalogs/registries.ts'
+import { extractPublishEnvironment } from '../publish/process/publish-client.ts'
+import { extractClusterTestEnvVariables } from '../cluster-test/process/cluster-test-client.ts'
 import { loadJobRequestQuota } from './jobs/request-quota.ts'
 import { findPullsWaitingForCommitStatus } from '../merge/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -39,10 +30,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { readProcessTreeMemory } from './process-memory.ts'
 import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
-import { JobScheduler } from '../jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../evaluate/pull-evaluation.ts'
-import { createRepositoryContextFactory } from './repository-contexts.ts'
-import { createTracing } from './tracing/open-tracing.ts'
+import { createRepositoryContextFactory, openAppServices } from './app-services.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
 const computeShutdownTimeoutsMs = (whole: number) => ({
@@ -200,51 +188,16 @@ async function startAppServices(
   const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
   const store = await openStoreWithLogging(settings, { clock, log }, opening)
   const closeLauncher = startProcessLauncher()
-  // Evaluations have their own readers.
-  const pool = createCatalogFileReaderPool(undefined, undefined, backgroundReaderNiceness)
-  const registries = await createRegistryLookupService({
-    clock,
-    store,
+  const services = await openAppServices({
+    ...{ settings, store, metrics, clock, log, publishEnvironment, clusterTestEnvironment },
     environment: process.env,
-    insecure: settings.insecureRegistries,
+    readerNiceness: backgroundReaderNiceness,
   })
-  const publishing = createPublishClient(publishEnvironment)
-  const clusterTests = createClusterTestClient(clusterTestEnvironment)
-  const tracing = await createTracing(process.env, (error) =>
-    log.warn({ err: error }, 'traces could not be exported'),
-  )
-  const evaluationPool = traceMethodCalls(
-    createEvaluationPool(settings.budget, settings.concurrency),
-    { evaluate: 'look.look' },
-    tracing,
-  )
-  const releases = createReleaseWorkerPool(settings.budget)
   return {
-    app: {
-      settings,
-      store,
-      registries,
-      publishing,
-      clusterTests,
-      loader: createCatalogLoader(pool, store),
-      evaluationPool,
-      releases,
-      scheduler: new JobScheduler(clock),
-      readyEvaluations: new ReadyEvaluations(clock),
-      metrics,
-      clock,
-      log,
-      tracing,
-    },
+    app: services.app,
     closeLauncher,
     async close() {
-      await Promise.all([
-        pool.close(),
-        evaluationPool.close(),
-        releases.close(),
-        registries.close(),
-        tracing.close(),
-      ])
+      await services.close()
       await store.close()
     },
   }

@@ -7,6 +7,7 @@ import {
   createPullRequestRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
+import { mergePull } from './merge-harness.ts'
 
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
@@ -101,10 +102,9 @@ describe('a merge through the GitHub API', () => {
   test('is a mismatch if the tree differs on the expected base', async () => {
     const { permit, examined } = await mergeScenario.evaluate()
     const { tree } = (await mergeScenario.evaluate({ tree: permit.landing.head as never })).permit.landing
-    const { mergePull: landPull } = await import('../../src/merge/merge-pull.ts')
     const other = (await mergeScenario.evaluate({ tree })).permit
     const plan = async () => ({ plan: { method: createGitHubMergeStrategy('squash') } })
-    expect(await landPull(examined, other, { ...mergeScenario.options, plan })).toMatchObject({
+    expect(await mergePull(examined, other, { ...mergeScenario.options, plan })).toMatchObject({
       kind: 'mismatch',
     })
     expect(mergeScenario.mismatches[0]?.differs).toContain('but the validated tree is')

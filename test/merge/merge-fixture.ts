@@ -8,7 +8,6 @@ import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { MergeOptions, MergeOutcome } from '../../src/merge/merge-types.ts'
-import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { MockGitHub, MockGitHubOptions } from '../../sandbox/github/github.ts'
 import type { BranchRule } from '../../sandbox/github/branch-rules/rule-types.ts'
@@ -20,7 +19,12 @@ import {
   webhookSecret,
   type GitHubFixture,
 } from '../sandbox/github/github-fixture.ts'
-import { createPassingCheckRuns, createMergeTestHarness, type MergeTestHarness } from './merge-harness.ts'
+import {
+  createPassingCheckRuns,
+  createMergeTestHarness,
+  mergePull,
+  type MergeTestHarness,
+} from './merge-harness.ts'
 
 /** The names of the checks that the branches in these tests require. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']

@@ -8,7 +8,14 @@ import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
-import type { EvaluatedPullSnapshot, MergeOptions, MergeTreeMismatch } from '../../src/merge/merge-types.ts'
+import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
+import { mergePullUnderLease } from '../../src/merge/merge-pull.ts'
+import type {
+  EvaluatedPullSnapshot,
+  MergeOptions,
+  MergeOutcome,
+  MergeTreeMismatch,
+} from '../../src/merge/merge-types.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { CheckRunContent } from '../../src/ports/forge.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'
@@ -32,7 +39,7 @@ export interface MergeTestHarness extends InMemoryMergeStore {
   readonly mirror: GitMirror
   readonly mismatches: MergeTreeMismatch[]
   /** The merge options with clients that authenticate as the App. */
-  readonly options: Omit<MergeOptions, 'plan'>
+  readonly options: Omit<MergeOptions, 'plan'> & { readonly leaseSeconds: number }
   /** Reads the current state of the pull request and mints a permit for it. */
   readonly evaluate: (
     change?: Partial<ValidatedMerge>,
@@ -49,6 +56,22 @@ export interface MergeTestHarnessInput {
   readonly pull: MockPull
   readonly clock: Clock
   readonly checks: readonly CheckRunContent[]
+}
+
+/** Merges a single pull request as a job does, under the branch's lease. */
+export async function mergePull(
+  examined: EvaluatedPullSnapshot,
+  permit: MergePermit,
+  options: MergeOptions,
+): Promise<MergeOutcome> {
+  const { repository, baseRef } = permit.landing
+  const lease = await options.store.acquireLease(toMergeLeaseName(repository, baseRef), 60)
+  if (lease === undefined) return { kind: 'busy' }
+  try {
+    return await mergePullUnderLease(examined, permit, lease, options)
+  } finally {
+    await options.store.releaseLease(lease)
+  }
 }
 
 export async function createMergeTestHarness(input: MergeTestHarnessInput): Promise<MergeTestHarness> {

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
-import { mergePull } from '../../src/merge/merge-pull.ts'
+import { mergePullUnderLease } from '../../src/merge/merge-pull.ts'
 import type { EvaluatedPullSnapshot, MergeOptions } from '../../src/merge/merge-types.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
@@ -61,7 +61,6 @@ async function attemptMerge(
   let [pushes, reads] = [0, 0]
   let isSettled = false
   const options = {
-    leaseSeconds: 60,
     clock: { now: () => 0 },
     plan: async () => ({ plan: { method: { kind: 'push', checksFirst: false, signed: false } } }),
     forge: { readSnapshot: async () => pullSnapshot, openPulls: async () => now },
@@ -77,8 +76,6 @@ async function attemptMerge(
       },
     },
     store: {
-      acquireLease: async (name: string) => ({ name, fence: 1 }),
-      releaseLease: async () => undefined,
       renewLease: async () => true,
       listPendingMerges: async () =>
         isPushed && !isSettled ? [{ ...pendingMerge, id: 1, fence: 1, begunAt: 0 }] : [],
@@ -102,13 +99,14 @@ async function attemptMerge(
     tree: mergeTreeSha,
     config: 'default',
   }
-  const outcome = await mergePull(
+  const outcome = await mergePullUnderLease(
     {
       snapshot: pullSnapshot,
       carried: createPullRequestCommits(judged),
       ...(epochs && { epoch: epochs[0] }),
     },
     createMergePermit(pendingMerge),
+    { name: 'main', fence: 1 },
     options,
   )
   return { kind: outcome.kind, pushes }

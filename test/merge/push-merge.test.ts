@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../src/policy/merge-strategy.ts'
-import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { addCheckRunDigest } from '../../src/jobs/publish-report.ts'
@@ -15,6 +14,7 @@ import {
   directPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
+import { mergePull } from './merge-harness.ts'
 
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
@@ -405,18 +405,20 @@ describe('if approvals count only for the merge that GitHub would create', () =>
     expect((await mergeScenario.merge(directPushStrategy, { needsGitHubsTree: true })).kind).toBe('landed')
   })
 
-  test('a different merge is rejected for this pull request without a push', async () => {
-    const { permit } = await mergeScenario.evaluate()
-    const { base, head } = permit.landing
-    const outcome = await mergeScenario.merge(directPushStrategy, {
+  async function mergeWithTestMerge(isOnCurrentBase: boolean) {
+    const { base, head } = (await mergeScenario.evaluate()).permit.landing
+    return mergeScenario.merge(directPushStrategy, {
       needsGitHubsTree: true,
       repository: {
         ...mergeScenario.mirror,
         fetchTestMerge: async () => head,
-        parentsOf: async () => [base, head],
+        parentsOf: async () => (isOnCurrentBase ? [base, head] : [head, base]),
       },
     })
-    expect(outcome).toMatchObject({
+  }
+
+  test('a different merge is rejected for this pull request without a push', async () => {
+    expect(await mergeWithTestMerge(true)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('rebase') },
     })
@@ -425,17 +427,7 @@ describe('if approvals count only for the merge that GitHub would create', () =>
   })
 
   test('a test merge with another base is ignored', async () => {
-    const { permit } = await mergeScenario.evaluate()
-    const { base, head } = permit.landing
-    const outcome = await mergeScenario.merge(directPushStrategy, {
-      needsGitHubsTree: true,
-      repository: {
-        ...mergeScenario.mirror,
-        fetchTestMerge: async () => head,
-        parentsOf: async () => [head, base],
-      },
-    })
-    expect(outcome).toMatchObject({ kind: 'mismatch' })
+    expect(await mergeWithTestMerge(false)).toMatchObject({ kind: 'mismatch' })
   })
 })
 

@@ -2,12 +2,12 @@
 // recover. The pull request must be merged exactly once.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
-import { mergePull } from '../../src/merge/merge-pull.ts'
 import { removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { recoverMergesOnBranch } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './simulated-crash.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
+import { mergePull } from './merge-harness.ts'
 
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario

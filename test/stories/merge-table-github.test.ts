@@ -8,7 +8,6 @@ import { Octokit } from '@octokit/rest'
 import pino from 'pino'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
 import { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { PlannedMerge } from '../../src/merge/merge-types.ts'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
@@ -17,6 +16,7 @@ import { extractErrorStatusAndMessage } from '../sandbox/github/branch-rules/mer
 import {
   createPassingCheckRuns,
   createMergeTestHarness,
+  mergePull,
   type MergeTestHarness,
 } from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'

@@ -161,7 +161,6 @@ export function addNewCatalogsToLayout(
   base: RepositoryLayout,
   resultPaths: readonly string[],
   configured: Config['catalogs'],
-  peek?: FileTextPrefixReader,
 ): RepositoryLayout {
   if (configured.length > 0) return base
   const shapes = new Set(
@@ -169,7 +168,7 @@ export function addNewCatalogsToLayout(
   )
   if (shapes.size === 0) return base
   const known = base.catalogs.map(({ root }) => root)
-  const found = detectLayout(resultPaths, [], peek).catalogs.filter(
+  const found = detectLayout(resultPaths, []).catalogs.filter(
     ({ root }) =>
       shapes.has(replaceVersionsInPath(root)) &&
       !known.some(

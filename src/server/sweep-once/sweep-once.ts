@@ -6,27 +6,15 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { createCatalogLoader } from '../../catalogs/catalog-loader.ts'
-import { createCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
-import { createEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
-import { createReleaseWorkerPool } from '../../release/worker/release-pool.ts'
-import { createRegistryLookupService } from '../../catalogs/registries.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import { createGitHubForge } from '../../adapters/github/forge.ts'
 import { treeMismatchMarkerPrefix } from '../../report/base-branch-issues.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { traceMethodCalls } from '../../ports/tracing.ts'
 import { openStore } from '../../adapters/store/store.ts'
-import type { AppServices } from '../../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
-import { JobScheduler } from '../../jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../evaluate/pull-evaluation.ts'
 import { createMetrics } from '../../jobs/metrics.ts'
-import { createRepositoryContextFactory } from '../repository-contexts.ts'
-import { createTracing } from '../tracing/open-tracing.ts'
-import { createPublishClient } from '../../publish/process/publish-client.ts'
-import { createClusterTestClient } from '../../cluster-test/process/cluster-test-client.ts'
+import { createRepositoryContextFactory, openAppServices } from '../app-services.ts'
 import { getStoreFolder, type BotSettings } from '../../jobs/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { toJobKey } from '../../adapters/store/jobs.ts'
@@ -151,53 +139,18 @@ async function sweepOnceInDataFolder(
         return isNew
       },
     }
-    const pool = createCatalogFileReaderPool()
-    closing.unshift(() => pool.close())
-    const registries = await createRegistryLookupService({
-      clock,
-      store,
-      environment,
-      insecure: settings.insecureRegistries,
-    })
-    closing.unshift(() => registries.close())
-    const tracing = await createTracing(environment, (error) =>
-      log.warn({ err: error }, 'traces could not be exported'),
-    )
-    closing.unshift(() => tracing.close())
-    const evaluationPool = traceMethodCalls(
-      createEvaluationPool(settings.budget, settings.concurrency),
-      { evaluate: 'look.look' },
-      tracing,
-    )
-    closing.unshift(() => evaluationPool.close())
-    const releases = createReleaseWorkerPool(settings.budget)
-    closing.unshift(() => releases.close())
-    const scheduler = new JobScheduler(clock)
-    const publishing = createPublishClient({})
-    closing.unshift(() => publishing.close())
     // A workflow run ends before a cluster install test would.
-    const clusterTests = createClusterTestClient({})
-    closing.unshift(() => clusterTests.close())
-    const app: AppServices<Store> = {
-      settings,
-      store,
-      registries,
-      publishing,
-      clusterTests,
-      loader: createCatalogLoader(pool, store),
-      evaluationPool,
-      releases,
-      scheduler,
-      readyEvaluations: new ReadyEvaluations(clock),
+    const { app, close: closeServices } = await openAppServices({
+      ...{ settings, store, environment, clock, log },
       metrics: createMetrics(),
-      clock,
-      log,
-      tracing,
-    }
-    const workplaces = createRepositoryContextFactory(app, client)
+    })
+    const contexts = createRepositoryContextFactory(app, client)
     closing.unshift(
-      () => scheduler.close(),
-      () => workplaces.close(),
+      () => app.scheduler.close(),
+      () => contexts.close(),
+      () => app.clusterTests.close(),
+      () => app.publishing.close(),
+      closeServices,
     )
     if ((await store.listFreezeEvents(repository, 1)).length === 0)
       await restoreFreezeFromOpenIssue(repository, client, store)
@@ -210,7 +163,7 @@ async function sweepOnceInDataFolder(
         options.onJob?.(job)
         return runJob(job, {
           app,
-          openJobContext: workplaces.open,
+          openJobContext: contexts.open,
           isInstalled: () => Promise.resolve(true),
           onDone: () => undefined,
         })

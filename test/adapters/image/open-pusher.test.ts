@@ -1,6 +1,5 @@
 // The pusher with difficult registries: where it sends uploads, what it repeats, and which responses it trusts.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import {
   createImagePusher,
@@ -11,6 +10,7 @@ import { createRegistryClient } from '../../../src/adapters/registry/open-regist
 import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {
+  createStaticCredentialSource,
   sendRegistryError,
   startScriptedRegistry,
   computeSha256Digest,

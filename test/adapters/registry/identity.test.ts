@@ -1,12 +1,10 @@
 // The identity that cache keys contain covers everything that an answer depends on, and cannot be forged.
 import { expect, test } from '@jest/globals'
-import {
-  createStaticCredentialSource,
-  type CredentialSource,
-} from '../../../src/adapters/registry/auth/credentials.ts'
+import type { CredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { createManualClock } from './manual-clock.ts'
+import { createStaticCredentialSource } from './scripted-registry.ts'
 
 const registryMirrorRules = [{ prefix: 'quay.io', mirrors: [{ location: 'mirror.example' }] }]
 const failingMirrorCredentialSource: CredentialSource = {

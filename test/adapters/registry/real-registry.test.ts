@@ -7,15 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import {
-  createStaticCredentialSource,
-  type RegistryCredential,
-} from '../../../src/adapters/registry/auth/credentials.ts'
+import type { RegistryCredential } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { createImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
+import { createStaticCredentialSource } from './scripted-registry.ts'
 import { createImageIndex, createImage } from '../image/create-images.ts'
 import { startRealRegistry, type RealRegistry } from './real-registry.ts'
 import { startTokenServer } from './auth/token-server.ts'

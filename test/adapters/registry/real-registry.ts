@@ -2,11 +2,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 export interface RealRegistry {
   readonly host: string
@@ -155,14 +155,6 @@ export async function writeImageLayout(image: TestImageSpec, folder: string): Pr
     : { ...(await put(JSON.stringify(index), index.mediaType)), ...named }
   await writeFile(join(folder, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}')
   await writeFile(join(folder, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests: [top] }))
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
 }
 
 async function waitUntilRegistryReady(host: string, child: ChildProcess): Promise<void> {

@@ -1,11 +1,7 @@
 // Scripts that imitate the authentication, the errors, and the quirks of nine common registries. Comments describe the
 // behavior, and the tests check how the client handles it.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  createStaticCredentialSource,
-  type RegistryCredential,
-  type CredentialSource,
-} from '../../../src/adapters/registry/auth/credentials.ts'
+import type { RegistryCredential, CredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import {
   createDockerConfigCredentials,
   parseDockerConfig,
@@ -20,6 +16,7 @@ import type { RegistryClient } from '../../../src/adapters/registry/registry-cli
 import { defaultRetryPolicy } from '../../../src/adapters/registry/retrying-request.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
+  createStaticCredentialSource,
   sendRegistryError,
   startScriptedRegistry,
   type RegistryScript,

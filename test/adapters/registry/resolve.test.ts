@@ -1,7 +1,6 @@
 // Tests the client against scripted registries that behave like real ones.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
@@ -11,6 +10,7 @@ import {
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
+  createStaticCredentialSource,
   createImageManifest,
   sendRegistryError,
   startScriptedRegistry,

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { CredentialSource, RegistryCredential } from '../../../src/adapters/registry/auth/credentials.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
 export interface ScriptedRegistryRequest {
@@ -40,6 +41,14 @@ export interface ScriptedRegistry {
 
 const certificateDirectory = new URL('./loopback-certificate/', import.meta.url)
 export const loopbackCertificate = readFileSync(new URL('certificate.pem', certificateDirectory), 'utf8')
+
+/** A source of a fixed credential for each host. */
+export function createStaticCredentialSource(
+  byHost: Readonly<Record<string, RegistryCredential>>,
+): CredentialSource {
+  const known = new Map(Object.entries(byHost).map(([host, value]) => [host.toLowerCase(), value]))
+  return { find: async (host) => known.get(host.toLowerCase()) }
+}
 
 export function computeSha256Digest(content: Uint8Array | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`

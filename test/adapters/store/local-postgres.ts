@@ -1,10 +1,10 @@
 // A real Postgres server from the machine's own package, on a random port, for as long as its parent process runs.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 export interface PostgresServer {
   /** Address of a new database: empty, or a copy of another one without connections. */
@@ -120,12 +120,4 @@ export async function runSqlQuery(url: string, text: string): Promise<Record<str
   } finally {
     await client.end()
   }
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -2,7 +2,11 @@
 import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
-import { createInstalledOperatorFromCsv } from '../../../src/checks/install/resolve/operator-properties.ts'
+import {
+  parseOperatorProperties,
+  toInstalledOperatorEntry,
+} from '../../../src/checks/install/resolve/operator-properties.ts'
+import { parseVersion } from '../../../packages/fbc/src/versions/version.ts'
 import {
   resolveNamespace,
   type ResolverNamespace,
@@ -26,10 +30,18 @@ export function solveResolutionProblem({
       entries: createCatalogOperatorEntries(assembleCatalogFromBlobs(blobs), name),
       priority,
     })),
-    installed: installed.map((one) => ({
-      entry: createInstalledOperatorFromCsv(one),
-      isSubscribed: one.subscription !== '',
-    })),
+    installed: installed.map(({ version, properties, subscription, ...operator }) => {
+      const parsed = parseVersion(version)
+      const facts = parseOperatorProperties(operator.name, properties)
+      return {
+        entry: toInstalledOperatorEntry({
+          ...operator,
+          version: parsed.ok ? parsed.value : undefined,
+          facts,
+        }),
+        isSubscribed: subscription !== '',
+      }
+    }),
     subscriptions,
   }
   return resolveNamespace(namespace)

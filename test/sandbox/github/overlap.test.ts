@@ -17,7 +17,7 @@ import {
   startWebhookReceiver,
 } from './github-fixture.ts'
 import type { WebhookReceiver } from './github-fixture.ts'
-import { findFreePort } from '../../adapters/store/local-postgres.ts'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 interface GitHubServerUnderTest {
   readonly url: string

@@ -12,7 +12,7 @@ import {
   type EmulatorWorkaroundContext,
 } from './emulator-workarounds.ts'
 import type { AuthenticatedRequestSender } from './served-git.ts'
-import { findFreePort } from '../../adapters/store/local-postgres.ts'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.

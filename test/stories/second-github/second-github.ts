@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
-import { findFreePort } from '../../adapters/store/local-postgres.ts'
 import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
 import {
   createEmulatorWorkarounds,
@@ -14,6 +13,7 @@ import {
   type EmulatorWorkaroundContext,
 } from './emulator-workarounds.ts'
 import { createGitBackend, type AuthenticatedRequestSender, type GitBackend } from './served-git.ts'
+import { findFreePort } from '../../../scripts/free-port.ts'
 
 export interface RecordedGitHubRequest {
   readonly method: string

@@ -52,13 +52,6 @@ export async function findCredential(
   return anonymousCredential
 }
 
-export function createStaticCredentialSource(
-  byHost: Readonly<Record<string, RegistryCredential>>,
-): CredentialSource {
-  const known = new Map(Object.entries(byHost).map(([host, value]) => [host.toLowerCase(), value]))
-  return { find: async (host) => known.get(host.toLowerCase()) }
-}
-
 /**
  * Identifies a credential in cache keys without revealing it, because credentials differ in what they can access.
  * `anonymous`, or 32 hex digits of a digest over the credential.

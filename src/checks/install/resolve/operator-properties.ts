@@ -1,4 +1,4 @@
-import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
+import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { isVersionInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
@@ -54,40 +54,17 @@ export function parseOperatorProperties(
   }
 }
 
-/** OLM treats a CSV without a version as 0.0.0. */
-export function createInstalledOperatorFromCsv({
-  name,
-  version,
-  package: packageName,
-  properties,
-}: {
-  readonly name: string
-  readonly version: string
-  readonly package: string
-  readonly properties: readonly OperatorProperty[]
-}): OperatorEntry {
-  const parsed = parseVersion(version)
-  return createInstalledOperatorEntry(
-    name,
-    packageName,
-    parsed.ok ? parsed.value : undefined,
-    parseOperatorProperties(name, properties),
-  )
-}
-
-/** A catalog entry after installation. OLM keeps its properties and discards its edges. */
+/**
+ * A catalog entry after installation. OLM keeps its properties and discards its edges. OLM treats a CSV without a version
+ * as 0.0.0.
+ */
 export const toInstalledOperatorEntry = memoizePerObject(
-  ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
-    createInstalledOperatorEntry(name, packageName, version, facts),
-)
-
-function createInstalledOperatorEntry(
-  name: string,
-  packageName: string,
-  version: Version | undefined,
-  facts: ParsedOperatorProperties,
-): OperatorEntry {
-  return {
+  ({
+    name,
+    package: packageName,
+    version,
+    facts,
+  }: Pick<OperatorEntry, 'name' | 'package' | 'version' | 'facts'>): OperatorEntry => ({
     catalog: undefined,
     package: packageName,
     channel: '',
@@ -98,8 +75,8 @@ function createInstalledOperatorEntry(
     skipRange: undefined,
     version: version ?? { major: 0, minor: 0, patch: 0, prerelease: [], build: [] },
     facts,
-  }
-}
+  }),
+)
 
 /** Undefined if the property requires nothing. */
 function parseBundleRequirement({ type, value }: OperatorProperty): BundleRequirement | undefined {

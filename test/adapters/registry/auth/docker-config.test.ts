@@ -21,8 +21,8 @@ describe('credential files', () => {
     expect(await found.find('quay.io', 'org/app')).toEqual(createBasicCredential('app', '3'))
     expect(await found.find('quay.io', 'org/application')).toEqual(createBasicCredential('org', '2'))
     expect(await found.find('quay.io', 'organization/app')).toEqual(createBasicCredential('all', '1'))
-    expect(await found.find('notquay.io', 'org/app')).toBeUndefined()
-    expect(await found.find('quay.io.evil.example', 'org/app')).toBeUndefined()
+    for (const host of ['notquay.io', 'xquay.io', 'quay.io.evil.example', 'quay.io:5000', 'sub.quay.io'])
+      expect(await found.find(host, 'org/app')).toBeUndefined()
   })
   test('Docker Hub uses its legacy key, and keys can be URLs', async () => {
     const found = createCredentialSource({

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createStaticCredentialSource } from '../../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
@@ -13,7 +12,12 @@ import {
   type TransportLimits,
 } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
-import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
+import {
+  createStaticCredentialSource,
+  loopbackCertificate,
+  startScriptedRegistry,
+  type ScriptedRegistry,
+} from '../scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
 let secondRegistryServer: ScriptedRegistry

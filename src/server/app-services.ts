@@ -1,4 +1,5 @@
-// Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
+// Opens what job handlers need: the services that all jobs share, and job contexts with one mirror per repository, opened
+// on first use, and GitHub as the acting account.
 import { resolve } from 'node:path'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { openGitMirror, type GitMirror } from '../adapters/git/mirror.ts'
@@ -6,10 +7,87 @@ import { createCommentCache, createRepositoryCache } from '../adapters/github/gi
 import { createGitHubForge } from '../adapters/github/forge.ts'
 import type { GitHubApp } from '../adapters/github/github-app.ts'
 import { createMergeApi } from '../adapters/github/merge-api.ts'
+import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
+import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
+import { createRegistryLookupService } from '../catalogs/registries.ts'
+import { createClusterTestClient } from '../cluster-test/process/cluster-test-client.ts'
+import { createEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import type { Store } from '../ports/store.ts'
 import { noopTracing, traceMethodCalls } from '../ports/tracing.ts'
 import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
+import { JobScheduler } from '../jobs/job-scheduler.ts'
+import { ReadyEvaluations } from '../evaluate/pull-evaluation.ts'
+import { createPublishClient } from '../publish/process/publish-client.ts'
+import { createReleaseWorkerPool } from '../release/worker/release-pool.ts'
+import { createTracing } from './tracing/open-tracing.ts'
+
+interface AppServicesOptions extends Pick<
+  AppServices<Store>,
+  'settings' | 'store' | 'metrics' | 'clock' | 'log'
+> {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** As in `nice`. Default: that of this process. Evaluations have their own readers. */
+  readonly readerNiceness?: number
+  /** By default, empty: nothing is published. */
+  readonly publishEnvironment?: Parameters<typeof createPublishClient>[0]
+  /** By default, empty: no install test runs. */
+  readonly clusterTestEnvironment?: Parameters<typeof createClusterTestClient>[0]
+}
+
+interface OpenedAppServices {
+  readonly app: AppServices<Store>
+  /** Closes what `app` consists of, except for the store, publishing, cluster tests, and the scheduler. */
+  readonly close: () => Promise<void>
+}
+
+/** Rejects for unusable credential files, mirror files, or collector settings. Then nothing needs to be closed. */
+export async function openAppServices({
+  environment,
+  readerNiceness,
+  publishEnvironment = {},
+  clusterTestEnvironment = {},
+  ...given
+}: AppServicesOptions): Promise<OpenedAppServices> {
+  const { settings, store, clock, log } = given
+  const tracing = await createTracing(environment, (error) =>
+    log.warn({ err: error }, 'traces could not be exported'),
+  )
+  const registries = await createRegistryLookupService({
+    clock,
+    store,
+    environment,
+    insecure: settings.insecureRegistries,
+  }).catch(async (error: unknown) => {
+    await tracing.close()
+    throw error
+  })
+  const pool = createCatalogFileReaderPool(undefined, undefined, readerNiceness)
+  const evaluationPool = traceMethodCalls(
+    createEvaluationPool(settings.budget, settings.concurrency),
+    { evaluate: 'look.look' },
+    tracing,
+  )
+  const releases = createReleaseWorkerPool(settings.budget)
+  return {
+    app: {
+      ...given,
+      registries,
+      publishing: createPublishClient(publishEnvironment),
+      clusterTests: createClusterTestClient(clusterTestEnvironment),
+      loader: createCatalogLoader(pool, store),
+      evaluationPool,
+      releases,
+      scheduler: new JobScheduler(clock),
+      readyEvaluations: new ReadyEvaluations(clock),
+      tracing,
+    },
+    close: async () => {
+      const opened = [pool, evaluationPool, releases, registries, tracing]
+      await Promise.all(opened.map((service) => service.close()))
+    },
+  }
+}
 
 /** The App with its credentials, or the holder of one of its tokens. */
 export type AppOrTokenGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
