@@ -477,7 +477,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
     // GitHub merges a group as soon as its requirements are met; here, immediately.
-    bot: { ends: 'waits', textPatterns: [/merge queue does not wait for this App's checks: require/] },
+    bot: { ends: 'waits', textPatterns: [/merge queue does not wait for this App's checks; require/] },
   },
   {
     name: 'workflows are required and passed',
