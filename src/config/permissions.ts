@@ -19,7 +19,7 @@ export const changeKindDescriptions = {
   'remove-bundle': 'Removes a bundle from a catalog, even though users might have installed it.',
   'add-edge': 'Adds channels, adds entries to a channel, or changes the upgrade edges of an entry.',
   'remove-entry':
-    'Removes an entry from a channel, so users who installed it no longer get upgrades from that channel.',
+    'Removes an entry from a channel, so users who installed that version no longer get upgrades from the channel.',
   'remove-channel': 'Removes a channel, so its subscribers no longer get upgrades.',
   'edit-default-channel':
     'Changes the default channel, which new subscribers to the package use if they do not choose a channel.',
