@@ -146,7 +146,7 @@ const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: st
   'sign-in': ['/sign-in', 'redirects to GitHub for sign-in'],
   'signed-in': ['/sign-in/back', "callback URL of the App's OAuth client"],
   'sign-out': ['/sign-out', '`POST`: signs out the user and revokes the token'],
-  resume: ['/r/OWNER/NAME/resume', '`POST`: unfreezes merging, for signed-in maintainers'],
+  resume: ['/r/OWNER/NAME/resume', '`POST`: unfreezes merging (only for signed-in maintainers)'],
   events: ['/r/OWNER/NAME/events', 'server-sent events that tell open pages to update'],
   style: ['/pages.css', 'stylesheet'],
   script: ['/pages.js', 'script that updates open pages'],

@@ -117,7 +117,7 @@ export interface DrawGraphOptions {
   readonly format?: 'mermaid' | 'short' | 'svg'
 }
 
-/** Draws the upgrade graphs of a catalog's packages, as a single text or as one picture per package. */
+/** Draws the upgrade graphs of a catalog's packages, either as one string for all packages or as one picture per package. */
 export function drawGraph(
   catalog: Catalog,
   { packages, format = 'mermaid' }: DrawGraphOptions = {},

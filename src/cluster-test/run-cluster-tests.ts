@@ -26,7 +26,9 @@ import { publicationStateNamespace } from '../publish/publication-state.ts'
 /** By catalog root. `coming`: the preview is being built. */
 export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestCatalogImages | 'coming'>
 
-type PlannedPublications = NonNullable<Awaited<ReturnType<typeof loadPublishInputs>>>['plan']['publications']
+type PlannedCatalogPublications = NonNullable<
+  Awaited<ReturnType<typeof loadPublishInputs>>
+>['plan']['publications']
 
 const isEndedPreviewRecord = (end: string, comment: number, key: string): boolean =>
   end.startsWith(`${comment} `) && end.endsWith(` ${key}`)
@@ -300,7 +302,7 @@ export async function loadClusterTestImagesByCatalog(
 }
 
 async function loadClusterTestCatalogImages(
-  own: PlannedPublications,
+  own: PlannedCatalogPublications,
   root: string,
   pull: PullNumber,
   request: ClusterTestRequest,

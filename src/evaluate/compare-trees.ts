@@ -34,7 +34,7 @@ import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
-const maxTestMergesForClosedPulls = 20
+const maxAutoClosedPullsToTestMerge = 20
 
 interface OpenPullClosedByMerge {
   readonly open: OpenPullSummary
@@ -268,7 +268,7 @@ async function resolvePullsClosedByPush(
       isOwn: open.author !== null && open.author === snapshot.author?.id,
       isKept:
         by === 'commits' &&
-        at < maxTestMergesForClosedPulls &&
+        at < maxAutoClosedPullsToTestMerge &&
         (await isPullContainedInMergeResult(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })

@@ -82,7 +82,7 @@ function createCommandInput(
 }
 
 type LookupResult = LookupResultByKind[keyof LookupResultByKind]
-function resolveCheckLookup(question: LookupRequest): LookupResult {
+function answerLookup(question: LookupRequest): LookupResult {
   if (question.kind === 'user') {
     const person = githubAccountByName[question.login]
     return person ? { kind: 'person', person } : { kind: 'nobody' }
@@ -93,7 +93,7 @@ function resolveCheckLookup(question: LookupRequest): LookupResult {
 
 function decideCommentCommands(
   given: CommandEvaluationInput,
-  world: (question: LookupRequest) => LookupResult = resolveCheckLookup,
+  world: (question: LookupRequest) => LookupResult = answerLookup,
 ) {
   const known = new Map<string, LookupResult>()
   for (let round = 0; round < 6; round += 1)
@@ -200,7 +200,7 @@ describe('T29: an edited or deleted comment is not a command', () => {
 
 describe('T29: catalog-bot asks GitHub for edits that the timestamps of a comment do not show', () => {
   const edits = (answerTo: LookupResult) => (question: LookupRequest) =>
-    question.kind === 'comment' ? answerTo : resolveCheckLookup(question)
+    question.kind === 'comment' ? answerTo : answerLookup(question)
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
@@ -237,7 +237,7 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
       ]),
       (question) => {
         askedQuestions.push(question.kind)
-        return resolveCheckLookup(question)
+        return answerLookup(question)
       },
     )
     expect(askedQuestions).not.toContain('comment')
@@ -306,7 +306,7 @@ describe('T31: who may give which command', () => {
       (question: LookupRequest): LookupResult =>
         question.kind === 'branch'
           ? { kind: branches.includes(question.branch) ? 'yes' : 'no' }
-          : resolveCheckLookup(question)
+          : answerLookup(question)
     test.each([
       ['/freeze', 'main', '', ['frozen']],
       ['/freeze main', 'main', '', ['frozen']],
@@ -354,7 +354,7 @@ describe('T31: who may give which command', () => {
       const unknown: LookupResult = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
       const { decisions, open } = decideCommentCommands(
         createCommandInput([createComment('maria', '/freeze v1')]),
-        (question) => (question.kind === 'branch' ? unknown : resolveCheckLookup(question)),
+        (question) => (question.kind === 'branch' ? unknown : answerLookup(question)),
       )
       expect(decisions).toEqual([])
       expect(open).toMatchObject([{ reason: 'GitHub answered 503' }])

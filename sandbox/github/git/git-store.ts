@@ -172,7 +172,7 @@ function* buildFastImportStream(
   yield line(`from ${'0'.repeat(40)}`)
 }
 
-let scratchRefCount = 0
+let lastScratchRefNumber = 0
 /** With this number of files, a pack is faster than separate object files. */
 const minFilesForFastImport = 200
 
@@ -217,7 +217,7 @@ async function runFastImport(
   message: string,
   by: GitIdentity,
 ): Promise<string> {
-  const ref = `refs/scratch/${++scratchRefCount}`
+  const ref = `refs/scratch/${++lastScratchRefNumber}`
   const commands = buildFastImportStream(ref, parent, files, message, by)
   return (
     await runGitForBytes(

@@ -52,12 +52,12 @@ function isCachedBundleLookup(stored: unknown, field: string): stored is BundleI
   return stored.kind === 'bundle' ? field in stored : 'reason' in stored
 }
 
-interface BundleAndInstallResults {
+interface BundleAndInstallLookups {
   readonly bundle: BundleImageLookupResult
   readonly install: BundleImageLookupResult
 }
 
-function splitBundleAndInstallResults(answer: BundleImageLookupResult): BundleAndInstallResults {
+function splitBundleAndInstallLookups(answer: BundleImageLookupResult): BundleAndInstallLookups {
   if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
   const { install, ...bundle } = answer
   if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
@@ -87,7 +87,7 @@ export class CachedBundleReaders {
   readonly #slowest
   readonly #limit
   // Deduplicates concurrent pulls of the same bundle.
-  readonly #pendingPulls = new Map<string, Promise<BundleAndInstallResults>>()
+  readonly #pendingPulls = new Map<string, Promise<BundleAndInstallLookups>>()
 
   constructor(client: Pick<RegistryClient, 'readBundle' | 'identity'>, options: CachedBundleReadersOptions) {
     const {
@@ -123,7 +123,7 @@ export class CachedBundleReaders {
 
     const createReader = <Answer>(
       answers: CacheNamespace<Answer>,
-      pick: (both: BundleAndInstallResults) => Answer,
+      pick: (both: BundleAndInstallLookups) => Answer,
     ): ((reference: string) => Promise<Answer | InconclusiveLookupResult>) => {
       const withinMemory = createLookupResultSizeLimiter<Answer>(budget.held)
       return async (reference) => {
@@ -154,17 +154,17 @@ export class CachedBundleReaders {
     }
   }
 
-  async #pull(key: string, reference: string): Promise<BundleAndInstallResults> {
+  async #pull(key: string, reference: string): Promise<BundleAndInstallLookups> {
     const signal = AbortSignal.timeout(this.#slowest)
     const answer = await this.#client.readBundle(reference, signal)
     if (signal.aborted && answer.kind === 'unknown') {
       const reason = `pulling the image took longer than ${this.#slowest / 1000} s`
-      const slow = splitBundleAndInstallResults({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
+      const slow = splitBundleAndInstallLookups({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
       // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
       await this.#cacheAnswers(key, slow, slowBundlePullRetrySeconds)
       return slow
     }
-    const both = splitBundleAndInstallResults(answer)
+    const both = splitBundleAndInstallLookups(answer)
     const life = getBundleLookupTtl(reference, both.bundle)
     if (life !== undefined) await this.#cacheAnswers(key, both, life)
     return both
@@ -172,7 +172,7 @@ export class CachedBundleReaders {
 
   async #cacheAnswers(
     key: string,
-    { bundle, install }: BundleAndInstallResults,
+    { bundle, install }: BundleAndInstallLookups,
     seconds: number,
   ): Promise<void> {
     await this.#store.putCached(bundleImageLookupCacheNamespace, new Map([[key, bundle]]), seconds)

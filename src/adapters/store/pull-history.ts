@@ -18,7 +18,7 @@ interface VerdictRow {
   readonly decided_at: number
 }
 
-export function createDatabasePullHistoryStore(database: Database): Required<PullHistoryStore> {
+export function createDatabasePullRequestHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
     ...createReportedPullHeadStore(database),
     ...createApprovalStore(database),

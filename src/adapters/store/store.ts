@@ -19,7 +19,7 @@ import { createMergeRecordStore } from './merge-records.ts'
 import { migrateDatabase, databaseSchemaName } from './migrations.ts'
 import { createStatusPageStore } from './status-page-store.ts'
 import { pruneStore } from './prune.ts'
-import { createDatabasePullHistoryStore, recordHeadPush, createVerdictStore } from './pull-history.ts'
+import { createDatabasePullRequestHistoryStore, recordHeadPush, createVerdictStore } from './pull-history.ts'
 import { openServerDatabase } from './server-database.ts'
 import { JobWorker } from './worker.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
@@ -103,7 +103,7 @@ async function createStoreFromDatabase(
     ...createNamespacedStateStore(database),
     ...createDatabaseCache(database),
     ...createVerdictStore(database),
-    ...createDatabasePullHistoryStore(database),
+    ...createDatabasePullRequestHistoryStore(database),
     ...createStatusPageStore(database),
 
     accept: async ({ guid, event, body }, wanted, push) => {

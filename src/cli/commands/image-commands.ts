@@ -105,7 +105,7 @@ function addRebaseCommand(program: Command): void {
     .addOption(
       createRepeatableOption(
         '-l, --extra-labels <key=value>',
-        'label that the image was built with (default: determined from the old base image)',
+        'label, as KEY=VALUE, that was set when the image was built (default: determined from the old base image)',
       ),
     )
     .action(async (image: string, options: RebaseImageOptions) =>

@@ -100,10 +100,10 @@ function getCodePoint(character: string): number {
  * shuffles them if more than a dozen images are unsorted.
  */
 export function sortCatalogForRendering(catalog: WritableCatalog): WritableCatalog {
-  return { ...catalog, bundles: catalog.bundles.map(sortBundleForRendering) }
+  return { ...catalog, bundles: catalog.bundles.map(sortBundlePropertiesAndImages) }
 }
 
-function sortBundleForRendering(bundle: WritableBundle): WritableBundle {
+function sortBundlePropertiesAndImages(bundle: WritableBundle): WritableBundle {
   const { properties, relatedImages } = bundle
   return {
     ...bundle,

@@ -50,7 +50,10 @@ export function renderClusterTestCatalog(side: 'base' | 'head', images: Readonly
     'shaky/stable 1.0.0',
     'charted/stable 1.0.0',
   ]
-  const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(createUpgradeCatalogLine)]
+  const more = [
+    'foo 1.1.0 needs Red',
+    ...['foo', 'solo', 'flat', 'charted'].map(createUpgradeCatalogJsonLine),
+  ]
   return parseCatalogBlobsFromLines(side === 'base' ? base : [...base, ...more])
     .map((blob) => {
       const { schema, name } = blob as Readonly<Record<string, Json>>
@@ -60,7 +63,7 @@ export function renderClusterTestCatalog(side: 'base' | 'head', images: Readonly
     .join('\n')
 }
 
-const createUpgradeCatalogLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
+const createUpgradeCatalogJsonLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
 const parsePackageNameFromCsvName = (name: string): string => name.slice(0, name.indexOf('.v'))
 const encodeJson = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
