@@ -1,4 +1,4 @@
-// Memoization is the only state that pure code may keep: a stored value that depends only on the value it was computed from.
+// Memoization is the only state that pure code may keep: a stored value depends only on what it was computed from.
 
 /** Computes the value on first use. */
 export function memoizeOnce<T>(make: () => T): () => T {

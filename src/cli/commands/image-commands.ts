@@ -105,7 +105,7 @@ function addRebaseCommand(program: Command): void {
     .addOption(
       createRepeatableOption(
         '-l, --extra-labels <key=value>',
-        'label, as KEY=VALUE, that was set when the image was built (default: determined from the old base image)',
+        'label that was set when the image was built (default: determined from the old base image)',
       ),
     )
     .action(async (image: string, options: RebaseImageOptions) =>
