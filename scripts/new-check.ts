@@ -96,16 +96,6 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
       before: ']\n\n/** Rules that',
       text: `  ...Object.values(${name}Rules),\n`,
     },
-    {
-      file: 'scripts/new-rule.ts',
-      before: "  'opm-load': createOpmRuleKind(",
-      text: `  ${key}: {
-    check: '${id}',
-    judges: 'pull request',
-    source: 'src/checks/${id}/rules.ts',
-    foundIn: 'src/checks/${id}/${id}.ts',
-  },\n`,
-    },
   ]
 }
 

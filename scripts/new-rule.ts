@@ -3,7 +3,7 @@
 // [SUITE]]` does not overwrite any file.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { CheckId } from '../packages/findings/src/checks.ts'
+import { type CheckId, checkIds } from '../packages/findings/src/checks.ts'
 import { type RuleSubjectKind, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
 
@@ -41,8 +41,15 @@ const createOpmRuleKind = (source: string, foundIn: string): RuleKind => ({
   shared: 'defineOpmRule',
 })
 
-/** The subjects of rules, for developers who start one. */
-export const ruleKinds: Readonly<Record<string, RuleKind>> = {
+const createCheckRuleKind = (check: CheckId, shared?: string): RuleKind => ({
+  check,
+  judges: 'pull request',
+  source: `src/checks/${check}/rules.ts`,
+  foundIn: `src/checks/${check}/${check}.ts`,
+  ...(shared !== undefined && { shared }),
+})
+
+const namedRuleKinds: Readonly<Record<string, RuleKind>> = {
   catalog: {
     check: 'validation',
     judges: 'catalog',
@@ -100,28 +107,9 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     foundIn: 'src/checks/bundles/validate-bundle-directories.ts',
     addsDirectory: true,
   },
-  install: {
-    check: 'install',
-    judges: 'pull request',
-    source: 'src/checks/install/rules.ts',
-    shared: 'defineInstallRule',
-    foundIn: 'src/checks/install/install.ts',
-  },
-  image: {
-    check: 'images',
-    judges: 'pull request',
-    source: 'src/checks/images/rules.ts',
-    shared: 'defineImageRule',
-    foundIn: 'src/checks/images/images.ts',
-    namesImage: true,
-  },
-  ownership: {
-    check: 'ownership',
-    judges: 'pull request',
-    source: 'src/checks/ownership/rules.ts',
-    shared: 'defineOwnershipRule',
-    foundIn: 'src/checks/ownership/ownership.ts',
-  },
+  install: createCheckRuleKind('install', 'defineInstallRule'),
+  image: { ...createCheckRuleKind('images', 'defineImageRule'), namesImage: true },
+  ownership: createCheckRuleKind('ownership', 'defineOwnershipRule'),
   commits: {
     check: 'ownership',
     judges: 'pull request',
@@ -148,6 +136,16 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   'opm-deprecation': createOpmRuleKind(
     'packages/fbc/src/model/rules/deprecation-rules.ts',
     'packages/fbc/src/model/convert-blobs.ts',
+  ),
+}
+
+const namedCheckIds = new Set(Object.values(namedRuleKinds).map(({ check }) => check))
+
+/** The subjects of rules, for developers who start one. A check without a named kind is a kind. */
+export const ruleKinds: Readonly<Record<string, RuleKind>> = {
+  ...namedRuleKinds,
+  ...Object.fromEntries(
+    checkIds.filter((id) => !namedCheckIds.has(id)).map((id) => [id, createCheckRuleKind(id)]),
   ),
 }
 

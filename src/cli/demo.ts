@@ -36,7 +36,7 @@ export async function runDemoCommand(
 ): Promise<void> {
   if (!existsSync(scriptUrl))
     throw new Error(
-      'the demo is part of a checkout of catalog-bot, and this installation does not include it',
+      'the demo runs only from a checkout of catalog-bot, which this installation is not',
     )
   const { runDemo } = (await import(scriptUrl.href)) as {
     readonly runDemo: DemoRunner
