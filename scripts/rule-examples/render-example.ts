@@ -49,7 +49,7 @@ async function readRuleExample(
   if (finding === undefined) throw new Error(`fixtures/rules/${rule.id}/bad/${one.why} has no ${rule.id}`)
   const blocks =
     one.judges === 'pull request'
-      ? listPullExampleCodeBlocks(one)
+      ? listPullRequestExampleCodeBlocks(one)
       : (file === '' ? listFilesWithFindings(own) : [file]).flatMap((each) =>
           extractOffendingDocuments(one, rule.id, each),
         )
@@ -139,7 +139,7 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
 const approvedChangeCaption = 'When the pull request was approved, it made these changes:'
 
 /** The changes of a pull request, and its commits and context. */
-function listPullExampleCodeBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {
+function listPullRequestExampleCodeBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {
   const before = listExampleFileDiffs({ directory: join(directory, 'shown') })
   const history = describeExampleCommitsAndPulls(settings).join('\n')
   const createDiffBlock = (caption: string) => (text: string) => ({ caption, language: 'diff', text })

@@ -47,7 +47,7 @@ if (process.env[isolationEnvVariableName] === undefined) {
 }
 
 /** Each runs on a separate control plane: RukPak versions share CRDs, and leftovers of one must not help another. */
-const storyRunnerByName: Readonly<Record<string, (scene: ClusterStoryContext) => Promise<void>>> = {
+const clusterStoryRunnersByName: Readonly<Record<string, (scene: ClusterStoryContext) => Promise<void>>> = {
   rights: runRbacStories,
   'olm-v0': runOlmV0Stories,
   'olm-v1': runOlmV1Stories,
@@ -71,7 +71,7 @@ const areStoryBinariesBuilt = (name: string) =>
   )
 const { run, notTried, isIncomplete } = selectClusterStories(
   process.argv.slice(2),
-  Object.keys(storyRunnerByName),
+  Object.keys(clusterStoryRunnersByName),
   areStoryBinariesBuilt,
 )
 
@@ -86,7 +86,7 @@ const cleanUpTestResources = async () => {
 }
 try {
   for (const name of run) {
-    const story = storyRunnerByName[name]
+    const story = clusterStoryRunnersByName[name]
     if (story)
       await runStoriesOnControlPlane(
         { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: printLogLine },
