@@ -34,7 +34,7 @@ import { summarizePullRequestChange } from '../report/summarize-change.ts'
 import type { PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import { writeGraphFiles } from './graph.ts'
 
-export interface DiffCommandOptions {
+export interface CatalogDiffCommandOptions {
   readonly repo: string
   /** Default: the default branch of the remote. */
   readonly base?: string
@@ -165,7 +165,7 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }
 
-export async function printCatalogDiff(options: DiffCommandOptions): Promise<void> {
+export async function printCatalogDiff(options: CatalogDiffCommandOptions): Promise<void> {
   const { output, out } = options
   if (out !== undefined && output !== 'svg') throw new Error('--out requires -o svg')
   const {

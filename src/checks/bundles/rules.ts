@@ -176,7 +176,7 @@ export const removedBundleInUseRule = defineBundleDirectoryRule<{ name: string; 
   format: ({ name, by }) => ({
     what: `${name} is removed but still referenced by ${formatTruncatedNames(by, 3)}`,
     why: "Files that reference a removed bundle break or can't be rebuilt.",
-    fix: 'First, remove the references to the bundle in an earlier pull request.',
+    fix: 'First, remove the references to the bundle in a separate pull request, and merge it.',
   }),
 })
 

@@ -1,7 +1,7 @@
 // The commands for a pull request that exists only as commits in a local repository.
 import { Option, type Command } from 'commander'
 import type { GitHubActionOptions } from '../action.ts'
-import type { CheckCommandOptions, DiffCommandOptions } from '../check.ts'
+import type { CheckCommandOptions, CatalogDiffCommandOptions } from '../check.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
@@ -49,7 +49,9 @@ Exit codes:
     addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
       .addOption(createOutputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: folder in which to write one file per changed package')
-      .action(async (options: DiffCommandOptions) => (await import('../check.ts')).printCatalogDiff(options)),
+      .action(async (options: CatalogDiffCommandOptions) =>
+        (await import('../check.ts')).printCatalogDiff(options),
+      ),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
     `The command compares the base with the result of merging the head into it. The svg and mermaid formats draw the channels that change, with
 additions in green and removals in red. The markdown format ends with the Mermaid diagram.

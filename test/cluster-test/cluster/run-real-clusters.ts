@@ -19,10 +19,10 @@ import {
   type ClusterStoryContext,
 } from './real/cluster-stories.ts'
 
-const controlPlaneDirectory = process.env['CONTROL_PLANE']
+const controlPlaneBinariesDirectory = process.env['CONTROL_PLANE']
 if (
-  controlPlaneDirectory === undefined ||
-  !existsSync(join(controlPlaneDirectory, 'bin', 'kube-apiserver'))
+  controlPlaneBinariesDirectory === undefined ||
+  !existsSync(join(controlPlaneBinariesDirectory, 'bin', 'kube-apiserver'))
 ) {
   console.log(
     'not tried: CONTROL_PLANE names no folder with a control plane. Build one: test/cluster-test/cluster/build-control-plane DIRECTORY',
@@ -67,7 +67,7 @@ const requirementsByStory: Readonly<
 }
 const areStoryBinariesBuilt = (name: string) =>
   ['bin/kube-controller-manager', ...(requirementsByStory[name]?.files ?? [])].every((file) =>
-    existsSync(join(controlPlaneDirectory, file)),
+    existsSync(join(controlPlaneBinariesDirectory, file)),
   )
 const { run, notTried, isIncomplete } = selectClusterStories(
   process.argv.slice(2),
@@ -89,7 +89,7 @@ try {
     const story = clusterStoryRunnersByName[name]
     if (story)
       await runStoriesOnControlPlane(
-        { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: printLogLine },
+        { built: controlPlaneBinariesDirectory, folder: join(temporaryDirectory, name), say: printLogLine },
         clusterTestImages,
         assertionRecorder,
         story,
@@ -101,7 +101,7 @@ try {
 printLogLine(`\n${assertionRecorder.table()}\n`)
 for (const name of notTried)
   printLogLine(
-    `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${requirementsByStory[name]?.parts ?? ''}`,
+    `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneBinariesDirectory} kubernetes ${requirementsByStory[name]?.parts ?? ''}`,
   )
 printLogLine(
   'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/how-to/cluster-tests.md)',

@@ -151,7 +151,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
       expect(output).toContain(`${line}\n`)
     expect(await container.execute('catalog-bot', 'demo')).toEqual({
       output:
-        'catalog-bot: the demo is part of a checkout of catalog-bot, and this installation does not include it\n',
+        'catalog-bot: the demo runs only from a checkout of catalog-bot, which this installation is not\n',
       exitCode: 2,
     })
   }, 60_000)
