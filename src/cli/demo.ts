@@ -35,9 +35,7 @@ export async function runDemoCommand(
   scriptUrl = demoScriptUrl,
 ): Promise<void> {
   if (!existsSync(scriptUrl))
-    throw new Error(
-      'the demo runs only from a checkout of catalog-bot, which this installation is not',
-    )
+    throw new Error('the demo runs only from a checkout of catalog-bot, which this installation is not')
   const { runDemo } = (await import(scriptUrl.href)) as {
     readonly runDemo: DemoRunner
   }
