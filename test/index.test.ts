@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { diffCatalogs, drawGraph, readCatalog, validateDirectory } from '../src/index.ts'
-import { createTemporaryDirectory } from './temporary-directory.ts'
+import { createSelfRemovingDirectory } from './temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('api')
+const temporaryDirectory = createSelfRemovingDirectory('api')
 beforeAll(() => {
   for (const [name, text] of Object.entries(catalogTexts)) {
     mkdirSync(join(temporaryDirectory, name, 'cat'), { recursive: true })

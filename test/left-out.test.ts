@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { countSkippedTests, formatSkippedTests } from './left-out-reporter.mjs'
-import { createTemporaryDirectory } from './temporary-directory.ts'
+import { createSelfRemovingDirectory } from './temporary-directory.ts'
 
 describe('what is left out', () => {
   test('is counted test by test, by what was absent', () => {
@@ -33,7 +33,7 @@ describe('what is left out', () => {
 
 describe('a whole run', () => {
   const root = join(import.meta.dirname, '..')
-  const folder = createTemporaryDirectory('left-out-run')
+  const folder = createSelfRemovingDirectory('left-out-run')
   beforeAll(() => {
     const config = { rootDir: folder, reporters: [join(root, 'test/left-out-reporter.mjs')], transform: {} }
     writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(config))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Creates a directory that is removed after the tests of the file or of the describe block. */
-export function createTemporaryDirectory(name: string): string {
+export function createSelfRemovingDirectory(name: string): string {
   const directory = mkdtempSync(join(tmpdir(), `${name}-`))
   afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }))
   return directory

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Commands may start processes, which is slow on a busy machine.
 jest.setTimeout(60_000)
 
-const temporaryDirectory = createTemporaryDirectory('build-command')
+const temporaryDirectory = createSelfRemovingDirectory('build-command')
 let mockRegistry: MockRegistry
 beforeAll(async () => {
   mockRegistry = await startMockRegistry()

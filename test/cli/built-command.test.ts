@@ -14,13 +14,13 @@ import {
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { runCatalogBot, type CommandResult } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
 const projectRoot = join(import.meta.dirname, '..', '..')
-const temporaryDirectory = createTemporaryDirectory('built')
+const temporaryDirectory = createSelfRemovingDirectory('built')
 let packageDirectory: string
 let cacheDirectory: string
 let catalogDirectory: string

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
@@ -26,7 +26,7 @@ const createCsvSpec = () => ({
   install: { strategy: 'deployment', spec: {} },
 })
 
-const temporaryDirectory = createTemporaryDirectory('cli')
+const temporaryDirectory = createSelfRemovingDirectory('cli')
 let scriptedRegistry: ScriptedRegistry
 const writeTestFile = (path: string, bytes: Uint8Array | string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })

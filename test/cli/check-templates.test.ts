@@ -9,11 +9,11 @@ import type { Finding } from '../../packages/findings/src/finding.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 jest.setTimeout(300_000)
 
-const repositoryDirectory = createTemporaryDirectory('templates')
+const repositoryDirectory = createSelfRemovingDirectory('templates')
 let mockRegistry: MockRegistry
 const bundleImageByVersion = new Map<string, string>()
 const templatePath = 'operators/lantern/catalog-templates/v4.20.yaml'

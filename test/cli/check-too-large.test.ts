@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const repositoryDirectory = createTemporaryDirectory('too-large')
+const repositoryDirectory = createSelfRemovingDirectory('too-large')
 beforeAll(() => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {

@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { createReleasableBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
 import { runOpm } from '../run-opm.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('pictures')
+const temporaryDirectory = createSelfRemovingDirectory('pictures')
 const writeTestFile = (path: string, text: string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), text)

@@ -7,12 +7,12 @@ import { parse } from 'yaml'
 import { runCheckCommand } from '../../src/cli/check.ts'
 import { runInit, type InitCommandOptions } from '../../src/cli/init.ts'
 import { parseConfig } from '../../src/config/config.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 jest.setTimeout(60_000)
 
 const originalWorkingDirectory = process.cwd()
-const temporaryDirectory = createTemporaryDirectory('init')
+const temporaryDirectory = createSelfRemovingDirectory('init')
 afterEach(() => process.chdir(originalWorkingDirectory))
 
 function createGitRepository(name: string, files: Readonly<Record<string, string>>): string {

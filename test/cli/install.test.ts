@@ -6,9 +6,9 @@ import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { createSmallBundle } from '../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../checks/install/parse-catalog-lines.ts'
 import { runCatalogBotInDirectory } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('install')
+const temporaryDirectory = createSelfRemovingDirectory('install')
 const writeTestFile = (path: string, content: Uint8Array | string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), content)

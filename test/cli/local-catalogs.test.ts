@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import { runCatalogBotInDirectory } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 jest.setTimeout(180_000)
 
-const temporaryDirectory = createTemporaryDirectory('local-catalogs')
+const temporaryDirectory = createSelfRemovingDirectory('local-catalogs')
 
 const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 

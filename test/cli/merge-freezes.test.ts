@@ -9,9 +9,9 @@ import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 import { runCatalogBotInDirectory } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('merging')
+const temporaryDirectory = createSelfRemovingDirectory('merging')
 const runMergingCommand = (...parameters: string[]) =>
   runCatalogBotInDirectory(temporaryDirectory, 'merging', ...parameters)
 const runDeprecatedAliasCommand = (...parameters: string[]) =>

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { CommandResult } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
-const packageDirectory = createTemporaryDirectory('old-node')
+const packageDirectory = createSelfRemovingDirectory('old-node')
 let fakeNodeVersionScript: string
 
 beforeAll(() => {

@@ -8,7 +8,7 @@ import { initPackage } from '../../src/cli/init.ts'
 import { printCatalogObjects } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/graph.ts'
 import { runOpm } from '../run-opm.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const createBundleYaml = (version: string) => `---
 schema: olm.bundle
@@ -70,7 +70,7 @@ b: 1
 a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 `
 
-const temporaryDirectory = createTemporaryDirectory('opm-commands')
+const temporaryDirectory = createSelfRemovingDirectory('opm-commands')
 let catalogDirectory: string
 let catalogFilePath: string
 beforeAll(() => {

@@ -14,14 +14,14 @@ import { findMissingProgram } from '../left-out.ts'
 import { createManualClock } from '../adapters/registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../adapters/registry/real-registry.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const describeIfRegistryInstalled = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
 describeIfRegistryInstalled('an image that is pushed with a key', () => {
   let server: RealRegistry
   let registry: RegistryClient
-  const folder = createTemporaryDirectory('signed')
+  const folder = createSelfRemovingDirectory('signed')
   let verifying: VerifyingKey
   const path = (name: string) => join(folder, name)
   const insecure = () => ['--insecure-registry', server.host]

@@ -8,9 +8,9 @@ import {
   findDefaultBaseBranch,
   requireGitRepository,
 } from '../../src/cli/pull-defaults.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('defaults')
+const temporaryDirectory = createSelfRemovingDirectory('defaults')
 let repositoryDirectory: string
 const originalEnvironment = { ...process.env }
 const runGit = (...parameters: string[]) =>

@@ -9,12 +9,12 @@ import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runOpm } from '../run-opm.ts'
 import { findSharedPath } from '../shared-data.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
-const temporaryDirectory = createTemporaryDirectory('render')
+const temporaryDirectory = createSelfRemovingDirectory('render')
 let mockRegistry: MockRegistry
 const isOpmInstalled = runOpm(['version']) !== undefined
 const testIfOpmInstalled = isOpmInstalled ? test : test.skip

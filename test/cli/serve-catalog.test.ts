@@ -10,10 +10,10 @@ import { getGrpcService, type ProtoMessage } from '../../packages/fbc-server/src
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { unusualCatalog, writeUnusualCatalog } from '../packages/fbc-server/unusual-catalog.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-const catalogDirectory = createTemporaryDirectory('serve-catalog')
+const catalogDirectory = createSelfRemovingDirectory('serve-catalog')
 let mockRegistry: MockRegistry
 beforeAll(async () => {
   writeUnusualCatalog(catalogDirectory)

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
@@ -22,7 +22,7 @@ interface ValidateReport {
     endColumn: number
   }[]
 }
-const temporaryDirectory = createTemporaryDirectory('findings')
+const temporaryDirectory = createSelfRemovingDirectory('findings')
 beforeAll(() => {
   for (const name of ['heads', 'many']) mkdirSync(join(temporaryDirectory, name))
   writeFileSync(

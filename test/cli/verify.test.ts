@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { runCatalogBot } from './command.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('verify')
+const temporaryDirectory = createSelfRemovingDirectory('verify')
 let mockRegistry: MockRegistry
 const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
 beforeAll(async () => {

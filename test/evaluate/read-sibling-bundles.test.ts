@@ -15,9 +15,9 @@ import {
   readSiblingBundleMetadata,
 } from '../../src/evaluate/read-sibling-bundles.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('neighbours')
+const temporaryDirectory = createSelfRemovingDirectory('neighbours')
 
 const packageDirectory = 'operators/foo'
 

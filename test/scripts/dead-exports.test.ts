@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findDeadExports } from '../../scripts/dead-exports.ts'
-import { createTemporaryDirectory } from '../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('exports')
+const temporaryDirectory = createSelfRemovingDirectory('exports')
 
 test('finds an export without an import, however other exports are imported', () => {
   const files = {

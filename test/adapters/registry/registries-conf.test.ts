@@ -16,7 +16,7 @@ import { createRegistryClient } from '../../../src/adapters/registry/open-regist
 import { readRegistryAccess } from '../../../src/adapters/registry/registry-access.ts'
 import { createManualClock } from './manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
@@ -176,7 +176,7 @@ describe('what a file allows', () => {
 })
 
 describe('file locations', () => {
-  const folder = createTemporaryDirectory('registries')
+  const folder = createSelfRemovingDirectory('registries')
   beforeAll(async () => {
     const write = async (path: string, text: string) => {
       await mkdir(join(folder, path, '..'), { recursive: true })

@@ -11,9 +11,9 @@ import { testStoreContract } from './store-contract.ts'
 import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
 import { copyPreparedStore } from './prepared-store.ts'
 import { realTimeClock, createPushDelivery, createPullJob, waitUntil } from './sample-records.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-const storeRootDirectory = createTemporaryDirectory('catalog-bot-store')
+const storeRootDirectory = createSelfRemovingDirectory('catalog-bot-store')
 const preparedStoreDirectory = join(storeRootDirectory, 'made')
 let storeDirectoryCount = 0
 const createStoreDirectory = (...deep: string[]) => {

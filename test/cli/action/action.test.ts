@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { compileCacheDirectory } from '../../compile-cache.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 
@@ -27,7 +27,7 @@ interface ActionDefinition {
 const actionPath = projectRoot
 const actionDefinition = parse(readFileSync(join(projectRoot, 'action.yml'), 'utf8')) as ActionDefinition
 
-const temporaryDirectory = createTemporaryDirectory('action')
+const temporaryDirectory = createSelfRemovingDirectory('action')
 let cliPackagePath: string
 beforeAll(() => {
   cliPackagePath = packCliPackage()

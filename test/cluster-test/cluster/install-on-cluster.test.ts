@@ -16,9 +16,9 @@ import { createSmallBundle } from '../../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import { startFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('install-on-cluster')
+const temporaryDirectory = createSelfRemovingDirectory('install-on-cluster')
 let fakeApiServer: FakeApiServer
 let fakeKubernetesApi: FakeKubernetesApi
 

@@ -33,10 +33,10 @@ import {
   type StoredKubernetesObject,
 } from './fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } from './fake-olm.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 let fakeApiServer: FakeApiServer
-const temporaryDirectory = createTemporaryDirectory('trial')
+const temporaryDirectory = createSelfRemovingDirectory('trial')
 let fakeKubernetesApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 

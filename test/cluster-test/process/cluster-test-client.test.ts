@@ -18,10 +18,10 @@ import {
   type FakeApiServer,
 } from '../cluster/fake-kubernetes-api.ts'
 import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 let fakeApiServer: FakeApiServer
-const temporaryDirectory = createTemporaryDirectory('open-trials')
+const temporaryDirectory = createSelfRemovingDirectory('open-trials')
 let clusterTestClient: ClusterTestClient
 let catalogTreeSha: TreeSha
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { createSigningKeyLoader } from '../../../src/publish/process/signing.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
-import { createTemporaryDirectory } from '../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('key-file')
+const temporaryDirectory = createSelfRemovingDirectory('key-file')
 
 test('opens a key with its password, and caches it until the file changes', async () => {
   const file = join(temporaryDirectory, 'cosign.key')

@@ -13,7 +13,7 @@ import {
   createCachedCredentialHelperQuery,
   type CredentialHelperOptions,
 } from '../../../../src/adapters/registry/auth/credentials.ts'
-import { createTemporaryDirectory } from '../../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>
@@ -24,7 +24,7 @@ const createCredentialSource = (config: unknown, options: CredentialHelperOption
 const createBasicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('local helpers and files', () => {
-  const folder = createTemporaryDirectory('credentials')
+  const folder = createSelfRemovingDirectory('credentials')
   beforeAll(async () => {
     const helper = async (name: string, body: string) => {
       await writeFile(join(folder, `docker-credential-${name}`), `#!/bin/sh\n${body}\n`)

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { createUnifiedDiff } from '../../../../src/checks/validation/templates/suggest-patch.ts'
-import { createTemporaryDirectory } from '../../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
-const temporaryDirectory = createTemporaryDirectory('patch')
+const temporaryDirectory = createSelfRemovingDirectory('patch')
 
 const linePatchLimits = { edits: 200, characters: 100_000 }
 /** Applies one patch for all files with git, checks that it can be reverted, and returns the patched files. */

@@ -20,11 +20,11 @@ import {
   type OlmV1Response,
 } from './olm-v1.ts'
 import { crdArbitrary } from './random-crd.ts'
-import { createTemporaryDirectory } from '../../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const sharedBundlesDirectory = findSharedPath('bundles')
 const generatedBundleCount = Number(process.env['FUZZ_BUNDLES'] ?? 300)
-const temporaryDirectory = createTemporaryDirectory('catalog-bot-render')
+const temporaryDirectory = createSelfRemovingDirectory('catalog-bot-render')
 
 /** Every install mode and every provider. */
 const plainManifestRenderOptionSets: readonly PlainManifestRenderOptions[] = [

@@ -14,7 +14,7 @@ import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.t
 import { findMissingProgram } from '../../../left-out.ts'
 import { createBundleFiles, createCrd, sampleBundles } from '../sample-bundles.ts'
 import { bundleArbitrary } from '../random-bundle.ts'
-import { createTemporaryDirectory } from '../../../temporary-directory.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const isOpmInstalled = findMissingProgram('opm') === undefined
 
@@ -79,7 +79,7 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
 }
 
 ;(isOpmInstalled ? describe : describe.skip)('a rendered bundle is what opm render gives', () => {
-  const folder = createTemporaryDirectory('bundles')
+  const folder = createSelfRemovingDirectory('bundles')
   const theirs = new Map<string, OlmBundleBlob>()
   beforeAll(() => {
     for (const name of sampleBundleNames)
