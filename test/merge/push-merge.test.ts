@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
@@ -16,11 +16,8 @@ import {
   type MergeScenario,
 } from './merge-fixture.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario()
