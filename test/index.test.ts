@@ -1,19 +1,17 @@
 // The public API for programs that import the package.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { diffCatalogs, drawGraph, readCatalog, validateDirectory } from '../src/index.ts'
+import { createSelfRemovingDirectory } from './temporary-directory.ts'
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('api')
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'api-'))
   for (const [name, text] of Object.entries(catalogTexts)) {
     mkdirSync(join(temporaryDirectory, name, 'cat'), { recursive: true })
     writeFileSync(join(temporaryDirectory, name, 'cat', 'catalog.yaml'), text)
   }
 })
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
 
 const createBundleYaml = (version: string) => `---

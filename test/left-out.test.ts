@@ -1,10 +1,10 @@
 // A run whose tests leave something out says so at its end, and in CI it fails unless that was expected.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { countSkippedTests, formatSkippedTests } from './left-out-reporter.mjs'
+import { createSelfRemovingDirectory } from './temporary-directory.ts'
 
 describe('what is left out', () => {
   test('is counted test by test, by what was absent', () => {
@@ -33,14 +33,12 @@ describe('what is left out', () => {
 
 describe('a whole run', () => {
   const root = join(import.meta.dirname, '..')
-  let folder: string
+  const folder = createSelfRemovingDirectory('left-out-run')
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'left-out-run-'))
     const config = { rootDir: folder, reporters: [join(root, 'test/left-out-reporter.mjs')], transform: {} }
     writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(config))
     writeFileSync(join(folder, 'one.test.js'), "test('runs', () => {}); test.skip('does not', () => {})\n")
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   function run(environment: Record<string, string>) {
     const { LEFT_OUT_LOG: _log, LEFT_OUT_EXPECTED: _expected, CI: _ci, ...rest } = process.env

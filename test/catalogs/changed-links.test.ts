@@ -1,5 +1,5 @@
 // Symbolic links of the base with a target that a pull request changes: the catalog that reads through them is checked.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from '../../src/catalogs/changed-links.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
@@ -10,13 +10,11 @@ import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('links')
-})
+const ownershipScenario = await createOwnershipScenario('links')
+const { origin } = ownershipScenario
 afterAll(() => ownershipScenario.close())
 
 const createSymlinkFile = (content: string): OriginFile => ({ mode: '120000', content })
@@ -24,12 +22,12 @@ const symlinkTargetPath = 'operators/mine/shared.yaml'
 const symlinkPath = 'catalogs/v4.16/mine/catalog.yaml'
 
 async function evaluateSymlinkChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
-  const from = ownershipScenario.origin.commit(base)
-  const to = ownershipScenario.origin.commit(head, [from])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, to)
+  const from = origin.commit(base)
+  const to = origin.commit(head, [from])
+  origin.branch('main', from)
+  origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const trees = { base: ownershipScenario.origin.tree(from), result: ownershipScenario.origin.tree(to) }
+  const trees = { base: origin.tree(from), result: origin.tree(to) }
   const differing = new Set(
     (await ownershipScenario.mirror.diff(trees.base, trees.result)).map(({ path }) => path),
   )
@@ -114,13 +112,10 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
     [symlinkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`),
     [symlinkTargetPath]: createCatalogYaml('mine', ['1.0.0']),
   }
-  const from = ownershipScenario.origin.commit(base)
-  const to = ownershipScenario.origin.commit(
-    { ...base, [symlinkTargetPath]: 'schema: olm.package\nname: mine\n' },
-    [from],
-  )
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, to)
+  const from = origin.commit(base)
+  const to = origin.commit({ ...base, [symlinkTargetPath]: 'schema: olm.package\nname: mine\n' }, [from])
+  origin.branch('main', from)
+  origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const pool: CatalogFileReaderPool = {
     read: async (bytes) => parseCatalogFile(bytes),
@@ -148,14 +143,14 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
 })
 
 test('a configured catalog that is a link, or is below one, resolves to its target directory', async () => {
-  const from = ownershipScenario.origin.commit({
+  const from = origin.commit({
     'real/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
     latest: createSymlinkFile('real'),
     'via/x': createSymlinkFile('../real'),
   })
-  ownershipScenario.origin.branch('main', from)
+  origin.branch('main', from)
   await ownershipScenario.mirror.fetch('main')
-  const entries = await ownershipScenario.mirror.list(ownershipScenario.origin.tree(from))
+  const entries = await ownershipScenario.mirror.list(origin.tree(from))
   const configured = [{ path: 'latest' }, { path: 'via/x/mine' }, { path: 'real' }]
   expect((await readRepositoryLayout(ownershipScenario.mirror, entries, configured)).catalogs).toEqual([
     { root: 'real', names: ['latest', 'real'] },
@@ -169,10 +164,10 @@ test('a configuration in a linked directory blocks the merge instead of being ig
     '.github': createSymlinkFile('github'),
     'github/catalog-bot.yml': 'merge: {enabled: false}\n',
   }
-  const from = ownershipScenario.origin.commit(base)
-  const to = ownershipScenario.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, to)
+  const from = origin.commit(base)
+  const to = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
+  origin.branch('main', from)
+  origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const { verdict } = await evaluatePullSnapshot(
     createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),

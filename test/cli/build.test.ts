@@ -1,29 +1,25 @@
 // Runs `build` as users do: checks the destination of the image, the output, and the exit codes.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Commands may start processes, which is slow on a busy machine.
 jest.setTimeout(60_000)
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('build-command')
 let mockRegistry: MockRegistry
 beforeAll(async () => {
   mockRegistry = await startMockRegistry()
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'build-command-'))
   for (const { path, bytes } of createSmallCatalog()) {
     mkdirSync(dirname(join(temporaryDirectory, 'catalog', path)), { recursive: true })
     writeFileSync(join(temporaryDirectory, 'catalog', path), bytes)
   }
 })
-afterAll(async () => {
-  await mockRegistry.stop()
-  rmSync(temporaryDirectory, { recursive: true })
-})
+afterAll(() => mockRegistry.stop())
 
 test('an image without a base is written to a directory, and the output has its digest', async () => {
   const layout = join(temporaryDirectory, 'layout')

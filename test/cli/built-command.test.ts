@@ -6,28 +6,26 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { runCatalogBot, type CommandResult } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
 const projectRoot = join(import.meta.dirname, '..', '..')
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('built')
 let packageDirectory: string
 let cacheDirectory: string
 let catalogDirectory: string
 
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'built-'))
   packageDirectory = join(temporaryDirectory, 'package')
   installFakeCommanderPackage(join(temporaryDirectory, 'node_modules', 'commander'))
   execFileSync(process.execPath, [
@@ -44,7 +42,6 @@ beforeAll(() => {
     writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), createPackageYaml(name))
   }
 }, 180_000)
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 beforeEach(() => {
   cacheDirectory = mkdtempSync(join(packageDirectory, 'cache-'))
 })

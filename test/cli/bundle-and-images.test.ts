@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
@@ -26,14 +26,13 @@ const createCsvSpec = () => ({
   install: { strategy: 'deployment', spec: {} },
 })
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('cli')
 let scriptedRegistry: ScriptedRegistry
 const writeTestFile = (path: string, bytes: Uint8Array | string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), bytes)
 }
 beforeAll(async () => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'cli-'))
   scriptedRegistry = await startScriptedRegistry()
   scriptedRegistry.add('org/there', '1')
   const modes = createCsvSpec()
@@ -66,10 +65,7 @@ spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installM
   )
   writeTestFile('whole/c.yaml', bundle('a', `${scriptedRegistry.host}/org/there:1`))
 })
-afterAll(async () => {
-  rmSync(temporaryDirectory, { recursive: true })
-  await scriptedRegistry.close()
-})
+afterAll(() => scriptedRegistry.close())
 
 test('a nonexistent path is reported as neither a file, a directory, nor an image reference', async () => {
   const { code, err } = await runCli('bundle', 'validate', './not-there')

@@ -1,14 +1,13 @@
 // `check` of a head without new commits: one sentence, and nothing about checks that will not run.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-let repositoryDirectory: string
+const repositoryDirectory = createSelfRemovingDirectory('nothing-to-merge')
 beforeAll(() => {
-  repositoryDirectory = mkdtempSync(join(tmpdir(), 'nothing-to-merge-'))
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
       cwd: repositoryDirectory,
@@ -19,7 +18,6 @@ beforeAll(() => {
   git('add', 'README.md')
   git('commit', '-q', '-m', 'first')
 })
-afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
 const runCheckCommand = (...more: string[]) =>
   runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main', '--author', 'alice', ...more)

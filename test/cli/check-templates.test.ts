@@ -1,8 +1,7 @@
 // A pull request that changes a template but not its catalog: catalog-bot reports it, the suggested command fixes it,
 // and the next check passes. Uses a real repository, a mock registry, and the real command line.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
@@ -10,10 +9,11 @@ import type { Finding } from '../../packages/findings/src/finding.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 jest.setTimeout(300_000)
 
-let repositoryDirectory: string
+const repositoryDirectory = createSelfRemovingDirectory('templates')
 let mockRegistry: MockRegistry
 const bundleImageByVersion = new Map<string, string>()
 const templatePath = 'operators/lantern/catalog-templates/v4.20.yaml'
@@ -88,7 +88,6 @@ async function runCheckCommand(base: string, head: string, ...more: string[]) {
 }
 
 beforeAll(async () => {
-  repositoryDirectory = mkdtempSync(join(tmpdir(), 'templates-'))
   mockRegistry = await startMockRegistry()
   for (const version of ['1.0.0', '1.1.0']) {
     const installModes = [{ type: 'AllNamespaces', supported: true }]
@@ -104,10 +103,7 @@ beforeAll(async () => {
   }
   runGit('init', '-q')
 })
-afterAll(async () => {
-  rmSync(repositoryDirectory, { recursive: true })
-  await mockRegistry.stop()
-})
+afterAll(() => mockRegistry.stop())
 
 describe('a pull request that changes only the template', () => {
   test('gets a finding with the differences, and passes after the suggested command ran', async () => {

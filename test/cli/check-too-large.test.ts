@@ -1,15 +1,14 @@
 // `check` on a pull request that exceeds its budget reports a verdict with the number instead of failing.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-let repositoryDirectory: string
+const repositoryDirectory = createSelfRemovingDirectory('too-large')
 beforeAll(() => {
-  repositoryDirectory = mkdtempSync(join(tmpdir(), 'too-large-'))
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
       cwd: repositoryDirectory,
@@ -29,7 +28,6 @@ beforeAll(() => {
   git('checkout', '-q', '-b', 'channel', 'main')
   write('catalogs/v4.20/cat/catalog.yaml', 'schema: olm.package\nname: cat\ndefaultChannel: fast\n')
 })
-afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
 const runCheckCommand = (...more: string[]) =>
   runCatalogBot(

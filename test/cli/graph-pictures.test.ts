@@ -1,14 +1,14 @@
 // Runs `graph` and `diff` as users do: diagrams of the current upgrade graph and of its changes.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { createReleasableBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
 import { runOpm } from '../run-opm.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('pictures')
 const writeTestFile = (path: string, text: string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), text)
@@ -36,14 +36,12 @@ const createPackageCatalogJson = (name: string, count: number, channel = 'stable
   )
 
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'pictures-'))
   writeTestFile('one/foo/c.json', createPackageCatalogJson('foo', 3))
   writeTestFile('two/foo/c.json', createPackageCatalogJson('foo', 3))
   writeTestFile('two/bar/c.json', createPackageCatalogJson('bar', 2))
   writeTestFile('odd/c.json', createPackageCatalogJson('../../up', 2) + createPackageCatalogJson('.', 1))
   writeTestFile('broken/c.json', `${createPackageCatalogJson('foo', 2)}\n{"schema": 1}`)
 })
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 describe('graph', () => {
   test("prints opm's graph of every package", async () => {

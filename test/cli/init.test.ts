@@ -1,23 +1,19 @@
 // `init` in a repository: what it detects, writes, and leaves unchanged; and `check` with default options.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterEach, expect, jest, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { runCheckCommand } from '../../src/cli/check.ts'
 import { runInit, type InitCommandOptions } from '../../src/cli/init.ts'
 import { parseConfig } from '../../src/config/config.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 jest.setTimeout(60_000)
 
 const originalWorkingDirectory = process.cwd()
-let temporaryDirectory: string
-beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'init-'))
-})
+const temporaryDirectory = createSelfRemovingDirectory('init')
 afterEach(() => process.chdir(originalWorkingDirectory))
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 function createGitRepository(name: string, files: Readonly<Record<string, string>>): string {
   const top = join(temporaryDirectory, name)

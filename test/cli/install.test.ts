@@ -1,20 +1,19 @@
 // `install` as people run it: what it prints, and its three exit codes.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { createSmallBundle } from '../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../checks/install/parse-catalog-lines.ts'
 import { runCatalogBotInDirectory } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('install')
 const writeTestFile = (path: string, content: Uint8Array | string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), content)
 }
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'install-'))
   const lines = [
     'foo/stable 1.1.0 replaces 1.0.0',
     'foo/stable 1.0.0',
@@ -30,7 +29,6 @@ beforeAll(() => {
   for (const [path, bytes] of createSmallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
   for (const [path, bytes] of createSmallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
 })
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('install says whether a package installs, by its words and its exit code', async () => {
   const install = (...parameters: string[]) =>

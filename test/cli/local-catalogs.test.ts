@@ -1,18 +1,14 @@
 // Without a directory argument, commands use the catalogs that catalog-bot detects in the current repository.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { runCatalogBotInDirectory } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 jest.setTimeout(180_000)
 
-let temporaryDirectory: string
-beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'local-catalogs-'))
-})
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
+const temporaryDirectory = createSelfRemovingDirectory('local-catalogs')
 
 const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 

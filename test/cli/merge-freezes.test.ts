@@ -1,9 +1,7 @@
 // `merging`: on the store itself, through the App that uses it, and with an error message if neither is available. The former
 // names (`landings`, `stop`, `resume`) do the same.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import pino from 'pino'
 import { startControlSocketServer } from '../../src/server/control-socket.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
@@ -11,9 +9,9 @@ import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 import { runCatalogBotInDirectory } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = mkdtempSync(join(tmpdir(), 'merging-'))
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
+const temporaryDirectory = createSelfRemovingDirectory('merging')
 const runMergingCommand = (...parameters: string[]) =>
   runCatalogBotInDirectory(temporaryDirectory, 'merging', ...parameters)
 const runDeprecatedAliasCommand = (...parameters: string[]) =>

@@ -1,18 +1,17 @@
 // The command under a Node.js that is too old: it uses a newer one installed next to it, or reports how to get one.
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { CommandResult } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
-let packageDirectory: string
+const packageDirectory = createSelfRemovingDirectory('old-node')
 let fakeNodeVersionScript: string
 
 beforeAll(() => {
-  packageDirectory = mkdtempSync(join(tmpdir(), 'old-node-'))
   for (const part of ['bin', 'package.json'])
     cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
   fakeNodeVersionScript = join(packageDirectory, 'pretend.cjs')
@@ -24,7 +23,6 @@ beforeAll(() => {
      })`,
   )
 })
-afterAll(() => rmSync(packageDirectory, { recursive: true, force: true }))
 
 function runWithFakeNodeVersion(
   version: string,

@@ -1,7 +1,6 @@
 // The commands with opm's names print the same output as the real opm for the same arguments.
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertTemplate } from '../../src/cli/render.ts'
 import { generateDockerfile } from '../../src/cli/generate-dockerfile.ts'
@@ -9,6 +8,7 @@ import { initPackage } from '../../src/cli/init.ts'
 import { printCatalogObjects } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/graph.ts'
 import { runOpm } from '../run-opm.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const createBundleYaml = (version: string) => `---
 schema: olm.bundle
@@ -70,11 +70,10 @@ b: 1
 a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 `
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('opm-commands')
 let catalogDirectory: string
 let catalogFilePath: string
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'opm-commands-'))
   catalogDirectory = join(temporaryDirectory, 'cat')
   catalogFilePath = join(catalogDirectory, 'catalog.yaml')
   mkdirSync(catalogDirectory)
@@ -82,7 +81,6 @@ beforeAll(() => {
   writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')
   writeFileSync(join(temporaryDirectory, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
 })
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 /** What a command prints, and its exit code. */
 async function captureCommandOutput(

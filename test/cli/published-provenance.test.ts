@@ -1,7 +1,6 @@
 // `build --push --key` and `rebase --push --key` against a real registry, and `verify` on the pushed images.
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toReferrersTag } from '../../src/adapters/image/attach-manifest.ts'
@@ -15,13 +14,14 @@ import { findMissingProgram } from '../left-out.ts'
 import { createManualClock } from '../adapters/registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../adapters/registry/real-registry.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const describeIfRegistryInstalled = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
 describeIfRegistryInstalled('an image that is pushed with a key', () => {
   let server: RealRegistry
   let registry: RegistryClient
-  let folder: string
+  const folder = createSelfRemovingDirectory('signed')
   let verifying: VerifyingKey
   const path = (name: string) => join(folder, name)
   const insecure = () => ['--insecure-registry', server.host]
@@ -34,7 +34,6 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
   ]
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'signed-'))
     for (const { path: name, bytes } of createSmallCatalog()) {
       mkdirSync(dirname(path(`catalog/${name}`)), { recursive: true })
       writeFileSync(path(`catalog/${name}`), bytes)
@@ -55,7 +54,6 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
   afterAll(async () => {
     await registry.close()
     await server.close()
-    rmSync(folder, { recursive: true })
   })
 
   /** The referrers of the image with the tag. */

@@ -1,7 +1,6 @@
 // The defaults of `check` for omitted options.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import {
@@ -9,8 +8,9 @@ import {
   findDefaultBaseBranch,
   requireGitRepository,
 } from '../../src/cli/pull-defaults.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('defaults')
 let repositoryDirectory: string
 const originalEnvironment = { ...process.env }
 const runGit = (...parameters: string[]) =>
@@ -20,7 +20,6 @@ const runGit = (...parameters: string[]) =>
   }).trim()
 
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'defaults-'))
   Object.assign(process.env, {
     HOME: temporaryDirectory,
     XDG_CONFIG_HOME: join(temporaryDirectory, 'config'),
@@ -32,7 +31,6 @@ beforeAll(() => {
 })
 afterAll(() => {
   process.env = originalEnvironment
-  rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 beforeEach(() => {
   repositoryDirectory = mkdtempSync(join(temporaryDirectory, 'repository-'))

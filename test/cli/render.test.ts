@@ -1,7 +1,6 @@
 // Runs `render` as users do, and compares it with the real opm if installed: catalogs, templates, and bundle images.
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
@@ -10,11 +9,12 @@ import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runOpm } from '../run-opm.ts'
 import { findSharedPath } from '../shared-data.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('render')
 let mockRegistry: MockRegistry
 const isOpmInstalled = runOpm(['version']) !== undefined
 const testIfOpmInstalled = isOpmInstalled ? test : test.skip
@@ -33,7 +33,6 @@ const renderWithOpm = (...parameters: string[]) =>
 const formatBundleImageReference = (version: string) => `${mockRegistry.host}/lantern/bundle:v${version}`
 
 beforeAll(async () => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'render-'))
   mockRegistry = await startMockRegistry()
   for (const version of ['0.9.0', '1.0.0', '1.1.0']) {
     const files = createBundleFiles('lantern', {
@@ -141,10 +140,7 @@ substitutions:
 `,
   )
 })
-afterAll(async () => {
-  rmSync(temporaryDirectory, { recursive: true })
-  await mockRegistry.stop()
-})
+afterAll(() => mockRegistry.stop())
 
 describe('the output is identical to that of opm for', () => {
   testIfOpmInstalled.each(['json', 'yaml'])('a catalog, as %s', async (format) => {

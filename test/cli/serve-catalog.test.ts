@@ -1,9 +1,6 @@
 // Runs the command as users do: it prints its addresses, answers there, and shuts down cleanly on SIGTERM.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -13,12 +10,12 @@ import { getGrpcService, type ProtoMessage } from '../../packages/fbc-server/src
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { unusualCatalog, writeUnusualCatalog } from '../packages/fbc-server/unusual-catalog.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-let catalogDirectory: string
+const catalogDirectory = createSelfRemovingDirectory('serve-catalog')
 let mockRegistry: MockRegistry
 beforeAll(async () => {
-  catalogDirectory = mkdtempSync(join(tmpdir(), 'serve-catalog-'))
   writeUnusualCatalog(catalogDirectory)
   mockRegistry = await startMockRegistry()
   mockRegistry.putImage('odd/catalog', 'v1', {
@@ -28,10 +25,7 @@ beforeAll(async () => {
     ),
   })
 })
-afterAll(async () => {
-  rmSync(catalogDirectory, { recursive: true, force: true })
-  await mockRegistry.stop()
-})
+afterAll(() => mockRegistry.stop())
 
 async function startServeCatalogCommand(...args: readonly string[]) {
   const child = spawn(

@@ -1,10 +1,10 @@
 // How `validate` reports many findings, and their end positions, in machine-readable output.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
@@ -22,9 +22,8 @@ interface ValidateReport {
     endColumn: number
   }[]
 }
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('findings')
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'findings-'))
   for (const name of ['heads', 'many']) mkdirSync(join(temporaryDirectory, name))
   writeFileSync(
     join(temporaryDirectory, 'heads', 'c.yaml'),
@@ -45,7 +44,6 @@ imag: 1
     Array.from({ length: 10_000 }, (_, n) => bundle(n)).join(''),
   )
 })
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('every finding has an end position', async () => {
   const { code, out } = await runCatalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'json')

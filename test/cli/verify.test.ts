@@ -1,17 +1,16 @@
 // `sign` and `verify` as people run them, at a registry in this process: exit codes, and what is printed.
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { runCatalogBot } from './command.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('verify')
 let mockRegistry: MockRegistry
 const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
 beforeAll(async () => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'verify-'))
   for (const name of ['ours', 'other']) {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     writeFileSync(resolveTestFilePath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
@@ -20,10 +19,7 @@ beforeAll(async () => {
   mockRegistry = await startMockRegistry()
   mockRegistry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
 })
-afterAll(async () => {
-  rmSync(temporaryDirectory, { recursive: true, force: true })
-  await mockRegistry.stop()
-})
+afterAll(() => mockRegistry.stop())
 
 test('an image is verified once it is signed, by that key alone', async () => {
   const image = `${mockRegistry.host}/org/catalog:v1`

@@ -7,18 +7,14 @@ import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-repor
 import { renderPullReport } from '../../src/report/report.ts'
 import { describeBrokenBaseBranchFiles } from '../../src/report/evaluation-report.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import {
-  createOwnershipScenario,
-  catalogLoader,
-  type OwnershipScenario,
-} from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, catalogLoader } from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
-let ownershipScenario: OwnershipScenario
+const ownershipScenario = await createOwnershipScenario('base-breaks')
+const { origin } = ownershipScenario
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('base-breaks')
   for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(() => ownershipScenario.close())
@@ -41,8 +37,8 @@ const brokenRepositoryFiles: OriginFiles = {
 const addedBundleChange = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
 
 async function evaluatePull(base: CommitSha, head: CommitSha) {
-  ownershipScenario.origin.branch('main', base)
-  ownershipScenario.origin.pull(7, head)
+  origin.branch('main', base)
+  origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', pullNumber)
   const snapshot = createTestPullSnapshot({
     pull: pullNumber,
@@ -72,12 +68,10 @@ async function evaluatePull(base: CommitSha, head: CommitSha) {
 
 describe('a base branch that a commit broke', () => {
   test('blocks a pull request for another package, names the commit, and asks nothing of the author', async () => {
-    const good = ownershipScenario.origin.commit(validRepositoryFiles)
-    const breaking = ownershipScenario.origin.commit(brokenRepositoryFiles, [good])
-    const later = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, 'README.md': 'later\n' }, [
-      breaking,
-    ])
-    const head = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [later])
+    const good = origin.commit(validRepositoryFiles)
+    const breaking = origin.commit(brokenRepositoryFiles, [good])
+    const later = origin.commit({ ...brokenRepositoryFiles, 'README.md': 'later\n' }, [breaking])
+    const head = origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [later])
     const { verdict, findings, told } = await evaluatePull(later, head)
     expect(verdict.kind).toBe('blocked')
     expect(findings.map(({ rule, isOnBase }) => [rule, isOnBase])).toEqual([['several-heads', true]])
@@ -93,13 +87,10 @@ describe('a base branch that a commit broke', () => {
   })
 
   test('does not hide an error that the pull request adds', async () => {
-    const good = ownershipScenario.origin.commit(validRepositoryFiles)
-    const breaking = ownershipScenario.origin.commit(brokenRepositoryFiles, [good])
+    const good = origin.commit(validRepositoryFiles)
+    const breaking = origin.commit(brokenRepositoryFiles, [good])
     const mine = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace(/^ +replaces: .*\n/m, '')
-    const head = ownershipScenario.origin.commit(
-      { ...brokenRepositoryFiles, [getCatalogPath('mine')]: mine },
-      [breaking],
-    )
+    const head = origin.commit({ ...brokenRepositoryFiles, [getCatalogPath('mine')]: mine }, [breaking])
     const { verdict, findings, told } = await evaluatePull(breaking, head)
     expect(findings.map(({ at, isOnBase }) => [at?.file, isOnBase])).toEqual([
       [getCatalogPath('mine'), undefined],
@@ -111,19 +102,19 @@ describe('a base branch that a commit broke', () => {
   })
 
   test('is not excused where the pull request brings the error itself', async () => {
-    const good = ownershipScenario.origin.commit(validRepositoryFiles)
-    const head = ownershipScenario.origin.commit(brokenRepositoryFiles, [good])
+    const good = origin.commit(validRepositoryFiles)
+    const head = origin.commit(brokenRepositoryFiles, [good])
     const { findings, told } = await evaluatePull(good, head)
     expect(findings.map(({ isOnBase }) => isOnBase)).toEqual([undefined])
     expect(told.baseBreaks).toBeUndefined()
   })
 
   test('names no commit where the error is older than the first one that is searched', async () => {
-    const first = ownershipScenario.origin.commit(brokenRepositoryFiles)
+    const first = origin.commit(brokenRepositoryFiles)
     let tip = first
     for (let at = 0; at < 105; at++)
-      tip = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, 'README.md': `${at}\n` }, [tip])
-    const head = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [tip])
+      tip = origin.commit({ ...brokenRepositoryFiles, 'README.md': `${at}\n` }, [tip])
+    const head = origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [tip])
     const { findings, config } = await evaluatePull(tip, head)
     const tools = { repository: ownershipScenario.mirror, loader: catalogLoader, config }
     expect(await findCommitsThatBrokeBase(findings, tip, tools)).toEqual([
@@ -133,7 +124,7 @@ describe('a base branch that a commit broke', () => {
 })
 
 test('the line links the pull request if catalog-bot merged it, and the commit otherwise', () => {
-  const commit = ownershipScenario.origin.commit(validRepositoryFiles)
+  const commit = origin.commit(validRepositoryFiles)
   const page = {
     web: 'https://github.com',
     repository: { owner: 'coast', name: 'catalog' },

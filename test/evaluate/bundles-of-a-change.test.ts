@@ -13,15 +13,14 @@ import { buildBundleImage, type OlmBundleBlob } from '../../sandbox/registry/bun
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
-import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 
 jest.setTimeout(180_000)
 
-let ownershipScenario: OwnershipScenario
 let mockRegistry: MockRegistry
 let catalogFileReaderPool: CatalogFileReaderPool
+const ownershipScenario = await createOwnershipScenario('bundles')
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('bundles')
   mockRegistry = await startMockRegistry()
   catalogFileReaderPool = createCatalogFileReaderPool(1)
 })

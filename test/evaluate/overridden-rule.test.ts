@@ -5,20 +5,15 @@ import type { PullComment } from '../../src/pull-request/snapshot.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
-import {
-  createOwnershipScenario,
-  catalogLoader,
-  type OwnershipScenario,
-} from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario, catalogLoader } from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 
-let ownershipScenario: OwnershipScenario
 let store: Store
+const ownershipScenario = await createOwnershipScenario('overridden')
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('overridden')
   store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)

@@ -1,10 +1,9 @@
 // Facts about the other bundles of a package: read once, cached by content, and identical whether read or cached.
 import type { TreePathEntry } from '../../src/pull-request/change.ts'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { toBlobSha, type BlobSha } from '../../src/pull-request/ids.ts'
 import { createContentAddressedCache } from '../../src/catalogs/parsed-file-cache.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
@@ -16,9 +15,9 @@ import {
   readSiblingBundleMetadata,
 } from '../../src/evaluate/read-sibling-bundles.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = mkdtempSync(join(tmpdir(), 'neighbours-'))
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
+const temporaryDirectory = createSelfRemovingDirectory('neighbours')
 
 const packageDirectory = 'operators/foo'
 

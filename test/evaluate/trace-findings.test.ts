@@ -1,19 +1,16 @@
 // The line of a finding links to the head, even if the base moved, or to the base if the head has no such line. Tested
 // with real Git: the linked line has the same text as the line of the finding.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
 import { traceFindingsToChangedLines } from '../../src/evaluate/trace-findings.ts'
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { toFindingIdentityKey } from '../../src/report/report-options.ts'
-import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { createLineNumberMapper } from '../../packages/findings/src/lines.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('traced')
-}, 180_000)
+const ownershipScenario = await createOwnershipScenario('traced')
 afterAll(() => ownershipScenario.close())
 
 const catalogPath = 'catalogs/v4.20/foo/catalog.yaml'

@@ -1,5 +1,5 @@
 // What a pull request says once catalog-bot does not decide on it any more.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import {
@@ -21,14 +21,11 @@ import {
 import { createPassingCheckRuns } from './merge-harness.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
 let verdictInputOverrides: Partial<VerdictInput>
 let evaluatedHeadShas: string[]
 let mergeApiOverrides: Partial<MergeApi>
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario()

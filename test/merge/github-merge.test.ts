@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { MergedCommitVerdict } from '../../src/policy/verdict.ts'
 import type { MergeOptions } from '../../src/merge/merge-types.ts'
 import { runGit } from '../sandbox/github/github-fixture.ts'
@@ -9,11 +9,8 @@ import {
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 import { mergePull } from './merge-harness.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario({ commits: 2 })

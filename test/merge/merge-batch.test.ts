@@ -1,6 +1,6 @@
 // Merges several pull requests with one push. Each is merged once, as validated on top of the previous one, or not at
 // all. A problem with one pull request is reported only for that one. The process can crash after every step.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
@@ -19,10 +19,7 @@ import {
   type MergeScenario,
 } from './merge-fixture.ts'
 
-let mergeFixture: MergeFixture
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 const scenariosToClose: MergeScenario[] = []
 afterEach(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-plan-input.ts'
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
@@ -28,15 +28,12 @@ import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-options.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
 /** Returns what an evaluation finds other than success, by the evaluated head. */
 let getVerdictInputOverrides: (order: EvaluationRequest) => Partial<VerdictInput>
 const recordedVerdictBaseShas: string[] = []
 let enqueuedJobs: { job: Job; seconds: number | undefined }[]
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario()

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTemporaryBranchName, formatTemporaryBranchName } from '../../src/policy/merge-strategy.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
@@ -16,11 +16,8 @@ import {
 } from './merge-fixture.ts'
 import { mergePull } from './merge-harness.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario()

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
 import { recoverMergesOfPull } from '../../src/merge/recover-merges.ts'
 import { MergeFixture, directPushStrategy } from './merge-fixture.ts'
 
-let mergeFixture: MergeFixture
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 
 test('an interrupted merge is recovered once the branch lease is free', async () => {

@@ -1,6 +1,6 @@
 // Crashes the process after each step of a merge that changes state, for every method, and lets another process
 // recover. The pull request must be merged exactly once.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { recoverMergesOnBranch } from '../../src/merge/recover-merges.ts'
@@ -9,11 +9,8 @@ import { injectSimulatedCrash, isMutatingCall, SimulatedCrashError } from './sim
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 import { mergePull } from './merge-harness.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
-beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
-})
+const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 afterEach(async () => {
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])

@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from '@jest/globals'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findDeadExports } from '../../scripts/dead-exports.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
-const temporaryDirectory = mkdtempSync(join(tmpdir(), 'exports-'))
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
+const temporaryDirectory = createSelfRemovingDirectory('exports')
 
 test('finds an export without an import, however other exports are imported', () => {
   const files = {

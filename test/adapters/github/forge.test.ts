@@ -17,31 +17,30 @@ import {
   repositoryParams,
   privateKey,
   webhookSecret,
-  type GitHubFixture,
 } from '../../sandbox/github/github-fixture.ts'
 
-let githubFixture: GitHubFixture
 let githubApp: GitHubApp
 let githubForge: Forge
 let mockPull: MockPull
 
+const githubFixture = await startGitHubFixture({ validateTraffic: true })
+const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ validateTraffic: true })
   githubApp = new GitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
-    apiUrl: githubFixture.github.url,
+    apiUrl: github.url,
     throttle: false,
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
   githubForge = createGitHubForge(
-    await githubApp.octokit(githubFixture.installation.id),
+    await githubApp.octokit(installation.id),
     { owner: repositoryParams.owner, name: repositoryParams.repo },
     githubApp,
   )
-  mockPull = await githubFixture.github.openPull({
+  mockPull = await github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Update alpha',
@@ -49,7 +48,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => githubFixture.stop())
-beforeEach(() => githubFixture.github.clearFaults())
+beforeEach(() => github.clearFaults())
 
 const getPullNumber = () => toPullNumber(mockPull.number)
 const getHeadSha = () => toCommitSha(mockPull.headSha)
@@ -77,14 +76,14 @@ const createCheckAnnotation = (line: number) => ({
 
 describe('a snapshot', () => {
   test('contains the author, the head, the base, the reviews, and the comments', async () => {
-    githubFixture.github.review(mockPull, 'bob', 'approve', 'fine')
-    githubFixture.github.comment(mockPull, 'stranger', 'hello')
+    github.review(mockPull, 'bob', 'approve', 'fine')
+    github.comment(mockPull, 'stranger', 'hello')
     const snapshot = await githubForge.readSnapshot(getPullNumber())
     expect(snapshot).toMatchObject({
       pull: mockPull.number,
       state: 'open',
       draft: false,
-      author: { login: 'alice', id: githubFixture.github.account('alice').id, kind: 'user' },
+      author: { login: 'alice', id: github.account('alice').id, kind: 'user' },
       head: mockPull.headSha,
       baseRef: 'main',
       headRepository: { owner: 'alice', name: 'community' },
@@ -98,7 +97,7 @@ describe('a snapshot', () => {
   })
 
   test('has the tip of the branch as its base, even if the branch moved later', async () => {
-    const moved = await githubFixture.github.pushToBase(fullRepositoryName, { 'moved.txt': 'x\n' })
+    const moved = await github.pushToBase(fullRepositoryName, { 'moved.txt': 'x\n' })
     expect((await githubForge.readSnapshot(getPullNumber()))?.base).toBe(moved)
   })
 
@@ -107,15 +106,15 @@ describe('a snapshot', () => {
   })
 
   test('contains the reviews and comments of all pages', async () => {
-    const other = await githubFixture.github.openPull({
+    const other = await github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
       title: 'Many',
       changes: { 'b.txt': 'b\n' },
     })
     for (let count = 0; count < 101; count++) {
-      githubFixture.github.review(other, 'alice', 'comment', `review ${count}`)
-      githubFixture.github.comment(other, 'alice', `comment ${count}`)
+      github.review(other, 'alice', 'comment', `review ${count}`)
+      github.comment(other, 'alice', `comment ${count}`)
     }
     const snapshot = await githubForge.readSnapshot(toPullNumber(other.number))
     expect(snapshot?.reviews).toHaveLength(101)
@@ -123,8 +122,8 @@ describe('a snapshot', () => {
   })
 
   test('rejects as retryable when GitHub fails', async () => {
-    githubFixture.github.fail('POST /graphql', { status: 502 }, 20)
-    githubFixture.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
+    github.fail('POST /graphql', { status: 502 }, 20)
+    github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
     await expect(githubForge.readSnapshot(getPullNumber())).rejects.toMatchObject({
       code: 'unavailable',
       retryable: true,
@@ -132,13 +131,13 @@ describe('a snapshot', () => {
   }, 180_000)
 
   test('has no head repository if the fork was deleted', async () => {
-    const lost = await githubFixture.github.openPull({
+    const lost = await github.openPull({
       repository: fullRepositoryName,
       author: 'stranger',
       title: 'Gone',
       changes: { 'c.txt': 'c\n' },
     })
-    if (lost.headRepo !== null) githubFixture.github.deleteFork(lost.headRepo)
+    if (lost.headRepo !== null) github.deleteFork(lost.headRepo)
     const snapshot = await githubForge.readSnapshot(toPullNumber(lost.number))
     expect(snapshot?.headRepository).toBeNull()
   })
@@ -155,9 +154,9 @@ describe('the state of a check by another App', () => {
       title: 'Built',
       changes: { 'built.txt': 'x' },
     }
-    const { headSha } = await githubFixture.github.openPull(own)
+    const { headSha } = await github.openPull(own)
     const permissions = { checks: 'write' } as const
-    const { app: other, installations } = githubFixture.github.installApp(
+    const { app: other, installations } = github.installApp(
       { slug: 'ci', privateKey, webhookSecret, events: [], permissions },
       [fullRepositoryName],
     )
@@ -169,7 +168,7 @@ describe('the state of a check by another App', () => {
       (await client.rest.checks.create({ ...repo, name: title, head_sha: headSha, ...more })).data.id
     const repo = { owner: 'catalogs', repo: 'community' }
 
-    await put(githubFixture.octokit, { conclusion: 'success' })
+    await put(octokit, { conclusion: 'success' })
     await put(ci, { conclusion: 'success' }, 'Build')
     expect(await githubForge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'missing' })
     const id = await put(ci, { status: 'in_progress' })
@@ -189,7 +188,7 @@ describe('the state of a check by another App', () => {
   })
 
   test('is unknown if GitHub returns an error', async () => {
-    githubFixture.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
+    github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
     expect(await githubForge.answer(question(1))).toMatchObject({ kind: 'unknown' })
   })
 })
@@ -200,8 +199,8 @@ test('the permissions of the App are read', async () => {
 
 describe('whether a comment was edited (T29)', () => {
   const asked = async (body: string, edit?: string) => {
-    const comment = githubFixture.github.comment(mockPull, 'bob', body)
-    if (edit !== undefined) githubFixture.github.editComment(comment, `${body} `, edit)
+    const comment = github.comment(mockPull, 'bob', body)
+    if (edit !== undefined) github.editComment(comment, `${body} `, edit)
     const snapshot = await githubForge.readSnapshot(getPullNumber())
     const { id, node } = snapshot?.comments.find((each) => each.id === comment.id) ?? { id: 0 }
     return githubForge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
@@ -209,12 +208,12 @@ describe('whether a comment was edited (T29)', () => {
   test('is no until an account edits it, even its author', async () => {
     expect(await asked('/approve one')).toEqual({ kind: 'unedited' })
     expect(await asked('/approve two', 'bob')).toEqual({ kind: 'edited' })
-    expect(githubFixture.github.violations).toEqual([])
+    expect(github.violations).toEqual([])
   })
   test('is yes after an edit within the second of its creation, which timestamps do not show', async () => {
     const second = Date.now()
-    const comment = githubFixture.github.comment(mockPull, 'bob', 'fine')
-    githubFixture.github.editComment(comment, '/approve', 'alice')
+    const comment = github.comment(mockPull, 'bob', 'fine')
+    github.editComment(comment, '/approve', 'alice')
     const snapshot = await githubForge.readSnapshot(getPullNumber())
     const seen = snapshot?.comments.find(({ id }) => id === comment.id)
     if (Date.now() - second < 500) expect(seen?.body).toBe('/approve')
@@ -230,24 +229,16 @@ describe('whether a comment was edited (T29)', () => {
       kind: 'unknown',
     })
     const edits = ({ operation }: { operation?: string }) => operation === 'EditsOfComment'
-    githubFixture.github.fail(edits, { status: 502 }, 1)
+    github.fail(edits, { status: 502 }, 1)
     expect(await asked('/approve three')).toMatchObject({ kind: 'unknown', retryAfter: 60 })
-    githubFixture.github.fail(
-      edits,
-      { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } },
-      1,
-    )
+    github.fail(edits, { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } }, 1)
     expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
     // GitHub returns null for a field that failed, and an error for its path.
     const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
     const errors = [
       { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
     ]
-    const heal = githubFixture.github.fail(
-      'POST /graphql',
-      { status: 200, body: { data: { node }, errors } },
-      20,
-    )
+    const heal = github.fail('POST /graphql', { status: 200, body: { data: { node }, errors } }, 20)
     expect(await asked('/approve five')).toMatchObject({ kind: 'unknown' })
     heal()
   })
@@ -272,7 +263,7 @@ describe('a check run', () => {
       createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
     )
     await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run })
-    const shown = githubFixture.github.checkRuns(mockPull).find((candidate) => candidate.name === run.name)
+    const shown = github.checkRuns(mockPull).find((candidate) => candidate.name === run.name)
     expect(shown?.annotations).toHaveLength(120)
   })
 
@@ -293,7 +284,7 @@ describe('a check run', () => {
     )
     await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: first })
     await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: second })
-    const latest = githubFixture.github
+    const latest = github
       .checkRuns(mockPull)
       .filter((candidate) => candidate.name === first.name)
       .at(-1)
@@ -304,7 +295,7 @@ describe('a check run', () => {
   })
 
   test('is sent with the others of its commit, or alone if GitHub did not accept that', async () => {
-    const other = await githubFixture.github.openPull({
+    const other = await github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
       title: 'Together',
@@ -320,12 +311,10 @@ describe('a check run', () => {
       ),
     )
     await githubForge.readSnapshot(toPullNumber(other.number))
-    const since = githubFixture.github.requests.length
+    const since = github.requests.length
     const { urls } = await githubForge.perform({ kind: 'put-checks', head: commit, runs, present: [] })
-    expect(githubFixture.github.requests.slice(since)).toMatchObject([
-      { operation: 'CreateCheckRuns', writes: 4 },
-    ])
-    const shown = () => githubFixture.github.checkRuns(other)
+    expect(github.requests.slice(since)).toMatchObject([{ operation: 'CreateCheckRuns', writes: 4 }])
+    const shown = () => github.checkRuns(other)
     expect(shown()).toMatchObject(
       runs.map(({ name: called, digest, annotations }) => ({
         name: called,
@@ -344,23 +333,19 @@ describe('a check run', () => {
     // A completed check run is replaced by a new one; of a running one, only its existence is known.
     const again = runs.map((run) => addCheckRunDigest({ ...run, summary: 'other' }))
     const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
-    githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
+    github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await githubForge.perform({ kind: 'put-checks', head: commit, runs: again, present })
     expect(shown().length).toBe(8)
     // A GitHub server that does not support the mutation.
-    githubFixture.github.fail(
-      'POST /graphql',
-      { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
-      5,
-    )
+    github.fail('POST /graphql', { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } }, 5)
     const last = runs.map((run) => addCheckRunDigest({ ...run, summary: 'last' }))
     await githubForge.perform({ kind: 'put-checks', head: commit, runs: last, present })
     expect(shown().slice(8)).toMatchObject(last.map(({ digest }) => ({ externalId: digest })))
-    expect(githubFixture.github.violations).toEqual([])
+    expect(github.violations).toEqual([])
   })
 
   test('of another App is never treated as ours', async () => {
-    await githubFixture.octokit.rest.checks.create({
+    await octokit.rest.checks.create({
       ...repositoryParams,
       name: 'catalog-bot / rebuild',
       head_sha: mockPull.headSha,
@@ -368,7 +353,7 @@ describe('a check run', () => {
       conclusion: 'success',
     })
     const foreign = createGitHubForge(
-      await githubApp.octokit(githubFixture.installation.id),
+      await githubApp.octokit(installation.id),
       { owner: repositoryParams.owner, name: repositoryParams.repo },
       { appId: githubFixture.app.id + 1, login: async () => 'another[bot]' },
     )
@@ -380,9 +365,7 @@ describe('the comment of catalog-bot', () => {
   test('is created once, edited in place, and not changed if the text is the same', async () => {
     const body = `${commentMarker}\nfirst`
     const writes = () =>
-      githubFixture.github.requests.filter(
-        ({ method, path }) => method !== 'GET' && path.includes('comments'),
-      ).length
+      github.requests.filter(({ method, path }) => method !== 'GET' && path.includes('comments')).length
     await githubForge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
     const once = writes()
     await githubForge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
@@ -395,7 +378,7 @@ describe('the comment of catalog-bot', () => {
     expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).comment?.body).toBe(
       `${commentMarker}\nsecond`,
     )
-    const { data } = await githubFixture.octokit.rest.issues.listComments({
+    const { data } = await octokit.rest.issues.listComments({
       ...repositoryParams,
       issue_number: mockPull.number,
     })
@@ -407,11 +390,11 @@ describe('the comment of catalog-bot', () => {
     let slow: Forge
     const openStalledScenario = async (title: string) => {
       slow = createGitHubForge(
-        await githubApp.octokit(githubFixture.installation.id),
+        await githubApp.octokit(installation.id),
         { owner: repositoryParams.owner, name: repositoryParams.repo },
         { appId: githubApp.appId, login: () => githubApp.login(), monotonic: () => now },
       )
-      const other = await githubFixture.github.openPull({
+      const other = await github.openPull({
         repository: fullRepositoryName,
         author: 'bob',
         title,
@@ -439,7 +422,7 @@ describe('the comment of catalog-bot', () => {
     test('during its write, only the first comment remains', async () => {
       const { pull: at, text, take, said, present } = await openStalledScenario('while')
       await take()
-      githubFixture.github.fail(
+      github.fail(
         ({ method, template }) => {
           if (method === 'POST' && template.endsWith('/comments')) now += 15_000
           return false
@@ -459,9 +442,9 @@ describe('the comment of catalog-bot', () => {
     test('only briefly, it reads nothing again', async () => {
       const { pull: at, text, said, present } = await openStalledScenario('moment')
       now += 2000
-      const since = githubFixture.github.requests.length
+      const since = github.requests.length
       await slow.perform({ kind: 'put-comment', pull: at, body: text('it'), present })
-      expect(githubFixture.github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
+      expect(github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
       expect(said()).toEqual([text('it')])
     })
 
@@ -495,13 +478,13 @@ describe('the comment of catalog-bot', () => {
   })
 
   test('by another account with our marker is not ours (T56)', async () => {
-    const other = await githubFixture.github.openPull({
+    const other = await github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
       title: 'Forged',
       changes: { 'd.txt': 'd\n' },
     })
-    githubFixture.github.comment(other, 'stranger', `${commentMarker}\nall passed`)
+    github.comment(other, 'stranger', `${commentMarker}\nall passed`)
     expect(
       (await githubForge.readOwnReports(toPullNumber(other.number), toCommitSha(other.headSha))).comment,
     ).toBeUndefined()
@@ -536,12 +519,7 @@ describe('an issue of ours', () => {
 
   test('by another account with our marker is not ours, nor is a pull request (T56)', async () => {
     const own = await githubForge.findOwnIssue(marker)
-    const forged = githubFixture.github.openIssue(
-      fullRepositoryName,
-      'stranger',
-      'All is well',
-      text('all is well'),
-    )
+    const forged = github.openIssue(fullRepositoryName, 'stranger', 'All is well', text('all is well'))
     expect(await githubForge.findOwnIssue(marker, forged.number)).toEqual(own)
     expect(await githubForge.findOwnIssue(marker, mockPull.number)).toEqual(own)
   })
@@ -558,7 +536,7 @@ describe('an issue of ours', () => {
       state: 'closed',
       body: text('all are back'),
     })
-    const { data } = await githubFixture.octokit.rest.issues.get({
+    const { data } = await octokit.rest.issues.get({
       ...repositoryParams,
       issue_number: number,
     })
@@ -574,7 +552,7 @@ describe('an issue of ours', () => {
       githubForge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
     await commentOnIssue()
     await commentOnIssue()
-    const { data } = await githubFixture.octokit.rest.issues.listComments({
+    const { data } = await octokit.rest.issues.listComments({
       ...repositoryParams,
       issue_number: number,
     })
@@ -582,17 +560,17 @@ describe('an issue of ours', () => {
   })
 
   test('gets a comment even if another account used its marker (T56)', async () => {
-    const issue = githubFixture.github.openIssue(fullRepositoryName, 'bob', 'One is gone', '')
+    const issue = github.openIssue(fullRepositoryName, 'bob', 'One is gone', '')
     const { number } = issue
     const issueMarker = '<!-- catalog-bot:said 2 -->'
-    githubFixture.github.comment(issue, 'stranger', `${issueMarker}\nNothing is back.`)
+    github.comment(issue, 'stranger', `${issueMarker}\nNothing is back.`)
     await githubForge.perform({
       kind: 'say-on-issue',
       issue: number,
       marker: issueMarker,
       body: 'All is back.',
     })
-    const { data } = await githubFixture.octokit.rest.issues.listComments({
+    const { data } = await octokit.rest.issues.listComments({
       ...repositoryParams,
       issue_number: number,
     })
@@ -603,20 +581,20 @@ describe('an issue of ours', () => {
   })
 
   test('cannot be opened if issues are disabled, and the error is not retryable', async () => {
-    githubFixture.github.setIssues(fullRepositoryName, false)
+    github.setIssues(fullRepositoryName, false)
     await expect(open('one is gone')).rejects.toMatchObject({ code: 'not-found', retryable: false })
-    githubFixture.github.setIssues(fullRepositoryName, true)
+    github.setIssues(fullRepositoryName, true)
   })
 })
 
 test('the branches are listed', async () => {
-  await githubFixture.github.pushToBase(fullRepositoryName, {}, { branch: 'release/4.19' })
+  await github.pushToBase(fullRepositoryName, {}, { branch: 'release/4.19' })
   expect(await githubForge.branches()).toEqual(expect.arrayContaining(['main', 'release/4.19']))
 })
 
 describe('questions about people', () => {
   test('a login is an account with its id, or `nobody`', async () => {
-    const bob = githubFixture.github.account('bob')
+    const bob = github.account('bob')
     expect(await githubForge.answer({ kind: 'user', login: 'bob' })).toEqual({
       kind: 'person',
       person: { id: bob.id, login: 'bob', kind: 'user' },
@@ -625,7 +603,7 @@ describe('questions about people', () => {
   })
 
   test('a role on this repository is unknown if the id does not match the login (T25)', async () => {
-    const bob = githubFixture.github.account('bob')
+    const bob = github.account('bob')
     expect(await githubForge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id) })).toMatchObject({
       kind: 'role',
     })
@@ -637,9 +615,9 @@ describe('questions about people', () => {
   })
 
   test('an answer that GitHub does not give is unknown, never no (T27)', async () => {
-    githubFixture.github.fail('GET /users/{username}', { status: 500 }, 20)
+    github.fail('GET /users/{username}', { status: 500 }, 20)
     expect(await githubForge.answer({ kind: 'user', login: 'bob' })).toMatchObject({ kind: 'unknown' })
-    const bob = githubFixture.github.account('bob')
+    const bob = github.account('bob')
     const membership = {
       kind: 'team-member',
       organization: 'catalogs',
@@ -655,7 +633,7 @@ describe('writes', () => {
   test('of a check run are found if their response was lost, and done once', async () => {
     const pauses: number[] = []
     const patient = createGitHubForge(
-      await githubApp.octokit(githubFixture.installation.id),
+      await githubApp.octokit(installation.id),
       { owner: repositoryParams.owner, name: repositoryParams.repo },
       {
         appId: githubApp.appId,
@@ -664,13 +642,12 @@ describe('writes', () => {
       },
     )
     const run = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
-    const shown = () =>
-      githubFixture.github.checkRuns(mockPull).filter((candidate) => candidate.name === run.name)
-    githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
+    const shown = () => github.checkRuns(mockPull).filter((candidate) => candidate.name === run.name)
+    github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
     await patient.perform({ kind: 'put-check', head: getHeadSha(), run, present: [] })
     expect([shown().length, pauses.length]).toEqual([1, 1])
     // Without a `pause` function, the retry is left to the queue.
-    githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
+    github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
     const other = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / other' }))
     await expect(
       githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: other }),
@@ -680,9 +657,9 @@ describe('writes', () => {
   })
 
   test('are not repeated by the client after an inconclusive response to a comment', async () => {
-    const before = githubFixture.github.requests.length
-    githubFixture.github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
-    const other = await githubFixture.github.openPull({
+    const before = github.requests.length
+    github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
+    const other = await github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
       title: 'Once',
@@ -691,7 +668,7 @@ describe('writes', () => {
     await expect(
       githubForge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: commentMarker }),
     ).rejects.toMatchObject({ retryable: true })
-    const posts = githubFixture.github.requests
+    const posts = github.requests
       .slice(before)
       .filter(({ method, template }) => method === 'POST' && template.endsWith('/comments'))
     expect(posts).toHaveLength(1)
@@ -705,7 +682,7 @@ describe('writes', () => {
       teams: [],
     })
     expect(mockPull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
-    const comment = githubFixture.github.comment(mockPull, 'bob', '/recheck')
+    const comment = github.comment(mockPull, 'bob', '/recheck')
     await githubForge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
     await githubForge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })
   })
@@ -713,14 +690,14 @@ describe('writes', () => {
 
 test('the git token of a repository is cached', async () => {
   const countTokenRequests = () =>
-    githubFixture.github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
-  const token = await githubApp.gitToken(githubFixture.installation.id, {
+    github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
+  const token = await githubApp.gitToken(installation.id, {
     owner: repositoryParams.owner,
     name: repositoryParams.repo,
   })
   const after = countTokenRequests()
   expect(
-    await githubApp.gitToken(githubFixture.installation.id, {
+    await githubApp.gitToken(installation.id, {
       owner: repositoryParams.owner,
       name: repositoryParams.repo,
     }),
@@ -731,7 +708,7 @@ test('the git token of a repository is cached', async () => {
 test('the App lists where it is installed', async () => {
   expect(await githubApp.installedRepositories()).toEqual([
     {
-      installation: githubFixture.installation.id,
+      installation: installation.id,
       repository: { owner: repositoryParams.owner, name: repositoryParams.repo },
       isPublic: true,
     },
@@ -746,8 +723,8 @@ test('the App knows where it is not installed', async () => {
 })
 
 test('all requests and responses match the documentation of GitHub, and none of them is a merge', () => {
-  expect(githubFixture.github.violations).toEqual([])
-  expect(githubFixture.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
+  expect(github.violations).toEqual([])
+  expect(github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
 })
 
 describe('suggestions', () => {
@@ -765,9 +742,9 @@ describe('suggestions', () => {
   const shown = () =>
     suggested.reviewComments.map(({ line, startLine, body }) => [startLine ?? line, line, body])
   beforeAll(async () => {
-    await githubFixture.github.pushToBase(fullRepositoryName, { 's.yaml': `${lines(40).join('\n')}\n` })
+    await github.pushToBase(fullRepositoryName, { 's.yaml': `${lines(40).join('\n')}\n` })
     const changed = lines(40).map((line, at) => (at === 19 ? 'changed' : line))
-    suggested = await githubFixture.github.openPull({
+    suggested = await github.openPull({
       ...{
         repository: fullRepositoryName,
         author: 'alice',
@@ -793,7 +770,7 @@ describe('suggestions', () => {
   test('that have replies are minimized instead, once', async () => {
     await put(suggestion(20, 20, 'better'))
     const [first] = suggested.reviewComments
-    if (first) githubFixture.github.answerReviewComment(suggested, first, 'bob', 'why?')
+    if (first) github.answerReviewComment(suggested, first, 'bob', 'why?')
     await put()
     await put()
     expect(suggested.reviewComments.map(({ isMinimized }) => isMinimized)).toEqual([true, false])
@@ -807,7 +784,7 @@ describe('suggestions', () => {
   test('of other accounts with our marker are not deleted', async () => {
     await put(suggestion(20, 20, 'better'))
     const [ours] = suggested.reviewComments
-    if (ours) suggested.reviewComments = [{ ...ours, author: githubFixture.github.account('stranger') }]
+    if (ours) suggested.reviewComments = [{ ...ours, author: github.account('stranger') }]
     await put()
     expect(shown()).toHaveLength(1)
   })

@@ -1,6 +1,6 @@
 // The rules of a branch, as our sandbox returns them; its responses are validated against GitHub's OpenAPI document.
 // Responses that only other servers give are in edge.test.ts.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
 import type { BranchRules } from '../../../src/policy/branch-rules.ts'
 import {
@@ -9,15 +9,13 @@ import {
   createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { unrestrictedBranchRules } from '../../policy/no-rules.ts'
-import { startGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
+import { startGitHubFixture } from '../../sandbox/github/github-fixture.ts'
 
-let githubFixture: GitHubFixture
-beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ validateTraffic: true })
-})
+const githubFixture = await startGitHubFixture({ validateTraffic: true })
+const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 afterEach(() => {
-  expect(githubFixture.github.violations.splice(0)).toEqual([])
+  expect(github.violations.splice(0)).toEqual([])
 })
 
 interface RepositoryWithBranchRules {
@@ -30,8 +28,8 @@ let createdRepositoryCount = 0
 async function createRepositoryWithRules(): Promise<RepositoryWithBranchRules> {
   const repo = `ruled-${(createdRepositoryCount += 1)}`
   const full = `catalogs/${repo}`
-  await githubFixture.github.createRepository('catalogs', repo)
-  githubFixture.github.changeInstallation(githubFixture.installation, [full])
+  await github.createRepository('catalogs', repo)
+  github.changeInstallation(installation, [full])
   return { full, name: { owner: 'catalogs', repo } }
 }
 
@@ -56,7 +54,6 @@ test('a branch without rules requires nothing', async () => {
 describe('rulesets', () => {
   test('of many kinds are combined, and the strictest setting applies', async () => {
     const it = await createRepositoryWithRules()
-    const { github } = githubFixture
     github.addRules(it.full, [
       { type: 'deletion' },
       { type: 'non_fast_forward' },
@@ -90,7 +87,7 @@ describe('rulesets', () => {
 
   test('with a queue, workflows, and unrecognized rules are read', async () => {
     const it = await createRepositoryWithRules()
-    githubFixture.github.addRules(it.full, [
+    github.addRules(it.full, [
       createMergeQueueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
       {
         type: 'workflows',
@@ -123,28 +120,28 @@ describe('rulesets', () => {
   ] as const)('with bypass mode %s for our App apply to it accordingly', async (mode, says) => {
     const it = await createRepositoryWithRules()
     const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
-    githubFixture.github.addRules(it.full, rules, mode === undefined ? {} : createAppBypassRuleset(mode))
+    github.addRules(it.full, rules, mode === undefined ? {} : createAppBypassRuleset(mode))
     expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, ...says })
   })
 
   test('with a bypass for another App apply to our App', async () => {
     const it = await createRepositoryWithRules()
     const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
-    githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
+    github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
     expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
   })
 
   test('close the branch to our App if only one of two has a bypass for it', async () => {
     const it = await createRepositoryWithRules()
-    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
-    githubFixture.github.addRules(it.full, [{ type: 'update' }])
+    github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
+    github.addRules(it.full, [{ type: 'update' }])
     expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
   })
 
   test('for all branches block the temporary branch, unless they exclude it or have a bypass', async () => {
     const it = await createRepositoryWithRules()
     const everywhere = { conditions: { ref_name: { include: ['~ALL'] } } }
-    const ruleset = githubFixture.github.addRules(
+    const ruleset = github.addRules(
       it.full,
       [{ type: 'deletion' }, { type: 'creation' }, createStatusChecksRule([{ context: 'ci' }])],
       everywhere,
@@ -152,17 +149,17 @@ describe('rulesets', () => {
     expect(await readMainBranchRules(it)).toMatchObject({
       temporaryBranch: ['creation', 'deletion', 'required_status_checks'],
     })
-    githubFixture.github.removeRuleset(it.full, ruleset)
-    githubFixture.github.addRules(
+    github.removeRuleset(it.full, ruleset)
+    github.addRules(
       it.full,
       [createStatusChecksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
       everywhere,
     )
-    githubFixture.github.addRules(it.full, [{ type: 'creation' }], {
+    github.addRules(it.full, [{ type: 'creation' }], {
       ...everywhere,
       ...createAppBypassRuleset('always'),
     })
-    githubFixture.github.addRules(it.full, [{ type: 'deletion' }], {
+    github.addRules(it.full, [{ type: 'deletion' }], {
       conditions: { ref_name: { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/tmp-*'] } },
     })
     expect(await readMainBranchRules(it)).toMatchObject({ temporaryBranch: [] })
@@ -171,7 +168,7 @@ describe('rulesets', () => {
   test('are read to the last page', async () => {
     const it = await createRepositoryWithRules()
     for (let count = 0; count < 101; count++)
-      githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: `ci ${count}` }])])
+      github.addRules(it.full, [createStatusChecksRule([{ context: `ci ${count}` }])])
     expect((await readMainBranchRules(it)).checks.required).toHaveLength(101)
   })
 })
@@ -200,7 +197,6 @@ describe('classic protection', () => {
   const required = [{ name: 'ci' }, { name: 'own', app: 7 }]
 
   const asAdministrator = async (it: RepositoryWithBranchRules): Promise<BranchRules> => {
-    const { github, installation } = githubFixture
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
     try {
@@ -212,7 +208,7 @@ describe('classic protection', () => {
 
   test('is read completely with the permission for it', async () => {
     const it = await createRepositoryWithRules()
-    githubFixture.github.protect(it.full, 'main', all)
+    github.protect(it.full, 'main', all)
     expect(await asAdministrator(it)).toEqual({
       ...unrestrictedBranchRules,
       checks: { required, strict: true },
@@ -232,7 +228,7 @@ describe('classic protection', () => {
 
   test('is read as far as it is public without that permission, and the gap is reported', async () => {
     const it = await createRepositoryWithRules()
-    githubFixture.github.protect(it.full, 'main', all)
+    github.protect(it.full, 'main', all)
     expect(await readMainBranchRules(it)).toEqual({
       ...unrestrictedBranchRules,
       checks: { required, strict: false },
@@ -253,7 +249,7 @@ describe('classic protection', () => {
   test('is open to our App if it lists the App, and requires no reviews with an allowance', async () => {
     const it = await createRepositoryWithRules()
     const apps = { users: [], teams: [], apps: ['catalog-bot'] }
-    githubFixture.github.protect(it.full, 'main', {
+    github.protect(it.full, 'main', {
       enforce_admins: true,
       restrictions: apps,
       required_pull_request_reviews: { bypass_pull_request_allowances: apps },
@@ -263,8 +259,8 @@ describe('classic protection', () => {
 
   test('does not close a branch that a ruleset opens for pull requests', async () => {
     const it = await createRepositoryWithRules()
-    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('pull_request'))
-    githubFixture.github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
+    github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('pull_request'))
+    github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
     expect(await readMainBranchRules(it)).toMatchObject({
       closedToUs: false,
       closedToPushes: true,
@@ -274,22 +270,22 @@ describe('classic protection', () => {
 
   test('that does not exist leaves nothing unread', async () => {
     const it = await createRepositoryWithRules()
-    githubFixture.github.addRules(it.full, [{ type: 'deletion' }])
+    github.addRules(it.full, [{ type: 'deletion' }])
     expect((await readMainBranchRules(it)).unread).toEqual([])
   })
 })
 
 test('a maintainer reads the rules that apply to the App, and an outsider gets the gaps', async () => {
   const it = await createRepositoryWithRules()
-  githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
-  const token = githubFixture.github.tokenFor('maintainer')
+  github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
+  const token = github.tokenFor('maintainer')
   expect(await readMainBranchRules(it, githubFixture.client(token), false)).toMatchObject({
     reservedForUs: true,
     unread: [],
   })
   const outsiderRules = await readMainBranchRules(
     it,
-    githubFixture.client(githubFixture.github.tokenFor('stranger')),
+    githubFixture.client(github.tokenFor('stranger')),
     false,
   )
   expect(outsiderRules.closedToUs).toBe(true)
@@ -300,9 +296,9 @@ test('a maintainer reads the rules that apply to the App, and an outsider gets t
 })
 
 test("a user's repository is recognized", async () => {
-  githubFixture.github.createUser('holder')
-  await githubFixture.github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
-  const client = githubFixture.client(githubFixture.github.tokenFor('holder'))
+  github.createUser('holder')
+  await github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
+  const client = githubFixture.client(github.tokenFor('holder'))
   expect(await readMainBranchRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject(
     {
       owner: 'user',
@@ -313,7 +309,7 @@ test("a user's repository is recognized", async () => {
 test('a missing branch is an error', async () => {
   const it = await createRepositoryWithRules()
   const missingRepositoryRules = readBranchRules(
-    githubFixture.octokit,
+    octokit,
     { owner: it.name.owner, name: it.name.repo },
     'gone',
     {

@@ -18,19 +18,18 @@ import {
   repositoryParams,
   privateKey,
   webhookSecret,
-  type GitHubFixture,
 } from '../../sandbox/github/github-fixture.ts'
 
-let githubFixture: GitHubFixture
 let githubForge: Forge
 let openedPullCount = 0
+const githubFixture = await startGitHubFixture({ validateTraffic: true })
+const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ validateTraffic: true })
   const app = new GitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
-    apiUrl: githubFixture.github.url,
+    apiUrl: github.url,
     throttle: false,
     clock: systemClock,
     log: pino({ level: 'silent' }),
@@ -38,19 +37,19 @@ beforeAll(async () => {
   // Requested once per process.
   await app.login()
   githubForge = createGitHubForge(
-    await app.octokit(githubFixture.installation.id),
+    await app.octokit(installation.id),
     { owner: repositoryParams.owner, name: repositoryParams.repo },
     app,
   )
 })
 afterAll(async () => {
-  expect(githubFixture.github.violations).toEqual([])
+  expect(github.violations).toEqual([])
   await githubFixture.stop()
 })
-beforeEach(() => githubFixture.github.clearFaults())
+beforeEach(() => github.clearFaults())
 
 const openPullRequest = (author = 'alice'): Promise<MockPull> =>
-  githubFixture.github.openPull({
+  github.openPull({
     repository: fullRepositoryName,
     author,
     title: `Update ${(openedPullCount += 1)}`,
@@ -64,16 +63,16 @@ async function readPullInOneRequest({ number }: MockPull): Promise<{
   present: BotCommentAndCheckRuns | undefined
   requests: number
 }> {
-  const before = githubFixture.github.requests.length
+  const before = github.requests.length
   let present: BotCommentAndCheckRuns | undefined
   const snapshot = await githubForge.readSnapshot(toPullNumber(number), {
     onOwnReports: (told) => (present = told),
   })
-  return { snapshot, present, requests: githubFixture.github.requests.length - before }
+  return { snapshot, present, requests: github.requests.length - before }
 }
 
 async function readPullWithSeparateQueries(pull: MockPull): Promise<PullSnapshot | null> {
-  const take = githubFixture.github.fail(isPullDetailsQuery, { status: 502 })
+  const take = github.fail(isPullDetailsQuery, { status: 502 })
   const { snapshot, present } = await readPullInOneRequest(pull)
   take()
   expect(present).toBeUndefined()
@@ -82,11 +81,11 @@ async function readPullWithSeparateQueries(pull: MockPull): Promise<PullSnapshot
 
 test('two requests return the same snapshot as reading list by list', async () => {
   const pull = await openPullRequest()
-  await githubFixture.github.label(pull, 'catalog')
-  githubFixture.github.comment(pull, 'bob', '/hold\n\nwith reasons')
-  githubFixture.github.review(pull, 'bob', 'approve')
-  githubFixture.github.review(pull, 'stranger', 'changes')
-  await githubFixture.github.pushToBase(fullRepositoryName, { [`meanwhile-${openedPullCount}.txt`]: 'x\n' })
+  await github.label(pull, 'catalog')
+  github.comment(pull, 'bob', '/hold\n\nwith reasons')
+  github.review(pull, 'bob', 'approve')
+  github.review(pull, 'stranger', 'changes')
+  await github.pushToBase(fullRepositoryName, { [`meanwhile-${openedPullCount}.txt`]: 'x\n' })
   await githubForge.perform({
     kind: 'put-comment',
     pull: toPullNumber(pull.number),
@@ -97,9 +96,9 @@ test('two requests return the same snapshot as reading list by list', async () =
   expect(snapshot).toEqual(await readPullWithSeparateQueries(pull))
   expect(snapshot?.base).not.toBe(snapshot?.shownBase)
   // A merge depends on this data, so it is read without the cache.
-  const before = githubFixture.github.requests.length
+  const before = github.requests.length
   expect(await githubForge.readSnapshot(toPullNumber(pull.number), { skipCache: true })).toEqual(snapshot)
-  expect(githubFixture.github.requests.length - before).toBe(2)
+  expect(github.requests.length - before).toBe(2)
 })
 
 test('our own reports are included, and a forged comment is not', async () => {
@@ -116,7 +115,7 @@ test('our own reports are included, and a forged comment is not', async () => {
     annotations: [],
   })
   await githubForge.perform({ kind: 'put-check', head, run })
-  githubFixture.github.comment(pull, 'stranger', `${commentMarker}\nforged`)
+  github.comment(pull, 'stranger', `${commentMarker}\nforged`)
   const body = `${commentMarker}\nours\n\n${'long '.repeat(4000)}`
   await githubForge.perform({ kind: 'put-comment', pull: toPullNumber(pull.number), body })
   const { present } = await readPullInOneRequest(pull)
@@ -132,8 +131,8 @@ test('our own reports are included, and a forged comment is not', async () => {
 })
 
 const pullRequestChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
-  ['a label', (pull) => githubFixture.github.label(pull, 'wait')],
-  ['a comment', (pull) => githubFixture.github.comment(pull, 'bob', '/hold')],
+  ['a label', (pull) => github.label(pull, 'wait')],
+  ['a comment', (pull) => github.comment(pull, 'bob', '/hold')],
   ['another title', (pull) => (pull.title = 'Other')],
   ['a draft', (pull) => (pull.draft = true)],
   ['another head', (pull) => (pull.headSha = pull.baseSha)],
@@ -146,7 +145,7 @@ test.each(pullRequestChangeCases)(
   async (_, change) => {
     const pull = await openPullRequest('bob')
     let isChanged = false
-    const take = githubFixture.github.fail(
+    const take = github.fail(
       (asked) => {
         if (isPullDetailsQuery(asked) && !isChanged) {
           isChanged = true
@@ -166,7 +165,7 @@ test.each(pullRequestChangeCases)(
 describe('data that one request does not return is read list by list', () => {
   test('more than a page', async () => {
     const pull = await openPullRequest()
-    for (let at = 0; at < 31; at++) githubFixture.github.review(pull, 'bob', 'comment', `review ${at}`)
+    for (let at = 0; at < 31; at++) github.review(pull, 'bob', 'comment', `review ${at}`)
     const { snapshot, requests } = await readPullInOneRequest(pull)
     expect(snapshot?.reviews).toHaveLength(31)
     expect(requests).toBeGreaterThan(2)
@@ -174,21 +173,21 @@ describe('data that one request does not return is read list by list', () => {
 
   test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
     const pull = await openPullRequest()
-    githubFixture.github.comment(pull, 'bob', 'first')
+    github.comment(pull, 'bob', 'first')
     const answer = await fetchPullFieldsInOneQuery(pull)
-    githubFixture.github.comment(pull, 'bob', '/hold')
-    githubFixture.github.fail(isPullDetailsQuery, { status: 200, body: answer })
+    github.comment(pull, 'bob', '/hold')
+    github.fail(isPullDetailsQuery, { status: 200, body: answer })
     const { snapshot } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body }) => body)).toEqual(['first', '/hold'])
   })
 
   test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
     const pull = await openPullRequest()
-    githubFixture.github.comment(pull, 'bob', 'hello')
+    github.comment(pull, 'bob', 'hello')
     const answer = await fetchPullFieldsInOneQuery(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
-    githubFixture.github.fail(isPullDetailsQuery, { status: 200, body })
+    github.fail(isPullDetailsQuery, { status: 200, body })
     const { snapshot, present } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body: text }) => text)).toEqual(['hello'])
     expect(present).toBeUndefined()
@@ -212,23 +211,23 @@ async function fetchPullFieldsInOneQuery(pull: MockPull): Promise<{ data: unknow
     pull: pull.number,
     head: pull.headSha,
   }
-  return { data: await githubFixture.octokit.graphql(query, variables) }
+  return { data: await octokit.graphql(query, variables) }
 }
 
 test('the default branch is cached, and requested again without `allowCached`', async () => {
   const pull = await openPullRequest()
   await readPullInOneRequest(pull)
-  const before = githubFixture.github.requests.length
+  const before = github.requests.length
   expect(await githubForge.defaultBranch({ allowCached: true })).toBe('main')
-  expect(githubFixture.github.requests.length - before).toBe(0)
+  expect(github.requests.length - before).toBe(0)
   expect(await githubForge.defaultBranch()).toBe('main')
-  expect(githubFixture.github.requests.length - before).toBe(1)
+  expect(github.requests.length - before).toBe(1)
 })
 
 test('a deleted account is read the same in two requests and list by list', async () => {
   const pull = await openPullRequest()
-  githubFixture.github.comment(pull, 'stranger', 'bye')
-  const outsider = githubFixture.github.account('stranger')
+  github.comment(pull, 'stranger', 'bye')
+  const outsider = github.account('stranger')
   outsider.deleted = true
   try {
     expect((await readPullInOneRequest(pull)).snapshot).toEqual(await readPullWithSeparateQueries(pull))

@@ -5,10 +5,9 @@ import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { MergeFixture, type MergeScenario } from '../../merge/merge-fixture.ts'
 
-let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
+const mergeFixture = await MergeFixture.open()
 beforeAll(async () => {
-  mergeFixture = await MergeFixture.open()
   mergeScenario = await mergeFixture.openScenario({ behind: false })
 }, 60_000)
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { EgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import {
@@ -16,6 +16,7 @@ import { createRegistryClient } from '../../../src/adapters/registry/open-regist
 import { readRegistryAccess } from '../../../src/adapters/registry/registry-access.ts'
 import { createManualClock } from './manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
@@ -175,9 +176,8 @@ describe('what a file allows', () => {
 })
 
 describe('file locations', () => {
-  let folder: string
+  const folder = createSelfRemovingDirectory('registries')
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'registries-'))
     const write = async (path: string, text: string) => {
       await mkdir(join(folder, path, '..'), { recursive: true })
       await writeFile(join(folder, path), text)
@@ -194,7 +194,6 @@ describe('file locations', () => {
     await write('search.conf', 'unqualified-search-registries = ["registry.fedoraproject.org"]')
     await write('home2/.config/containers/registries.conf', 'unqualified-search-registries = ["a", "b"]')
   })
-  afterAll(() => rm(folder, { recursive: true }))
   const quay = async (environment: Record<string, string>) =>
     formatRegistryEndpoints(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from '../../../src/ports/store.ts'
@@ -12,8 +11,9 @@ import { testStoreContract } from './store-contract.ts'
 import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
 import { copyPreparedStore } from './prepared-store.ts'
 import { realTimeClock, createPushDelivery, createPullJob, waitUntil } from './sample-records.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-const storeRootDirectory = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
+const storeRootDirectory = createSelfRemovingDirectory('catalog-bot-store')
 const preparedStoreDirectory = join(storeRootDirectory, 'made')
 let storeDirectoryCount = 0
 const createStoreDirectory = (...deep: string[]) => {
@@ -22,7 +22,6 @@ const createStoreDirectory = (...deep: string[]) => {
   return path
 }
 beforeAll(() => copyPreparedStore(preparedStoreDirectory), 180_000)
-afterAll(() => rmSync(storeRootDirectory, { recursive: true, force: true }))
 
 const throwError = (error: unknown) => {
   throw error

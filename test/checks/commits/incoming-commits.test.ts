@@ -10,7 +10,7 @@ import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-history.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { createOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
+import { createOwnershipScenario } from '../ownership/ownership-scenario.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
 
@@ -25,11 +25,11 @@ const baseBranchFiles: OriginFiles = {
 const authorReadmePath = 'operators/mine/README.md'
 const otherOwnerReadmePath = 'operators/theirs/README.md'
 
-let ownershipScenario: OwnershipScenario
 let baseCommit: CommitSha
+const ownershipScenario = await createOwnershipScenario('carried')
+const { origin } = ownershipScenario
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('carried')
-  baseCommit = ownershipScenario.origin.commit(baseBranchFiles)
+  baseCommit = origin.commit(baseBranchFiles)
 })
 afterAll(() => ownershipScenario.close())
 
@@ -37,7 +37,7 @@ const createCommitWithFileChanges = (
   changes: OriginFiles,
   parents: readonly CommitSha[] = [baseCommit],
   on: OriginFiles = baseBranchFiles,
-): CommitSha => ownershipScenario.origin.commit({ ...on, ...changes }, parents)
+): CommitSha => origin.commit({ ...on, ...changes }, parents)
 
 /** A commit with the tree of another one, this message, and these additional headers. */
 function createCommitWithMessage(
@@ -48,14 +48,14 @@ function createCommitWithMessage(
 ) {
   const identity = 'Someone <someone@example.com> 1700000000 +0000'
   const lines = [
-    `tree ${ownershipScenario.origin.tree(like)}`,
+    `tree ${origin.tree(like)}`,
     ...parents.map((parent) => `parent ${parent}`),
     `author ${identity}`,
     `committer ${identity}`,
     ...headers,
   ]
   const text = `${lines.join('\n')}\n\n${message}\n`
-  return toCommitSha(ownershipScenario.origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
+  return toCommitSha(origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
 const getAliceAccount = () => ownershipScenario.fakeAccounts.person('alice')
@@ -81,8 +81,8 @@ async function evaluatePullAtHead(
   options: PullEvaluationOptions = {},
 ): Promise<SnapshotEvaluation> {
   const tip = options.base ?? baseCommit
-  ownershipScenario.origin.branch('main', tip)
-  ownershipScenario.origin.pull(7, head)
+  origin.branch('main', tip)
+  origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   return evaluatePullSnapshot(
     createTestPullSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
@@ -158,8 +158,8 @@ describe('an open pull request whose head is among the commits of another one', 
 
   test('is not closed as merged when a file that it removes still exists', async () => {
     const extra = { 'operators/mine/OLD.md': 'old\n' }
-    const full = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
-    const bobs = ownershipScenario.origin.commit(baseBranchFiles, [full])
+    const full = origin.commit({ ...baseBranchFiles, ...extra })
+    const bobs = origin.commit(baseBranchFiles, [full])
     const stays = createCommitWithFileChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
     expect(
       summarizeVerdict(await evaluatePullAtHead(stays, { base: full, open: [createOpenPullSummary(bobs)] })),
@@ -272,8 +272,8 @@ describe('an open pull request whose head is among the commits of another one', 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
     const head = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    ownershipScenario.origin.branch('main', baseCommit)
-    ownershipScenario.origin.pull(7, head)
+    origin.branch('main', baseCommit)
+    origin.pull(7, head)
     await ownershipScenario.mirror.fetch('main', toPullNumber(7))
     await evaluatePullSnapshot(
       createTestPullSnapshot({ author: getAliceAccount(), base: baseCommit, head }),
@@ -400,7 +400,7 @@ describe('an edit of workflows', () => {
 
   test('is found if the files are removed and restored', async () => {
     const { [workflowPath]: _, ...without } = baseBranchFiles
-    const removed = ownershipScenario.origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
+    const removed = origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
     expect(
       summarizeVerdict(
         await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [removed])),
@@ -437,7 +437,7 @@ describe('an edit of workflows', () => {
     expect(summarizeVerdict(await evaluatePullAtHead(octopus))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
-    const orphan = ownershipScenario.origin.commit({ [workflowPath]: 'on: schedule\n' })
+    const orphan = origin.commit({ [workflowPath]: 'on: schedule\n' })
     const joined = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
     expect(summarizeVerdict(await evaluatePullAtHead(joined))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
@@ -446,15 +446,15 @@ describe('an edit of workflows', () => {
 
   test('is found if a merge of a newer base keeps the older workflow', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
-    const tip = ownershipScenario.origin.commit(newer, [baseCommit])
+    const tip = origin.commit(newer, [baseCommit])
     const feature = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     const stale = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
-    const undone = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
+    const undone = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
     expect(summarizeVerdict(await evaluatePullAtHead(undone, { base: tip }))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
     // Here a merge reverts the edit as well, so no commit has content that none of its parents has.
-    const merged = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
+    const merged = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
     expect(summarizeVerdict(await evaluatePullAtHead(merged, { base: tip }))).toEqual(
       createBlockedVerdict('workflow-edit-in-history'),
     )
@@ -462,18 +462,18 @@ describe('an edit of workflows', () => {
 
   test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
-    const tip = ownershipScenario.origin.commit(newer, [baseCommit])
+    const tip = origin.commit(newer, [baseCommit])
     const feature = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     expect(summarizeVerdict(await evaluatePullAtHead(feature, { base: tip }))).toEqual(expectedMergeVerdict)
-    const merged = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
-    const above = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
+    const merged = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
+    const above = origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
     expect(summarizeVerdict(await evaluatePullAtHead(above, { base: tip }))).toEqual(expectedMergeVerdict)
     // The reverse order of parents, and with another branch in between.
-    const side = ownershipScenario.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
-    const across = ownershipScenario.origin.commit(
-      { ...newer, 'operators/mine/NEW.md': 'x\n', [authorReadmePath]: 'two\n' },
-      [feature, side],
-    )
+    const side = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
+    const across = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n', [authorReadmePath]: 'two\n' }, [
+      feature,
+      side,
+    ])
     expect(summarizeVerdict(await evaluatePullAtHead(across, { base: tip }))).toEqual(expectedMergeVerdict)
   })
 })
@@ -481,7 +481,7 @@ describe('an edit of workflows', () => {
 describe('the history of a pull request', () => {
   /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
-    const tree = ownershipScenario.origin.tree(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }))
+    const tree = origin.tree(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
@@ -491,8 +491,8 @@ describe('the history of a pull request', () => {
       '',
     ])
     const input = `reset refs/scratch\n\n${commits.flat().join('\n')}\n`
-    ownershipScenario.origin.git(['fast-import', '--quiet', '--force', '--date-format=raw'], input)
-    return toCommitSha(ownershipScenario.origin.git(['rev-parse', 'refs/scratch']))
+    origin.git(['fast-import', '--quiet', '--force', '--date-format=raw'], input)
+    return toCommitSha(origin.git(['rev-parse', 'refs/scratch']))
   }
 
   test('has at most 250 commits', async () => {
@@ -518,18 +518,18 @@ describe('the history of a pull request', () => {
       'operators/mine/large.bin': 'x'.repeat(2000),
     })
     const gone = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [added])
-    const blob = toBlobSha(ownershipScenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
+    const blob = toBlobSha(origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
     expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(expectedMergeVerdict)
     const git: GitRunner = (args, more) =>
       runGit({
         args,
-        directory: ownershipScenario.origin.directory,
+        directory: origin.directory,
         timeout: 30_000,
         limit: 1_000_000,
         ...more,
       })
     const objects = createCatFileObjectReader({
-      directory: ownershipScenario.origin.directory,
+      directory: origin.directory,
       timeout: 30_000,
     })
     try {

@@ -1,6 +1,6 @@
 // A package whose directory has another name, added to one more catalog: the app looks into that directory of the
 // catalogs that the pull request does not touch, and into nothing else of them.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
@@ -8,12 +8,9 @@ import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-ca
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('one-more')
-})
+const ownershipScenario = await createOwnershipScenario('one-more')
 afterAll(() => ownershipScenario.close())
 
 const baseBranchFiles: OriginFiles = {

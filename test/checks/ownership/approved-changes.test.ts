@@ -16,12 +16,12 @@ import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
 let store: Store
+const ownershipScenario = await createOwnershipScenario('agreed')
+const { origin } = ownershipScenario
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('agreed')
   store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
     ownershipScenario.fakeAccounts.person(login)
@@ -70,8 +70,8 @@ async function evaluatePull({
   ...more
 }: PullEvaluationOptions) {
   const pull = toPullNumber(currentPullNumber)
-  ownershipScenario.origin.branch('main', base)
-  ownershipScenario.origin.pull(currentPullNumber, head)
+  origin.branch('main', base)
+  origin.pull(currentPullNumber, head)
   await ownershipScenario.mirror.fetch('main', pull)
   const snapshot = {
     ...createTestPullSnapshot({ pull, base, head, reviews, comments, ...more }),
@@ -117,16 +117,10 @@ const createComment = (login: string, body: string, minute: number): PullComment
 
 /** Removes mallory from the list and adds them again: harmless until another pull request merges the first half. */
 function createPullWithTwoCommits(extra: OriginFiles = {}) {
-  const base = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
-  const first = ownershipScenario.origin.commit(
-    { ...baseBranchFiles, ...extra, ...reviewersWithoutMallory },
-    [base],
-  )
-  const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra, ...notesFileChange }, [first])
-  const merged = ownershipScenario.origin.commit(
-    { ...baseBranchFiles, ...extra, ...reviewersWithoutMallory },
-    [base, first],
-  )
+  const base = origin.commit({ ...baseBranchFiles, ...extra })
+  const first = origin.commit({ ...baseBranchFiles, ...extra, ...reviewersWithoutMallory }, [base])
+  const head = origin.commit({ ...baseBranchFiles, ...extra, ...notesFileChange }, [first])
+  const merged = origin.commit({ ...baseBranchFiles, ...extra, ...reviewersWithoutMallory }, [base, first])
   return { base, first, head, merged }
 }
 
@@ -188,10 +182,7 @@ describe('an approval by review', () => {
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
-    const elsewhere = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, 'operators/other/notes.md': '2\n' },
-      [base],
-    )
+    const elsewhere = origin.commit({ ...baseBranchFiles, 'operators/other/notes.md': '2\n' }, [base])
     expect((await evaluatePull({ base: elsewhere, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('wait')
@@ -201,16 +192,13 @@ describe('an approval by review', () => {
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
-    const elsewhere = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, 'operators/other/notes.md': '2\n' },
-      [base],
-    )
+    const elsewhere = origin.commit({ ...baseBranchFiles, 'operators/other/notes.md': '2\n' }, [base])
     expect(await evaluatePull({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
   })
   test('is for the effect of a list on owners, which depends on the other lists', async () => {
     const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...reviewersWithoutMallory }
-    const base = ownershipScenario.origin.commit({ ...baseBranchFiles, ...listed })
-    const head = ownershipScenario.origin.commit(
+    const base = origin.commit({ ...baseBranchFiles, ...listed })
+    const head = origin.commit(
       {
         ...baseBranchFiles,
         ...listed,
@@ -221,7 +209,7 @@ describe('an approval by review', () => {
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
-    const removed = ownershipScenario.origin.commit(
+    const removed = origin.commit(
       { ...baseBranchFiles, ...listed, CODEOWNERS: '/operators/other/ @olga\n' },
       [base],
     )
@@ -230,26 +218,24 @@ describe('an approval by review', () => {
     expect(after.what).toContain('adds mallory')
   })
   test('remains valid after a revert on the base, and merges nothing that the base already has', async () => {
-    const base = ownershipScenario.origin.commit(baseBranchFiles)
-    const done = ownershipScenario.origin.commit({ ...baseBranchFiles, ...notesFileChange }, [base])
-    const head = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
-      [done],
-    )
+    const base = origin.commit(baseBranchFiles)
+    const done = origin.commit({ ...baseBranchFiles, ...notesFileChange }, [base])
+    const head = origin.commit({ ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' }, [
+      done,
+    ])
     await evaluatePull({ base: done, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base: done, head, reviews })).kind).toBe('merge')
     // The history of the head contains the change, so a merge keeps the revert on the base.
-    const reverted = ownershipScenario.origin.commit(baseBranchFiles, [done])
+    const reverted = origin.commit(baseBranchFiles, [done])
     expect((await evaluatePull({ base: reverted, head, reviews })).kind).toBe('merge')
-    const other = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'y\n' },
-      [base],
-    )
-    const both = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
-      [done, other],
-    )
+    const other = origin.commit({ ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'y\n' }, [
+      base,
+    ])
+    const both = origin.commit({ ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' }, [
+      done,
+      other,
+    ])
     expect((await evaluatePull({ base: both, head, reviews })).kind).not.toBe('merge')
   })
 })
@@ -311,9 +297,7 @@ describe('a command', () => {
     const comments = [hold, createComment('alan', '/unhold', 2)]
     expect((await evaluatePull({ ...pull, base, comments })).kind).toBe('merge')
     expect((await evaluatePull({ ...pull, base: merged, comments })).reasons).toEqual(['held'])
-    const pushed = ownershipScenario.origin.commit({ ...baseBranchFiles, 'operators/mine/notes.md': '3\n' }, [
-      head,
-    ])
+    const pushed = origin.commit({ ...baseBranchFiles, 'operators/mine/notes.md': '3\n' }, [head])
     expect((await evaluatePull({ ...pull, base, head: pushed, comments })).reasons).toEqual(['held'])
   })
 })

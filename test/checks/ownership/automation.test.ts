@@ -1,18 +1,15 @@
 // What automation accounts can do alone, and how other accounts could try to get their permissions.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { matchesWildcardPattern } from '../../../src/config/merge-settings.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { createOwnershipScenario, FakeGitHubAccounts, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario, FakeGitHubAccounts } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
 const releaseBotAccount: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('automation')
-})
+const ownershipScenario = await createOwnershipScenario('automation')
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'maria', 'mallory', 'nina']) ownershipScenario.fakeAccounts.person(login)

@@ -7,15 +7,10 @@ import {
 } from '../../../src/report/describe-change.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import {
-  createOwnershipScenario,
-  type OwnershipEvaluation,
-  type OwnershipScenario,
-} from './ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
+const ownershipScenario = await createOwnershipScenario('lists')
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('lists')
   for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina'])
     ownershipScenario.fakeAccounts.person(login)
 })

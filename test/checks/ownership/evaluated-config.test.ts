@@ -1,6 +1,6 @@
 // The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
 // request's title can do to the merge message (T55).
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, toUserId, type UserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
@@ -9,12 +9,10 @@ import type { PullHistoryStore } from '../../../src/ports/pull-history.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('examined')
-})
+const ownershipScenario = await createOwnershipScenario('examined')
+const { origin } = ownershipScenario
 afterAll(() => ownershipScenario.close())
 
 describe('T34: the configuration', () => {
@@ -24,11 +22,11 @@ describe('T34: the configuration', () => {
       'operators/mine/ci.yaml': 'reviewers: [alice]\n',
       [config]: 'merge: {enabled: false}\n',
     }
-    const from = ownershipScenario.origin.commit(base)
+    const from = origin.commit(base)
     for (const text of ['owners: {maintainers: [mallory]}\n', 'nonsense: true\n']) {
-      const head = ownershipScenario.origin.commit({ ...base, [config]: text }, [from])
-      ownershipScenario.origin.branch('main', from)
-      ownershipScenario.origin.pull(7, head)
+      const head = origin.commit({ ...base, [config]: text }, [from])
+      origin.branch('main', from)
+      origin.pull(7, head)
       await ownershipScenario.mirror.fetch('main', toPullNumber(7))
       const author = ownershipScenario.fakeAccounts.person('mallory')
       const { config: used, verdict } = await evaluatePullSnapshot(
@@ -52,10 +50,10 @@ test('a configuration that is too large to be read is not read as none', async (
     'operators/mine/ci.yaml': 'reviewers: [mallory]\n',
     '.github/catalog-bot.yml': `merge: {enabled: false}\n${'#\n'.repeat(600_000)}`,
   }
-  const from = ownershipScenario.origin.commit(base)
-  const head = ownershipScenario.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, head)
+  const from = origin.commit(base)
+  const head = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
+  origin.branch('main', from)
+  origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const { verdict } = await evaluatePullSnapshot(
     createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('mallory'), base: from, head }),
@@ -83,10 +81,10 @@ describe('T25: a login that is registered again', () => {
       'operators/mine/ci.yaml': 'reviewers: [olga]\n',
       'operators/mine/notes.md': '1\n',
     }
-    const from = ownershipScenario.origin.commit(base)
-    const head = ownershipScenario.origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
-    ownershipScenario.origin.branch('main', from)
-    ownershipScenario.origin.pull(7, head)
+    const from = origin.commit(base)
+    const head = origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
+    origin.branch('main', from)
+    origin.pull(7, head)
     await ownershipScenario.mirror.fetch('main', toPullNumber(7))
     const evaluateAs = async (author: GitHubAccount) => {
       ownershipScenario.fakeAccounts.accounts.set('olga', author)

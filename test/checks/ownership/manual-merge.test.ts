@@ -1,6 +1,6 @@
 // What lies outside all packages a maintainer merges by hand, which GitHub allows once our required check is green. Their
 // approval turns it green, for exactly what they approved; the bot itself never merges it.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { renderPullReport } from '../../../src/report/report.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
@@ -9,13 +9,9 @@ import {
   createOwnershipScenario,
   FakeGitHubAccounts,
   type ScenarioPullOptions,
-  type OwnershipScenario,
 } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('by-hand')
-}, 180_000)
+const ownershipScenario = await createOwnershipScenario('by-hand')
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'olga', 'maria', 'max', 'mallory'])

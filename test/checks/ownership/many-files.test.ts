@@ -1,5 +1,5 @@
 // The cost of a change of many files: the number of Git calls and of evaluations.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { createCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.ts'
@@ -12,12 +12,9 @@ import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-ca
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('many-files')
-})
+const ownershipScenario = await createOwnershipScenario('many-files')
 afterAll(() => ownershipScenario.close())
 
 const baseBranchFiles: OriginFiles = {

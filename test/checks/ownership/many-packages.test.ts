@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { getOmittedFindingCount } from '../../../packages/findings/src/finding-list.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('many-packages')
-})
+const ownershipScenario = await createOwnershipScenario('many-packages')
 afterAll(() => ownershipScenario.close())
 
 test('a file of more packages than a call takes arguments is judged: it waits for who may allow it', async () => {

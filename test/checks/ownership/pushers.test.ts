@@ -9,12 +9,11 @@ import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
 let store: Store
+const ownershipScenario = await createOwnershipScenario('pushers')
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('pushers')
   store = await openPreparedStore({ clock: realTimeClock })
 }, 180_000)
 afterAll(async () => {

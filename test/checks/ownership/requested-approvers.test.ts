@@ -2,11 +2,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
+import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
+const ownershipScenario = await createOwnershipScenario('asked')
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('asked')
   for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory'])
     ownershipScenario.fakeAccounts.person(login)
 })

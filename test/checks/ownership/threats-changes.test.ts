@@ -3,15 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createNumberedLines } from '../../adapters/git/origin.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import {
-  createOwnershipScenario,
-  type OwnershipEvaluation,
-  type OwnershipScenario,
-} from './ownership-scenario.ts'
+import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
+const ownershipScenario = await createOwnershipScenario('changes')
+const { origin } = ownershipScenario
 beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('changes')
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
     ownershipScenario.fakeAccounts.person(login)
 })
@@ -233,11 +229,11 @@ describe('T04: owners come from the tip of the base branch, for any history of t
   test.each([1, 101, 251])(
     '%d commits that grant and revoke ownership',
     async (count) => {
-      const root = ownershipScenario.origin.commit(baseBranchFiles)
+      const root = origin.commit(baseBranchFiles)
       let head = root
       for (let at = 0; at < count; at += 1)
-        head = ownershipScenario.origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
-      head = ownershipScenario.origin.commit(attack, [head])
+        head = origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
+      head = origin.commit(attack, [head])
       const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
       expect(judged.verdict.kind).toBe('wait')
       expect(judged.outcome.findings[0]?.data).toMatchObject({ owners: ['vera'] })
@@ -245,18 +241,18 @@ describe('T04: owners come from the tip of the base branch, for any history of t
     60_000,
   )
   test('the base revoked the permissions after the branch was created', async () => {
-    const root = ownershipScenario.origin.commit(granted)
-    const head = ownershipScenario.origin.commit(
+    const root = origin.commit(granted)
+    const head = origin.commit(
       { ...granted, ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root],
     )
-    const tip = ownershipScenario.origin.commit(baseBranchFiles, [root])
+    const tip = origin.commit(baseBranchFiles, [root])
     expect((await ownershipScenario.evaluate(tip, head, { author: 'mallory' })).verdict.kind).toBe('wait')
   })
   test('a merge commit that adds owners', async () => {
-    const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const side = ownershipScenario.origin.commit(granted, [root])
-    const head = ownershipScenario.origin.commit(
+    const root = origin.commit(baseBranchFiles)
+    const side = origin.commit(granted, [root])
+    const head = origin.commit(
       { ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root, side],
     )
@@ -265,8 +261,8 @@ describe('T04: owners come from the tip of the base branch, for any history of t
     expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
   })
   test('an unrelated history', async () => {
-    const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit({ ...granted, ...attack })
+    const root = origin.commit(baseBranchFiles)
+    const head = origin.commit({ ...granted, ...attack })
     expect((await ownershipScenario.evaluate(root, head, { author: 'mallory' })).verdict.kind).not.toBe(
       'merge',
     )
@@ -360,8 +356,8 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     )
   })
   test('a new owner cannot approve their addition, but an existing owner can', async () => {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit(ci('alice', 'alan', 'nina'), [from])
+    const from = origin.commit(baseBranchFiles)
+    const head = origin.commit(ci('alice', 'alan', 'nina'), [from])
     const by = (login: string) =>
       ownershipScenario.evaluate(from, head, {
         author: 'alice',
@@ -392,8 +388,8 @@ describe('T06: new packages and confusable names', () => {
     [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
   })
   test('a new package and its first owner need a maintainer', async () => {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit(fresh('brand-new'), [from])
+    const from = origin.commit(baseBranchFiles)
+    const head = origin.commit(fresh('brand-new'), [from])
     const judge = (...reviews: string[]) =>
       ownershipScenario.evaluate(from, head, {
         author: 'mallory',
@@ -612,8 +608,8 @@ describe('T10: everything outside packages is merged manually', () => {
     }
   })
   test('no approval makes catalog-bot merge it', async () => {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit({ ...baseBranchFiles, Makefile: 'x\n' }, [from])
+    const from = origin.commit(baseBranchFiles)
+    const head = origin.commit({ ...baseBranchFiles, Makefile: 'x\n' }, [from])
     const reviews = ['maria', 'vera', 'alan'].map((login) => ownershipScenario.createReview(login, head))
     expect((await ownershipScenario.evaluate(from, head, { author: 'alice', reviews })).verdict.kind).toBe(
       'wait',
@@ -727,12 +723,12 @@ describe('T12: mutable references', () => {
 
 describe('T13: two changes that are safe separately', () => {
   test('the second is evaluated against the result of the first, not against its original base', async () => {
-    const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const first = ownershipScenario.origin.commit(
+    const root = origin.commit(baseBranchFiles)
+    const first = origin.commit(
       { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') },
       [root],
     )
-    const second = ownershipScenario.origin.commit(
+    const second = origin.commit(
       {
         ...baseBranchFiles,
         [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']),
@@ -747,15 +743,15 @@ describe('T13: two changes that are safe separately', () => {
 
 describe('T14: what is merged is not what the pull request shows', () => {
   test('an edit of a file that the base has moved to another owner', async () => {
-    const root = ownershipScenario.origin.commit({
+    const root = origin.commit({
       ...baseBranchFiles,
       'operators/mine/x.yaml': createNumberedLines('line', 100),
     })
-    const head = ownershipScenario.origin.commit(
+    const head = origin.commit(
       { ...baseBranchFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100, 50) },
       [root],
     )
-    const tip = ownershipScenario.origin.commit(
+    const tip = origin.commit(
       { ...baseBranchFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) },
       [root],
     )
@@ -770,12 +766,12 @@ describe('T14: what is merged is not what the pull request shows', () => {
       Object.fromEntries(
         [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createNumberedLines(`n${at}`, 30)]),
       )
-    const root = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files('mine') })
-    const head = ownershipScenario.origin.commit(
+    const root = origin.commit({ ...baseBranchFiles, ...files('mine') })
+    const head = origin.commit(
       { ...baseBranchFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' },
       [root],
     )
-    const tip = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files('victim') }, [root])
+    const tip = origin.commit({ ...baseBranchFiles, ...files('victim') }, [root])
     const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
@@ -788,15 +784,12 @@ describe('T14: what is merged is not what the pull request shows', () => {
       [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', version]),
     })
     const note = { 'operators/mine/notes.md': 'x\n' }
-    const root = ownershipScenario.origin.commit(v('1.1.0'))
-    const p1 = ownershipScenario.origin.commit({ ...v('1.1.0'), ...note }, [root])
-    const m1 = ownershipScenario.origin.commit(v('1.2.0'), [root])
-    const m2 = ownershipScenario.origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
-    const p2 = ownershipScenario.origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
-    const head = ownershipScenario.origin.commit(
-      { ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' },
-      [p2],
-    )
+    const root = origin.commit(v('1.1.0'))
+    const p1 = origin.commit({ ...v('1.1.0'), ...note }, [root])
+    const m1 = origin.commit(v('1.2.0'), [root])
+    const m2 = origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
+    const p2 = origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
+    const head = origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
     const judged = await ownershipScenario.evaluate(m2, head, aliceAuthorOptions)
     expect(judged.verdict.kind).not.toBe('merge')
   })
@@ -804,29 +797,23 @@ describe('T14: what is merged is not what the pull request shows', () => {
 
 describe('T15: changes inside merge commits', () => {
   test("an edit of another owner's file in a merge of the base is found", async () => {
-    const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const own = ownershipScenario.origin.commit(baseFilesWithAuthorChanges, [root])
-    const tip = ownershipScenario.origin.commit({ ...baseBranchFiles, 'operators/victim/notes.md': 'x\n' }, [
-      root,
+    const root = origin.commit(baseBranchFiles)
+    const own = origin.commit(baseFilesWithAuthorChanges, [root])
+    const tip = origin.commit({ ...baseBranchFiles, 'operators/victim/notes.md': 'x\n' }, [root])
+    const evil = origin.commit({ ...baseFilesWithAuthorChanges, 'operators/victim/notes.md': 'evil\n' }, [
+      own,
+      tip,
     ])
-    const evil = ownershipScenario.origin.commit(
-      { ...baseFilesWithAuthorChanges, 'operators/victim/notes.md': 'evil\n' },
-      [own, tip],
-    )
     const judged = await ownershipScenario.evaluate(tip, evil, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
     expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
   test('the shape of the history does not change the verdict', async () => {
-    const root = ownershipScenario.origin.commit(baseBranchFiles)
-    const one = ownershipScenario.origin.commit(baseFilesWithAuthorChanges, [root])
-    const empty = ownershipScenario.origin.commit(
-      baseFilesWithAuthorChanges,
-      [ownershipScenario.origin.commit(baseBranchFiles, [root])],
-      {
-        author: 'vera <vera@example.com>',
-      },
-    )
+    const root = origin.commit(baseBranchFiles)
+    const one = origin.commit(baseFilesWithAuthorChanges, [root])
+    const empty = origin.commit(baseFilesWithAuthorChanges, [origin.commit(baseBranchFiles, [root])], {
+      author: 'vera <vera@example.com>',
+    })
     for (const head of [one, empty])
       expect((await ownershipScenario.evaluate(root, head, aliceAuthorOptions)).verdict.kind).toBe('merge')
   })
@@ -836,8 +823,8 @@ describe('T15: changes inside merge commits', () => {
       [{}, 'wait'],
       [carryOverConfig, 'merge'],
     ] as const) {
-      const root = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
-      const first = ownershipScenario.origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [root])
+      const root = origin.commit({ ...baseBranchFiles, ...extra })
+      const first = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [root])
       const said = await ownershipScenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
@@ -851,7 +838,7 @@ describe('T15: changes inside merge commits', () => {
         config: 'c',
         covers: coverage(said.input),
       }))
-      const same = ownershipScenario.origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [first])
+      const same = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
         ownershipScenario.evaluate(root, head, {
           author: 'mallory',
@@ -861,7 +848,7 @@ describe('T15: changes inside merge commits', () => {
           ...more,
         })
       expect((await judge(same)).verdict.kind).toBe(expected)
-      const other = ownershipScenario.origin.commit(
+      const other = origin.commit(
         { ...baseFilesWithAuthorChanges, ...extra, 'operators/mine/notes.md': 'x\n' },
         [first],
       )
@@ -880,9 +867,7 @@ describe('T16: a permit is for one commit with one tree', () => {
       aliceAuthorOptions,
     )
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-    expect(verdict.permit?.landing.tree).toBe(
-      ownershipScenario.origin.tree(ownershipScenario.origin.commit(baseFilesWithAuthorChanges)),
-    )
+    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(baseFilesWithAuthorChanges)))
   })
 })
 
@@ -898,8 +883,8 @@ describe('T17: stacked pull requests', () => {
 
 describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit(baseFilesWithAuthorChanges, [from])
+    const from = origin.commit(baseBranchFiles)
+    const head = origin.commit(baseFilesWithAuthorChanges, [from])
     const said = await ownershipScenario.evaluate(from, head, {
       author: 'mallory',
       reviews: [ownershipScenario.createReview('alan', head)],

@@ -1,6 +1,6 @@
 // Identities and permissions: threats T19 to T34, T50, T54 to T57, T61, T62. The tests of commands are next to those of
 // the gate (T20, T21, T29 to T31, T50, T57) and of the parser (T30).
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
@@ -18,13 +18,9 @@ import {
   createOwnershipScenario,
   FakeGitHubAccounts,
   createInconclusiveLookupResult,
-  type OwnershipScenario,
 } from './ownership-scenario.ts'
 
-let ownershipScenario: OwnershipScenario
-beforeAll(async () => {
-  ownershipScenario = await createOwnershipScenario('people')
-})
+const ownershipScenario = await createOwnershipScenario('people')
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])

@@ -1,12 +1,12 @@
 // Runs the `run` steps of action.yml as a GitHub Actions runner does, with their variables and a prepared event. The
 // package that it installs is built here, and runs the sources.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { compileCacheDirectory } from '../../compile-cache.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 
@@ -27,10 +27,9 @@ interface ActionDefinition {
 const actionPath = projectRoot
 const actionDefinition = parse(readFileSync(join(projectRoot, 'action.yml'), 'utf8')) as ActionDefinition
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('action')
 let cliPackagePath: string
 beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'action-'))
   cliPackagePath = packCliPackage()
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
@@ -39,7 +38,6 @@ beforeAll(() => {
   writeRepositoryFile('.github/workflows/catalog.yml', 'on: pull_request\n')
   commitAllFiles('base')
 }, 60_000)
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 /** Packs `@catalog-bot/cli` with the name and command that npm would install. */
 function packCliPackage(): string {

@@ -1,7 +1,6 @@
 // `install --kubeconfig`, but for the words on the screen: what is planned from the simulation, what a cluster is given, and
 // what its word counts for.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
@@ -17,14 +16,14 @@ import { createSmallBundle } from '../../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import { startFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('install-on-cluster')
 let fakeApiServer: FakeApiServer
 let fakeKubernetesApi: FakeKubernetesApi
 
 beforeAll(async () => {
   fakeApiServer = await startFakeApiServer()
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'install-on-cluster-'))
   const writeTestFile = (path: string, text: string) => {
     mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
     writeFileSync(join(temporaryDirectory, path), text)
@@ -41,10 +40,7 @@ beforeAll(async () => {
   )
   writeTestFile('kubeconfig', fakeApiServer.kubeconfig)
 })
-afterAll(async () => {
-  await fakeApiServer.close()
-  rmSync(temporaryDirectory, { recursive: true })
-})
+afterAll(() => fakeApiServer.close())
 beforeEach(() => {
   fakeKubernetesApi = new FakeKubernetesApi()
   fakeApiServer.api = fakeKubernetesApi

@@ -1,7 +1,6 @@
 // Install tests on a simulated cluster: every path, every class of failure, every cleanup. The tests control the clock,
 // so minutes pass instantly.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/cluster-test-state.ts'
@@ -34,21 +33,18 @@ import {
   type StoredKubernetesObject,
 } from './fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } from './fake-olm.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 let fakeApiServer: FakeApiServer
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('trial')
 let fakeKubernetesApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 
 beforeAll(async () => {
   fakeApiServer = await startFakeApiServer()
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'trial-'))
   writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 })
-afterAll(async () => {
-  await fakeApiServer.close()
-  rmSync(temporaryDirectory, { recursive: true })
-})
+afterAll(() => fakeApiServer.close())
 beforeEach(() => resetFakeCluster())
 
 async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Promise<void> {

@@ -1,8 +1,7 @@
 // The processes of cluster tests as the App starts them. One holds the kubeconfig and reads no catalog. The others
 // serve catalogs and hold no credentials.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
@@ -19,16 +18,16 @@ import {
   type FakeApiServer,
 } from '../cluster/fake-kubernetes-api.ts'
 import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 let fakeApiServer: FakeApiServer
-let temporaryDirectory: string
+const temporaryDirectory = createSelfRemovingDirectory('open-trials')
 let clusterTestClient: ClusterTestClient
 let catalogTreeSha: TreeSha
 
 beforeAll(async () => {
   fakeApiServer = await startFakeApiServer()
   fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'open-trials-'))
   const work = join(temporaryDirectory, 'work')
   const git = (...parameters: string[]) =>
     execFileSync('git', parameters, {
@@ -52,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await clusterTestClient.close()
   await fakeApiServer.close()
-  rmSync(temporaryDirectory, { recursive: true })
 })
 
 const requestingRepository = { github: { owner: 'coast', name: 'catalog' }, installation: 1 }

@@ -1,17 +1,13 @@
 // How the publishing process reads the signing key: a new key takes effect at once, and errors reveal nothing about it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { generateKeyPairSync } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createSigningKeyLoader } from '../../../src/publish/process/signing.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
+import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-let temporaryDirectory: string
-beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'key-file-'))
-})
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
+const temporaryDirectory = createSelfRemovingDirectory('key-file')
 
 test('opens a key with its password, and caches it until the file changes', async () => {
   const file = join(temporaryDirectory, 'cosign.key')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import {
@@ -11,11 +11,9 @@ import {
 } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
 let currentTimeMs = Date.now()
-beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
-})
+const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
+const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 
 const getCurrentTimeSeconds = (): number => Math.floor(Date.now() / 1000)
@@ -46,9 +44,7 @@ describe('an app authenticates with a JWT', () => {
   })
 
   test('an installation token is not accepted as a JWT, and a JWT cannot access a repository', async () => {
-    await expect(githubFixture.octokit.rest.apps.getAuthenticated()).rejects.toEqual(
-      createHttpErrorMatcher(401),
-    )
+    await expect(octokit.rest.apps.getAuthenticated()).rejects.toEqual(createHttpErrorMatcher(401))
     await expect(githubFixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(
       createHttpErrorMatcher(401),
     )
@@ -56,8 +52,8 @@ describe('an app authenticates with a JWT', () => {
 
   test("Probot's client authenticates automatically", async () => {
     const octokit = new ProbotOctokit({
-      auth: { appId: githubFixture.app.id, privateKey, installationId: githubFixture.installation.id },
-      baseUrl: githubFixture.github.url,
+      auth: { appId: githubFixture.app.id, privateKey, installationId: installation.id },
+      baseUrl: github.url,
     })
     expect((await octokit.rest.repos.get(repositoryParams)).data.full_name).toBe(fullRepositoryName)
   })
@@ -72,12 +68,7 @@ describe('an installation token', () => {
       createHttpErrorMatcher(401),
     )
     await expect(
-      runGit(
-        githubFixture.directory,
-        token,
-        'ls-remote',
-        `${githubFixture.github.url}/${fullRepositoryName}.git`,
-      ),
+      runGit(githubFixture.directory, token, 'ls-remote', `${github.url}/${fullRepositoryName}.git`),
     ).rejects.toThrow()
   })
 
@@ -100,15 +91,15 @@ describe('an installation token', () => {
 
   test('gives access only to the repositories it was created for', async () => {
     const other = { owner: 'catalogs', repo: 'other' }
-    const repo = await githubFixture.github.createRepository('catalogs', 'other', { private: true })
-    githubFixture.github.changeInstallation(githubFixture.installation, ['catalogs/other'])
+    const repo = await github.createRepository('catalogs', 'other', { private: true })
+    github.changeInstallation(installation, ['catalogs/other'])
     const [one, both] = [
       await githubFixture.token({ repositoryNames: ['community'] }),
       await githubFixture.token(),
     ]
     await expect(githubFixture.client(one).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
     expect((await githubFixture.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
-    githubFixture.github.changeInstallation(githubFixture.installation, [], ['catalogs/other'])
+    github.changeInstallation(installation, [], ['catalogs/other'])
     await expect(githubFixture.client(both).rest.repos.get(other)).rejects.toEqual(
       createHttpErrorMatcher(404),
     )
@@ -149,7 +140,6 @@ describe('an installation token', () => {
       async (it) => it.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
     ],
   ])('without "%s: %s", a request is rejected with 403', async (permission, level, call) => {
-    const { installation, github } = githubFixture
     const all = { ...installation.permissions }
     const less = { ...all, [permission]: 'read' as const }
     if (level === 'read') delete (less as Record<string, string>)[permission]
@@ -162,13 +152,13 @@ describe('an installation token', () => {
 
   test('of a suspended or removed installation is rejected', async () => {
     const token = await githubFixture.token()
-    githubFixture.github.suspend(githubFixture.installation)
+    github.suspend(installation)
     await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
       createHttpErrorMatcher(403),
     )
-    githubFixture.github.suspend(githubFixture.installation, false)
+    github.suspend(installation, false)
     await githubFixture.client(token).rest.repos.get(repositoryParams)
-    const { app, installations } = githubFixture.github.installApp(
+    const { app, installations } = github.installApp(
       { slug: 'short-lived', privateKey, webhookSecret: 'x', events: [], permissions: { contents: 'read' } },
       [fullRepositoryName],
     )
@@ -177,7 +167,7 @@ describe('an installation token', () => {
     const { data } = await client.rest.apps.createInstallationAccessToken({
       installation_id: second?.id ?? 0,
     })
-    if (second !== undefined) githubFixture.github.uninstall(second)
+    if (second !== undefined) github.uninstall(second)
     await expect(githubFixture.client(data.token).rest.repos.get(repositoryParams)).rejects.toEqual(
       createHttpErrorMatcher(401),
     )
@@ -185,7 +175,7 @@ describe('an installation token', () => {
 })
 
 test('a user with read access cannot dispatch events or create refs', async () => {
-  const client = githubFixture.client(githubFixture.github.tokenFor('stranger'))
+  const client = githubFixture.client(github.tokenFor('stranger'))
   await expect(
     client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
   ).rejects.toEqual(createHttpErrorMatcher(403))
@@ -195,26 +185,24 @@ test('a user with read access cannot dispatch events or create refs', async () =
 })
 
 test('a private repository is not found for users without access', async () => {
-  await githubFixture.github.createRepository('maintainer', 'hidden', { private: true })
+  await github.createRepository('maintainer', 'hidden', { private: true })
   const hidden = { owner: 'maintainer', repo: 'hidden' }
-  await expect(
-    githubFixture.client(githubFixture.github.tokenFor('stranger')).rest.repos.get(hidden),
-  ).rejects.toEqual(createHttpErrorMatcher(404))
-  await githubFixture.client(githubFixture.github.tokenFor('maintainer')).rest.repos.get(hidden)
+  await expect(githubFixture.client(github.tokenFor('stranger')).rest.repos.get(hidden)).rejects.toEqual(
+    createHttpErrorMatcher(404),
+  )
+  await githubFixture.client(github.tokenFor('maintainer')).rest.repos.get(hidden)
 })
 
 test('an invalid token is rejected even if no token is required', async () => {
-  await githubFixture
-    .client(githubFixture.github.tokenFor('bob'))
-    .rest.users.getByUsername({ username: 'bob' })
+  await githubFixture.client(github.tokenFor('bob')).rest.users.getByUsername({ username: 'bob' })
   await expect(
     githubFixture.client('ghs_made_up').rest.users.getByUsername({ username: 'bob' }),
   ).rejects.toEqual(createHttpErrorMatcher(401))
 })
 
 test('the request log names callers and contains no secrets', () => {
-  const text = JSON.stringify(githubFixture.github.requests)
-  expect(githubFixture.github.requests.map((each) => each.callerName)).toEqual(
+  const text = JSON.stringify(github.requests)
+  expect(github.requests.map((each) => each.callerName)).toEqual(
     expect.arrayContaining(['app catalog-bot', 'catalog-bot[bot]', 'bob']),
   )
   expect(text).not.toMatch(/gh[sp]_|eyJ|PRIVATE/)

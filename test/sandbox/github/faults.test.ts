@@ -3,24 +3,23 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from './github-fixture.ts'
-import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
 let mockPullRequest: MockPull
+const githubFixture = await startGitHubFixture()
+const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  githubFixture = await startGitHubFixture()
-  mockPullRequest = await githubFixture.github.openPull({
+  mockPullRequest = await github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
     changes: { a: '1' },
   })
 })
-afterEach(() => githubFixture.github.clearFaults())
+afterEach(() => github.clearFaults())
 afterAll(async () => githubFixture.stop())
 
 const createComment = async (): Promise<unknown> =>
-  githubFixture.octokit.rest.issues.createComment({
+  octokit.rest.issues.createComment({
     ...repositoryParams,
     issue_number: mockPullRequest.number,
     body: 'x',
@@ -29,7 +28,7 @@ const commentCreationRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/c
 
 test('a status comes instead of the deed, so many times', async () => {
   const before = mockPullRequest.comments.length
-  githubFixture.github.fail(commentCreationRoute, { status: 502 }, 2)
+  github.fail(commentCreationRoute, { status: 502 }, 2)
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
   expect(mockPullRequest.comments).toHaveLength(before)
@@ -39,7 +38,7 @@ test('a status comes instead of the deed, so many times', async () => {
 
 test('a failure after the deed leaves it done', async () => {
   const before = mockPullRequest.comments.length
-  githubFixture.github.fail(commentCreationRoute, { applyThenFail: 504 })
+  github.fail(commentCreationRoute, { applyThenFail: 504 })
   await expect(createComment()).rejects.toMatchObject({ status: 504 })
   expect(mockPullRequest.comments).toHaveLength(before + 1)
 })
@@ -49,29 +48,28 @@ test.each([
   ['after', 1],
 ] as const)('a connection that is cut %s the deed', async (disconnect, done) => {
   const before = mockPullRequest.comments.length
-  githubFixture.github.fail(commentCreationRoute, { disconnect })
+  github.fail(commentCreationRoute, { disconnect })
   await expect(createComment()).rejects.toMatchObject({ status: 500 })
   expect(mockPullRequest.comments).toHaveLength(before + done)
 })
 
 test('no answer at all, until the client gives up', async () => {
-  githubFixture.github.fail((each) => each.template.endsWith('/pulls'), { timeout: true })
+  github.fail((each) => each.template.endsWith('/pulls'), { timeout: true })
   const request = { signal: AbortSignal.timeout(50) }
-  await expect(githubFixture.octokit.rest.pulls.list({ ...repositoryParams, request })).rejects.toThrow()
-  expect(githubFixture.github.requests.at(-1)).toMatchObject({
+  await expect(octokit.rest.pulls.list({ ...repositoryParams, request })).rejects.toThrow()
+  expect(github.requests.at(-1)).toMatchObject({
     template: '/repos/{owner}/{repo}/pulls',
     status: 0,
   })
-  await githubFixture.octokit.rest.pulls.list(repositoryParams)
+  await octokit.rest.pulls.list(repositoryParams)
 })
 
 test('a replica that lags says what it said before, to reads alone', async () => {
   const read = async (): Promise<string> =>
-    (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPullRequest.number }))
-      .data.title
+    (await octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPullRequest.number })).data.title
   const old = await read()
-  const end = githubFixture.github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
-  await githubFixture.octokit.rest.pulls.update({
+  const end = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
+  await octokit.rest.pulls.update({
     ...repositoryParams,
     pull_number: mockPullRequest.number,
     title: 'Another title',
@@ -82,38 +80,38 @@ test('a replica that lags says what it said before, to reads alone', async () =>
 })
 
 test('rate limits are answered as GitHub answers them', async () => {
-  githubFixture.github.limitRate('secondary', 7)
+  github.limitRate('secondary', 7)
   await expect(createComment()).rejects.toMatchObject({
     status: 429,
     response: { headers: { 'retry-after': '7' } },
   })
-  githubFixture.github.limitRate('primary', 60)
+  github.limitRate('primary', 60)
   await expect(createComment()).rejects.toMatchObject({
     status: 403,
     response: { headers: { 'x-ratelimit-remaining': '0' } },
   })
-  githubFixture.github.setRemaining(githubFixture.installation, 1)
+  github.setRemaining(installation, 1)
   await createComment()
   await expect(createComment()).rejects.toThrow('API rate limit exceeded')
-  githubFixture.github.setRemaining(githubFixture.installation, 5000)
-  const { headers } = await githubFixture.octokit.rest.repos.get(repositoryParams)
+  github.setRemaining(installation, 5000)
+  const { headers } = await octokit.rest.repos.get(repositoryParams)
   expect(headers['x-ratelimit-remaining']).toBe('4999')
 })
 
 test('a push can be applied and its answer lost', async () => {
   const folder = await mkdtemp(join(githubFixture.directory, 'push-'))
   const token = await githubFixture.token()
-  await runGit(folder, token, 'clone', '-q', `${githubFixture.github.url}/${fullRepositoryName}.git`, '.')
+  await runGit(folder, token, 'clone', '-q', `${github.url}/${fullRepositoryName}.git`, '.')
   await runGit(folder, token, 'fetch', '-q', 'origin', `refs/pull/${mockPullRequest.number}/head`)
   const mergedTip = await runGit(folder, token, 'rev-parse', 'FETCH_HEAD')
   const pushing = 'POST /{owner}/{repo}.git/git-receive-pack'
-  githubFixture.github.fail(pushing, { status: 500 })
+  github.fail(pushing, { status: 500 })
   await expect(runGit(folder, token, 'push', '-q', 'origin', 'FETCH_HEAD:main')).rejects.toThrow()
   expect(mockPullRequest.state).toBe('open')
-  githubFixture.github.fail(pushing, { applyThenFail: 502 })
+  github.fail(pushing, { applyThenFail: 502 })
   await expect(runGit(folder, token, 'push', '-q', 'origin', 'FETCH_HEAD:main')).rejects.toThrow()
   expect(mockPullRequest).toMatchObject({ state: 'closed', merged: { sha: mergedTip } })
-  const log = githubFixture.github.requests
+  const log = github.requests
     .filter((each) => each.template.endsWith('git-receive-pack'))
     .map((each) => each.status)
   expect(log).toEqual([500, 502])

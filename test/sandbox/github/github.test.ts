@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { createHmac } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,17 +9,14 @@ import {
   repositoryParams,
   webhookSecret,
 } from './github-fixture.ts'
-import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
-beforeAll(async () => {
-  githubFixture = await startGitHubFixture()
-})
+const githubFixture = await startGitHubFixture()
+const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 
 describe('an owner opens a pull request', () => {
   test('its REST answer, its webhook and its ref tell the same head', async () => {
-    const pull = await githubFixture.github.openPull({
+    const pull = await github.openPull({
       repository: fullRepositoryName,
       author: 'alice',
       title: 'Update alpha',
@@ -27,8 +24,8 @@ describe('an owner opens a pull request', () => {
         'catalogs/v4.18/alpha/catalog.yaml': 'schema: olm.package\nname: alpha\ndefaultChannel: stable\n',
       },
     })
-    await githubFixture.github.settled()
-    const { data } = await githubFixture.octokit.rest.pulls.get({
+    await github.settled()
+    const { data } = await octokit.rest.pulls.get({
       ...repositoryParams,
       pull_number: pull.number,
     })
@@ -38,20 +35,20 @@ describe('an owner opens a pull request', () => {
     expect(opened?.payload).toMatchObject({
       action: 'opened',
       number: pull.number,
-      installation: { id: githubFixture.installation.id },
+      installation: { id: installation.id },
     })
     expect(opened?.payload['pull_request']).toMatchObject({ head: { sha: pull.headSha } })
     const refs = await runGit(
       githubFixture.directory,
       await githubFixture.token(),
       'ls-remote',
-      `${githubFixture.github.url}/${fullRepositoryName}.git`,
+      `${github.url}/${fullRepositoryName}.git`,
     )
     expect(refs).toContain(`${pull.headSha}\trefs/pull/${pull.number}/head`)
   })
 
   test('mergeable is null at first and known at the next look', async () => {
-    const { data: first } = await githubFixture.octokit.rest.pulls.create({
+    const { data: first } = await octokit.rest.pulls.create({
       ...repositoryParams,
       title: 'From the bot itself',
       head: await pushBranch('by-bot', { 'new.txt': 'new\n' }),
@@ -59,24 +56,22 @@ describe('an owner opens a pull request', () => {
     })
     expect(first.mergeable).toBeNull()
     const pull_number = first.number
-    expect(
-      (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number })).data.mergeable,
-    ).toBeNull()
-    await githubFixture.github.settled()
-    const { data: later } = await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number })
+    expect((await octokit.rest.pulls.get({ ...repositoryParams, pull_number })).data.mergeable).toBeNull()
+    await github.settled()
+    const { data: later } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number })
     expect(later).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
     expect(later.merge_commit_sha).toMatch(/^[0-9a-f]{40}$/)
   })
 })
 
 async function pushBranch(short: string, files: Record<string, string>): Promise<string> {
-  await githubFixture.github.pushToBase(fullRepositoryName, files, { branch: short })
+  await github.pushToBase(fullRepositoryName, files, { branch: short })
   return short
 }
 
 describe('git over HTTP', () => {
   test('a push that contains the head marks the pull request as merged', async () => {
-    const pull = await githubFixture.github.openPull({
+    const pull = await github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
       title: 'Beta',
@@ -85,23 +80,23 @@ describe('git over HTTP', () => {
     const work = join(githubFixture.directory, 'work')
     await mkdir(work)
     const token = await githubFixture.token()
-    await runGit(work, token, 'clone', '-q', `${githubFixture.github.url}/${fullRepositoryName}.git`, '.')
+    await runGit(work, token, 'clone', '-q', `${github.url}/${fullRepositoryName}.git`, '.')
     await runGit(work, token, 'fetch', '-q', 'origin', `refs/pull/${pull.number}/head`)
     await runGit(work, token, 'merge', '-q', '--no-ff', '-m', 'Land', 'FETCH_HEAD')
     await runGit(work, token, 'push', '-q', 'origin', 'HEAD:main')
     const mergedTip = await runGit(work, token, 'rev-parse', 'HEAD')
-    const { data } = await githubFixture.octokit.rest.pulls.get({
+    const { data } = await octokit.rest.pulls.get({
       ...repositoryParams,
       pull_number: pull.number,
     })
     expect(data).toMatchObject({ state: 'closed', merged: true, merge_commit_sha: mergedTip })
     expect(data.merged_by?.login).toBe('catalog-bot[bot]')
-    await githubFixture.github.settled()
+    await github.settled()
     const receivedActions = githubFixture.receiver.received
       .filter((one) => one.payload['number'] === pull.number)
       .map((one) => one.payload)
     expect(receivedActions.at(-1)).toMatchObject({ action: 'closed', pull_request: { merged: true } })
-    expect(githubFixture.github.requests.some((one) => one.template.endsWith('/merge'))).toBe(false)
+    expect(github.requests.some((one) => one.template.endsWith('/merge'))).toBe(false)
   })
 })
 

@@ -1,50 +1,45 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
-import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
-beforeAll(async () => {
-  githubFixture = await startGitHubFixture()
-})
+const githubFixture = await startGitHubFixture()
+const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 
 test('a browser sees pull requests, their checks and comments, as text', async () => {
-  const pull = await githubFixture.github.openPull({
+  const pull = await github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'A <b>title</b>',
     changes: { a: '1' },
   })
-  await githubFixture.octokit.rest.checks.create({
+  await octokit.rest.checks.create({
     ...repositoryParams,
     name: 'validation',
     head_sha: pull.headSha,
     conclusion: 'failure',
   })
-  githubFixture.github.comment(pull, 'bob', '<script>alert(1)</script>')
-  const list = await fetch(`${githubFixture.github.url}/${fullRepositoryName}`)
+  github.comment(pull, 'bob', '<script>alert(1)</script>')
+  const list = await fetch(`${github.url}/${fullRepositoryName}`)
   expect(list.headers.get('content-type')).toContain('text/html')
   expect(await list.text()).toContain(`href="/${fullRepositoryName}/pull/${pull.number}"`)
-  const page = await (
-    await fetch(`${githubFixture.github.url}/${fullRepositoryName}/pull/${pull.number}`)
-  ).text()
+  const page = await (await fetch(`${github.url}/${fullRepositoryName}/pull/${pull.number}`)).text()
   expect(page).toContain('validation: failure')
   expect(page).toContain('&lt;script&gt;')
   expect(page).not.toMatch(/<script|<b>/)
 })
 
 test('a private repository has no page', async () => {
-  await githubFixture.github.createRepository('catalogs', 'inner', { private: true })
-  expect((await fetch(`${githubFixture.github.url}/catalogs/inner`)).status).toBe(404)
+  await github.createRepository('catalogs', 'inner', { private: true })
+  expect((await fetch(`${github.url}/catalogs/inner`)).status).toBe(404)
 })
 
 test('an answer of 304 costs nothing of the hour', async () => {
-  const { headers } = await githubFixture.octokit.rest.repos.get(repositoryParams)
-  const before = githubFixture.installation.remaining
-  const ask = githubFixture.octokit.rest.repos.get({
+  const { headers } = await octokit.rest.repos.get(repositoryParams)
+  const before = installation.remaining
+  const ask = octokit.rest.repos.get({
     ...repositoryParams,
     headers: { 'if-none-match': headers.etag ?? '' },
   })
   await expect(ask).rejects.toMatchObject({ status: 304 })
-  expect(githubFixture.installation.remaining).toBe(before)
+  expect(installation.remaining).toBe(before)
 })

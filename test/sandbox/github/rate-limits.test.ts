@@ -1,18 +1,13 @@
 // The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import {
-  startGitHubFixture,
-  fullRepositoryName,
-  repositoryParams,
-  type GitHubFixture,
-} from './github-fixture.ts'
+import { startGitHubFixture, fullRepositoryName, repositoryParams } from './github-fixture.ts'
 
 let currentTimeMs = Date.now()
-let githubFixture: GitHubFixture
 let issueNumber: number
+const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
+const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
-  const pull = await githubFixture.github.openPull({
+  const pull = await github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
@@ -25,17 +20,17 @@ beforeEach(() => {
   currentTimeMs += 120_000
 })
 
-const readTestRepository = () => githubFixture.octokit.rest.repos.get(repositoryParams)
+const readTestRepository = () => octokit.rest.repos.get(repositoryParams)
 const createComment = () =>
-  githubFixture.octokit.rest.issues.createComment({
+  octokit.rest.issues.createComment({
     ...repositoryParams,
     issue_number: issueNumber,
     body: 'x',
   })
-const queryGraphqlViewer = () => githubFixture.octokit.graphql('{ viewer { login } }')
+const queryGraphqlViewer = () => octokit.graphql('{ viewer { login } }')
 
 test('an exhausted hourly limit reports its reset time, and starts again after it', async () => {
-  githubFixture.github.setLimits(githubFixture.installation, { hourly: 2, windowSeconds: 10 })
+  github.setLimits(installation, { hourly: 2, windowSeconds: 10 })
   expect((await readTestRepository()).headers).toMatchObject({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '1',
@@ -59,7 +54,7 @@ test('an exhausted hourly limit reports its reset time, and starts again after i
 })
 
 test('too much content within a minute rejects every request, and longer for clients that continue', async () => {
-  githubFixture.github.setLimits(githubFixture.installation, {
+  github.setLimits(installation, {
     hourly: 5000,
     contentPerMinute: 2,
     pauseSeconds: 30,
@@ -77,7 +72,7 @@ test('too much content within a minute rejects every request, and longer for cli
 })
 
 test('a write costs five points of a minute, and a read costs one', async () => {
-  githubFixture.github.setLimits(githubFixture.installation, {
+  github.setLimits(installation, {
     contentPerMinute: Infinity,
     pointsPerMinute: 7,
     pauseSeconds: 60,

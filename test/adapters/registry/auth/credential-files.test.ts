@@ -1,8 +1,7 @@
 // Credentials from helper programs, docker and podman files, and mounted pull secrets.
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import {
   loadMountedPullSecrets,
   loadSystemCredentials,
@@ -14,6 +13,7 @@ import {
   createCachedCredentialHelperQuery,
   type CredentialHelperOptions,
 } from '../../../../src/adapters/registry/auth/credentials.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>
@@ -24,9 +24,8 @@ const createCredentialSource = (config: unknown, options: CredentialHelperOption
 const createBasicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('local helpers and files', () => {
-  let folder: string
+  const folder = createSelfRemovingDirectory('credentials')
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'credentials-'))
     const helper = async (name: string, body: string) => {
       await writeFile(join(folder, `docker-credential-${name}`), `#!/bin/sh\n${body}\n`)
       await chmod(join(folder, `docker-credential-${name}`), 0o755)
@@ -53,7 +52,6 @@ describe('local helpers and files', () => {
       JSON.stringify({ auths: { a: { auth: toBase64('podman:2') } } }),
     )
   })
-  afterAll(() => rm(folder, { recursive: true }))
 
   test('a helper serves its configured host, and the credential store serves all other hosts', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin` }

@@ -1,16 +1,12 @@
 // Checks text patches with git: each patched file must match the expected text exactly.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createUnifiedDiff } from '../../../../src/checks/validation/templates/suggest-patch.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
-let temporaryDirectory: string
-beforeAll(() => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'patch-'))
-})
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
+const temporaryDirectory = createSelfRemovingDirectory('patch')
 
 const linePatchLimits = { edits: 200, characters: 100_000 }
 /** Applies one patch for all files with git, checks that it can be reverted, and returns the patched files. */

@@ -1,9 +1,8 @@
 // Compares our renderer and our comparison of CRDs with those of OLM v1. Skipped unless the program is on the PATH: `go
 // build -o DIRECTORY/olm-v1-answers` in test/bundle/plain/olm-v1. FUZZ_BUNDLES=5000 runs more cases.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
 import { parseRegistryV1Bundle } from '../../../../packages/bundle/src/plain/registry-v1.ts'
@@ -21,11 +20,11 @@ import {
   type OlmV1Response,
 } from './olm-v1.ts'
 import { crdArbitrary } from './random-crd.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const sharedBundlesDirectory = findSharedPath('bundles')
 const generatedBundleCount = Number(process.env['FUZZ_BUNDLES'] ?? 300)
-const temporaryDirectory = mkdtempSync(join(tmpdir(), 'catalog-bot-render-'))
-afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
+const temporaryDirectory = createSelfRemovingDirectory('catalog-bot-render')
 
 /** Every install mode and every provider. */
 const plainManifestRenderOptionSets: readonly PlainManifestRenderOptions[] = [

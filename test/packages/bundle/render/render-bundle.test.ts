@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { readRegistryBundle } from '../../../../packages/bundle/src/registry-bundle.ts'
 import {
@@ -14,6 +14,7 @@ import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.t
 import { findMissingProgram } from '../../../left-out.ts'
 import { createBundleFiles, createCrd, sampleBundles } from '../sample-bundles.ts'
 import { bundleArbitrary } from '../random-bundle.ts'
+import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const isOpmInstalled = findMissingProgram('opm') === undefined
 
@@ -78,10 +79,9 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
 }
 
 ;(isOpmInstalled ? describe : describe.skip)('a rendered bundle is what opm render gives', () => {
-  let folder: string
+  const folder = createSelfRemovingDirectory('bundles')
   const theirs = new Map<string, OlmBundleBlob>()
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'bundles-'))
     for (const name of sampleBundleNames)
       for (const [path, bytes] of createBundleFiles(name, sampleBundles[name])) {
         mkdirSync(dirname(join(folder, name, path)), { recursive: true })
@@ -108,7 +108,6 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
     const migratable = sampleBundleNames.filter((name) => name !== unmigratableBundleName)
     render('migrated', migratable, ...image, '--migrate-level', 'bundle-object-to-csv-metadata')
   }, 180_000)
-  afterAll(() => rmSync(folder, { recursive: true }))
 
   test('for at least twenty shapes', () => {
     expect(sampleBundleNames.length).toBeGreaterThanOrEqual(20)

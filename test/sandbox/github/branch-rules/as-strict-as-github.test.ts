@@ -1,38 +1,25 @@
 // What GitHub rejects beyond the settings table. The code that enforces each rule links to its source.
 import { afterEach, describe, expect, test } from '@jest/globals'
-import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-queue.ts'
 import {
   MergeRulesFixture,
   createPullRequestRule,
   createMergeQueueRule,
-  formatRuleViolations,
   createStatusChecksRule,
 } from './merge-rules-fixture.ts'
-import type { BranchRulesScenario, BranchRulesScenarioOptions } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { github, octokit } = mergeRulesFixture.githubFixture
 afterEach(() => {
-  mergeRulesFixture.githubFixture.github.delayTestMerges(0)
+  github.delayTestMerges(0)
 })
 
-const createBranchRulesScenario = async (
-  rules: readonly BranchRule[],
-  more?: BranchRulesScenarioOptions,
-): Promise<BranchRulesScenario> => {
-  const it = await mergeRulesFixture.openMergeCase(more)
-  if (rules.length > 0) mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
-  return it
-}
-const createRuleViolationRejection = (...says: string[]) => ({
-  status: 405,
-  message: formatRuleViolations(...says),
-})
 const readPullMergeableState = async ({ name, pull }: BranchRulesScenario): Promise<string> => {
   const pullParams = { ...name, pull_number: pull.number }
-  await mergeRulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)
-  await mergeRulesFixture.githubFixture.github.settled()
-  return (await mergeRulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)).data.mergeable_state
+  await octokit.rest.pulls.get(pullParams)
+  await github.settled()
+  return (await octokit.rest.pulls.get(pullParams)).data.mergeable_state
 }
 const approvalRule = createPullRequestRule({ required_approving_review_count: 1 })
 const changesRequestedMessage = 'Changes have been requested.'
@@ -43,73 +30,63 @@ describe('a merge by GitHub is blocked', () => {
       type: 'required_deployments',
       parameters: { required_deployment_environments: ['staging', 'test'] },
     }
-    const it = await createBranchRulesScenario([rule])
-    const { github } = mergeRulesFixture.githubFixture
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-      createRuleViolationRejection('Missing successful active staging and test deployments.'),
-    )
+    const it = await mergeRulesFixture.openMergeCaseWithRules([rule])
+    await mergeRulesFixture.expectApiRejection(it, 'Missing successful active staging and test deployments.')
     github.deploy(it.full, it.headSha, 'staging')
     github.deploy(it.full, it.headSha, 'test')
     github.deploy(it.full, it.headSha, 'test', 'failure')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-      createRuleViolationRejection('Missing successful active test deployment.'),
-    )
+    await mergeRulesFixture.expectApiRejection(it, 'Missing successful active test deployment.')
     github.deploy(it.full, it.headSha, 'test')
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until code scanning has analyzed the head and found no alerts', async () => {
     const tools = [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }]
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       { type: 'code_scanning', parameters: { code_scanning_tools: tools } },
     ])
-    const { github } = mergeRulesFixture.githubFixture
     expect(await mergeRulesFixture.mergeByApi(it)).toMatchObject({
       message: expect.stringContaining('Code scanning is waiting for results from CodeQL for the commits'),
     })
     github.analyze(it.full, it.headSha, 'CodeQL', 2)
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-      createRuleViolationRejection('CodeQL has detected 2 alerts blocking this code.'),
-    )
+    await mergeRulesFixture.expectApiRejection(it, 'CodeQL has detected 2 alerts blocking this code.')
     github.analyze(it.full, it.headSha, 'CodeQL')
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until the required workflow passes on the head, while a push stays rejected', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
-    const it = await createBranchRulesScenario([{ type: 'workflows', parameters: { workflows } }])
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
+      { type: 'workflows', parameters: { workflows } },
+    ])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
-    await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(expectedMessage))
-    await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
+    await github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
+    await mergeRulesFixture.expectApiRejection(it, expectedMessage)
+    await github.runWorkflow(it.full, 'ci.yml', it.headSha)
     expect((await mergeRulesFixture.pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('for a squash of another author’s commits if signatures are required', async () => {
-    const it = await createBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
-    expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual(
-      createRuleViolationRejection('Commits must have verified signatures.'),
-    )
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'required_signatures' }], {
+      signed: true,
+    })
+    await mergeRulesFixture.expectApiRejection(it, 'Commits must have verified signatures.', 'squash')
     expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
   })
 
   test('by requested changes, even with enough approvals', async () => {
-    const it = await createBranchRulesScenario([approvalRule])
-    const { github } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-      createRuleViolationRejection(changesRequestedMessage),
-    )
+    await mergeRulesFixture.expectApiRejection(it, changesRequestedMessage)
     expect((await mergeRulesFixture.pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
     github.dismiss(it.pull, review)
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('by requested changes on the same commit in another pull request', async () => {
-    const it = await createBranchRulesScenario([approvalRule])
-    const { github } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
     const secondPull = await github.openPull({
       repository: it.full,
@@ -121,41 +98,36 @@ describe('a merge by GitHub is blocked', () => {
     })
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(secondPull, 'carol', 'changes', 'No.')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-      createRuleViolationRejection(changesRequestedMessage),
-    )
+    await mergeRulesFixture.expectApiRejection(it, changesRequestedMessage)
     github.dismiss(secondPull, review)
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until a member of the required team approves the files that match its patterns', async () => {
-    const { github } = mergeRulesFixture.githubFixture
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
     const required_reviewers = [{ minimum_approvals: 1, file_patterns: ['*.yaml'], reviewer }]
-    const it = await createBranchRulesScenario([createPullRequestRule({ required_reviewers })])
+    const it = await mergeRulesFixture.openMergeCaseWithRules([createPullRequestRule({ required_reviewers })])
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-      createRuleViolationRejection(`Required reviewer catalogs/${team.slug} must approve.`),
-    )
+    await mergeRulesFixture.expectApiRejection(it, `Required reviewer catalogs/${team.slug} must approve.`)
     github.review(it.pull, 'carol', 'approve')
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('while another merge of the same pull request is in progress', async () => {
-    const it = await createBranchRulesScenario([])
+    const it = await mergeRulesFixture.openMergeCase()
     const both = await Promise.all([mergeRulesFixture.mergeByApi(it), mergeRulesFixture.mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
   test('while GitHub is still computing mergeability', async () => {
-    const it = await createBranchRulesScenario([])
-    mergeRulesFixture.githubFixture.github.delayTestMerges(50)
+    const it = await mergeRulesFixture.openMergeCase()
+    github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 })
@@ -165,7 +137,7 @@ describe('pattern rules', () => {
     ['commit_message_pattern', { operator: 'starts_with', pattern: 'feat: ' }, 'Commit message must start'],
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
   ])('%s also applies to a pushed merge', async (type, parameters, says) => {
-    const it = await createBranchRulesScenario([{ type, parameters }])
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type, parameters }])
     const { accepted, remote } = await mergeRulesFixture.pushMerge(it)
     expect(accepted).toBe(false)
     expect(remote.join('\n')).toContain(says)
@@ -173,8 +145,8 @@ describe('pattern rules', () => {
   })
 
   test('a branch name pattern rejects temporary branches that do not match', async () => {
-    const it = await createBranchRulesScenario([])
-    mergeRulesFixture.githubFixture.github.addRules(
+    const it = await mergeRulesFixture.openMergeCase()
+    github.addRules(
       it.full,
       [{ type: 'branch_name_pattern', parameters: { operator: 'regex', pattern: '^(main|release-.*)$' } }],
       { conditions: { ref_name: { include: ['~ALL'] } } },
@@ -187,15 +159,12 @@ describe('pattern rules', () => {
 
 describe('an organization’s ruleset', () => {
   test('applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
-    const it = await createBranchRulesScenario([])
-    const { github, octokit } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCase()
     const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
       conditions: { repository_name: { include: [it.name.repo] } },
     })
     try {
-      expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
-        createRuleViolationRejection('This branch must not contain merge commits.'),
-      )
+      await mergeRulesFixture.expectApiRejection(it, 'This branch must not contain merge commits.')
       const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
       expect(data).toMatchObject([{ ruleset_source_type: 'Organization', ruleset_source: 'catalogs' }])
     } finally {
@@ -207,17 +176,16 @@ describe('an organization’s ruleset', () => {
 
 describe('mergeable_state', () => {
   test('reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
-    const { github, octokit } = mergeRulesFixture.githubFixture
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
     ])
     const pullParams = { ...it.name, pull_number: it.pull.number }
     expect((await octokit.rest.pulls.get(pullParams)).data.mergeable_state).toBe('unknown')
     expect(await readPullMergeableState(it)).toBe('blocked')
-    await github.setStatus(it.full, it.headSha, 'bob', { context: 'ci', state: 'success' })
+    await mergeRulesFixture.setCiStatus(it, it.headSha)
     expect(await readPullMergeableState(it)).toBe('behind')
     await github.updateBranch(it.pull, 'alice')
-    await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'ci', state: 'success' })
+    await mergeRulesFixture.setCiStatus(it, it.pull.headSha)
     expect(await readPullMergeableState(it)).toBe('clean')
     await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
     expect(await readPullMergeableState(it)).toBe('unstable')
@@ -236,12 +204,11 @@ describe('Update branch', () => {
   test('dismisses approvals only if it changes the diff', async () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const text = (first: string, last: string) => [first, ...lines, last, ''].join('\n')
-    const it = await createBranchRulesScenario(rules, {
+    const it = await mergeRulesFixture.openMergeCaseWithRules(rules, {
       behind: false,
       files: { 'both.txt': text('a', 'z') },
       changes: { 'both.txt': text('A', 'z') },
     })
-    const { github } = mergeRulesFixture.githubFixture
     const review = github.review(it.pull, 'bob', 'approve')
     await github.pushToBase(it.full, { 'elsewhere.txt': 'x\n' })
     await github.updateBranch(it.pull, 'alice')
@@ -252,8 +219,7 @@ describe('Update branch', () => {
   })
 
   test('requires permission from the author', async () => {
-    const it = await createBranchRulesScenario([], { maintainerCanModify: false })
-    const { octokit } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCaseWithRules([], { maintainerCanModify: false })
     const pullParams = { ...it.name, pull_number: it.pull.number }
     expect((await octokit.rest.pulls.get(pullParams)).data.maintainer_can_modify).toBe(false)
     expect(await mergeRulesFixture.captureError(octokit.rest.pulls.updateBranch(pullParams))).toEqual({
@@ -265,8 +231,7 @@ describe('Update branch', () => {
 
 describe('auto-merge', () => {
   test('merges only when the last requirement is met', async () => {
-    const it = await createBranchRulesScenario([approvalRule])
-    const { github } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
     await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob', 'squash')
@@ -278,8 +243,7 @@ describe('auto-merge', () => {
   })
 
   test('is disabled when a user without write access pushes', async () => {
-    const it = await createBranchRulesScenario([approvalRule])
-    const { github } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob')
     await github.pushToPull(it.pull, { 'more.txt': 'x' })
@@ -287,9 +251,9 @@ describe('auto-merge', () => {
   })
 
   test('is rejected if the pull request can be merged immediately', async () => {
-    const it = await createBranchRulesScenario([])
-    mergeRulesFixture.githubFixture.github.allowAutoMerge(it.full)
-    await expect(mergeRulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
+    const it = await mergeRulesFixture.openMergeCase()
+    github.allowAutoMerge(it.full)
+    await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
       'Pull request Pull request is in clean status',
     )
   })
@@ -297,24 +261,23 @@ describe('auto-merge', () => {
 
 describe('leaving the merge queue', () => {
   test.each(dequeueReasons)('for %s', async (reason) => {
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
     ])
     await enqueue(it)
-    await mergeRulesFixture.githubFixture.github.removeFromQueue(it.pull, reason)
-    await mergeRulesFixture.githubFixture.github.settled()
-    const { deliveries } = mergeRulesFixture.githubFixture.github.webhooks
+    await github.removeFromQueue(it.pull, reason)
+    await github.settled()
+    const { deliveries } = github.webhooks
     expect(deliveries.findLast(({ action }) => action === 'dequeued')?.payload).toMatchObject({ reason })
   })
 
   test('because branch protection no longer allows the merge', async () => {
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
       approvalRule,
     ])
-    const { github } = mergeRulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     await enqueue(it)
     github.review(it.pull, 'carol', 'changes', 'Stop.')
@@ -324,25 +287,21 @@ describe('leaving the merge queue', () => {
   })
 
   async function enqueue(it: BranchRulesScenario): Promise<void> {
-    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
-      context: 'ci',
-      state: 'success',
-    })
-    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.pulls.get({
+    await mergeRulesFixture.setCiStatus(it, it.headSha)
+    const { data } = await octokit.rest.pulls.get({
       ...it.name,
       pull_number: it.pull.number,
     })
     const query = `mutation ($input: EnqueuePullRequestInput!) {
       enqueuePullRequest(input: $input) { mergeQueueEntry { position } }
     }`
-    await mergeRulesFixture.githubFixture.octokit.graphql(query, { input: { pullRequestId: data.node_id } })
+    await octokit.graphql(query, { input: { pullRequestId: data.node_id } })
   }
 })
 
 describe('a renamed branch', () => {
   test('keeps its pull requests and protection', async () => {
-    const it = await createBranchRulesScenario([])
-    const { github } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCase()
     github.protect(it.full, 'main', { required_linear_history: true })
     const admin = mergeRulesFixture.githubFixture.client(github.tokenFor('maintainer'))
     await admin.rest.repos.renameBranch({ ...it.name, branch: 'main', new_name: 'trunk' })
@@ -355,8 +314,7 @@ describe('a renamed branch', () => {
 
 describe('Git error messages', () => {
   test('for a locked branch and for a GitHub outage', async () => {
-    const it = await createBranchRulesScenario([])
-    const { github } = mergeRulesFixture.githubFixture
+    const it = await mergeRulesFixture.openMergeCase()
     const unlock = await github.lockBranch(it.full, 'main')
     expect((await mergeRulesFixture.pushMerge(it)).reason).toMatch(
       /^(?:cannot lock ref|failed to update ref)/,
@@ -368,7 +326,7 @@ describe('Git error messages', () => {
   })
 
   test('for a missing permission', async () => {
-    const it = await createBranchRulesScenario([])
+    const it = await mergeRulesFixture.openMergeCase()
     const reading = await mergeRulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
     expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,

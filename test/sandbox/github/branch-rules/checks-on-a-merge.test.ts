@@ -9,11 +9,12 @@ import {
   createRulesetRejection,
   formatRuleViolations,
 } from './merge-rules-fixture.ts'
-import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario, BranchRulesScenarioOptions } from './merge-rules-fixture.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { github, octokit } = mergeRulesFixture.githubFixture
 afterEach(() => {
-  mergeRulesFixture.githubFixture.github.delayChecks(0)
+  github.delayChecks(0)
 })
 
 const createBranchRulesScenario = async (
@@ -22,13 +23,9 @@ const createBranchRulesScenario = async (
 ): Promise<BranchRulesScenario> => {
   const it = await mergeRulesFixture.openMergeCase(more)
   const checks = contexts.map((context) => ({ context }))
-  mergeRulesFixture.githubFixture.github.addRules(it.full, [
-    createStatusChecksRule(checks, { strict_required_status_checks_policy: strict }),
-  ])
+  github.addRules(it.full, [createStatusChecksRule(checks, { strict_required_status_checks_policy: strict })])
   return it
 }
-const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
-  createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
 
 describe('a pushed merge', () => {
   test('of a passing head that contains the base needs no checks on the merge commit', async () => {
@@ -42,16 +39,16 @@ describe('a pushed merge', () => {
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
     const { mergeSha } = await mergeRulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
     const pushed = await mergeRulesFixture.push(it, `${mergeSha}:refs/heads/main`)
-    expect(pushed).toEqual(createExpectedPushRejection(it, 'Required status check "ci" is expected.'))
+    expect(pushed).toEqual(
+      mergeRulesFixture.createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
+    )
   })
 
   test('of such a head needs checks if the pull request is closed', async () => {
     const it = await createBranchRulesScenario(['ci'], { behind: false })
     await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
-    await mergeRulesFixture.githubFixture.github.close(it.pull)
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
-    )
+    await github.close(it.pull)
+    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is expected.')
   })
 
   test.each([false, true])(
@@ -59,9 +56,7 @@ describe('a pushed merge', () => {
     async (strict) => {
       const it = await createBranchRulesScenario(['ci', 'lint'], { strict })
       for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
-      expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-        createExpectedPushRejection(it, '2 of 2 required status checks are expected.'),
-      )
+      await mergeRulesFixture.expectPushRejected(it, '2 of 2 required status checks are expected.')
       // Checks on the merge commit count. The merge contains its base, so it always satisfies strict mode.
       await mergeRulesFixture.stage(it)
       for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.mergeSha, check)
@@ -72,41 +67,29 @@ describe('a pushed merge', () => {
   test('is evaluated against new checks only after a delay', async () => {
     const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
-    mergeRulesFixture.githubFixture.github.delayChecks(60_000)
+    github.delayChecks(60_000)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
-    )
-    mergeRulesFixture.githubFixture.github.delayChecks(0)
+    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is expected.')
+    github.delayChecks(0)
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('a check pinned to an app counts only from that app', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [
-      createStatusChecksRule([{ context: 'ci', integration_id: 4711 }]),
-    ])
+    github.addRules(it.full, [createStatusChecksRule([{ context: 'ci', integration_id: 4711 }])])
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
     const expectedMessage = 'Required status check "ci" was not set by the expected GitHub app.'
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
+    await mergeRulesFixture.expectPushRejected(it, expectedMessage)
   })
 
   test('a check and a status with the same name must both pass', async () => {
     const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
-    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
-      context: 'ci',
-      state: 'failure',
-    })
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Required status check "ci" is failing.'),
-    )
-    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
-      context: 'ci',
-      state: 'success',
-    })
+    await mergeRulesFixture.setCiStatus(it, it.mergeSha, 'failure')
+    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is failing.')
+    await mergeRulesFixture.setCiStatus(it, it.mergeSha)
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
@@ -117,7 +100,7 @@ describe('a pushed merge', () => {
     const it = await createBranchRulesScenario(['ci'])
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, says))
+    await mergeRulesFixture.expectPushRejected(it, says)
   })
 
   test('through REST follows the same rules as through Git', async () => {
@@ -125,7 +108,7 @@ describe('a pushed merge', () => {
     await mergeRulesFixture.stage(it)
     const move = async (): Promise<unknown> =>
       mergeRulesFixture.captureError(
-        mergeRulesFixture.githubFixture.octokit.rest.git.updateRef({
+        octokit.rest.git.updateRef({
           ...it.name,
           ref: 'heads/main',
           sha: it.mergeSha,
@@ -166,29 +149,21 @@ describe('a rule for all branches', () => {
     const it = await mergeRulesFixture.openMergeCase()
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
     const checks = [{ context: 'ci' }, { context: 'lint' }]
-    const rule = mergeRulesFixture.githubFixture.github.addRules(
-      it.full,
-      [createStatusChecksRule(checks)],
-      all,
-    )
+    const rule = github.addRules(it.full, [createStatusChecksRule(checks)], all)
     const branch = `catalog-bot/tmp-${it.mergeSha.slice(0, 7)}`
     const messages = ['2 of 2 required status checks are expected.']
     expect(await mergeRulesFixture.stage(it)).toEqual(
-      createRulesetRejection(it.full, mergeRulesFixture.githubFixture.github.url, messages, branch),
+      createRulesetRejection(it.full, github.url, messages, branch),
     )
-    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, rule)
-    mergeRulesFixture.githubFixture.github.addRules(
-      it.full,
-      [createStatusChecksRule(checks, { do_not_enforce_on_create: true })],
-      all,
-    )
+    github.removeRuleset(it.full, rule)
+    github.addRules(it.full, [createStatusChecksRule(checks, { do_not_enforce_on_create: true })], all)
     expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
   })
 
   test('does not apply to excluded branches', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const ref_name = { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/**/*'] }
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], {
+    github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], {
       conditions: { ref_name },
     })
     expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)

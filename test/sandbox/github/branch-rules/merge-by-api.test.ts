@@ -10,18 +10,17 @@ import {
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { github, octokit } = mergeRulesFixture.githubFixture
 
-type GitHubCommitResponse = Awaited<
-  ReturnType<typeof mergeRulesFixture.githubFixture.octokit.rest.git.getCommit>
->['data']
+type GitHubCommitResponse = Awaited<ReturnType<typeof octokit.rest.git.getCommit>>['data']
 const readBranchTipCommit = async (it: BranchRulesScenario): Promise<GitHubCommitResponse> => {
   const commit_sha = await mergeRulesFixture.readTip(it)
-  return (await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
+  return (await octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
 }
 const readCommitTreeId = async ({ folder }: BranchRulesScenario, sha: string): Promise<string> =>
   runGit(folder, undefined, 'rev-parse', `${sha}^{tree}`)
 const runGraphqlQuery = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> =>
-  mergeRulesFixture.githubFixture.octokit.graphql(query, variables).then(
+  octokit.graphql(query, variables).then(
     (data) => data,
     (error: Error) => error.message,
   )
@@ -43,7 +42,7 @@ describe('PUT merge', () => {
 
   test('squash: creates one signed commit by the author, and marks the pull request as merged', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
+    await github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     await mergeRulesFixture.mergeByApi(it, 'squash')
     const tip = await readBranchTipCommit(it)
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
@@ -55,13 +54,13 @@ describe('PUT merge', () => {
 
   test('rebase: recreates each commit on the base, unsigned', async () => {
     const it = await mergeRulesFixture.openMergeCase({ signed: true })
-    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
+    await github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     await mergeRulesFixture.mergeByApi(it, 'rebase')
     const tip = await readBranchTipCommit(it)
     expect(tip.message).toBe('More')
     expect(tip.author.name).toBe('alice')
     expect(tip.verification.verified).toBe(false)
-    const { data: first } = await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
+    const { data: first } = await octokit.rest.git.getCommit({
       ...it.name,
       commit_sha: tip.parents[0]?.sha ?? '',
     })
@@ -73,9 +72,9 @@ describe('PUT merge', () => {
   test('rebase: rejects a head that contains merges', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     await mergeRulesFixture.stage(it)
-    await mergeRulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
+    await github.forcePush(it.pull, { commit: it.mergeSha })
     const message = "This branch can't be rebased"
-    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    await github.pushToBase(it.full, { 'again.txt': 'x' })
     expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toEqual({ status: 405, message })
   })
 
@@ -86,13 +85,13 @@ describe('PUT merge', () => {
       status: 409,
       message,
     })
-    await mergeRulesFixture.githubFixture.github.draft(it.pull)
+    await github.draft(it.pull)
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: 'Pull Request is still a draft',
     })
-    await mergeRulesFixture.githubFixture.github.draft(it.pull, false)
-    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
+    await github.draft(it.pull, false)
+    await github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: 'Pull Request has merge conflicts',
@@ -101,14 +100,14 @@ describe('PUT merge', () => {
 
   test('does not pin the base, and merges into its current tip', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    const moved = await github.pushToBase(it.full, { 'again.txt': 'x' })
     await mergeRulesFixture.mergeByApi(it)
     expect((await readBranchTipCommit(it)).parents.map(({ sha }) => sha)).toEqual([moved, it.headSha])
   })
 
   test('rejects one of two concurrent merges because the base was modified', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const other = await mergeRulesFixture.githubFixture.github.openPull({
+    const other = await github.openPull({
       repository: it.full,
       author: 'alice',
       title: 'Beta',
@@ -129,7 +128,7 @@ describe('PUT merge', () => {
       createPullRequestRule({ required_approving_review_count: 2 }),
       createStatusChecksRule([{ context: 'ci' }]),
     ]
-    const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
+    const ruleset = github.addRules(it.full, rules)
     const messages = [
       'At least 2 approving reviews are required by reviewers with write access.',
       'Required status check "ci" is expected.',
@@ -138,14 +137,14 @@ describe('PUT merge', () => {
       status: 405,
       message: formatRuleViolations(...messages),
     })
-    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
-    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
+    github.removeRuleset(it.full, ruleset)
+    github.protect(it.full, 'main', {
       required_status_checks: { strict: false, contexts: ['ci'] },
       required_pull_request_reviews: { required_approving_review_count: 2 },
     })
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message: messages.join(' ') })
     // Administrators are exempt unless enforce_admins is set. An app is not an administrator.
-    const token = mergeRulesFixture.githubFixture.github.tokenFor('maintainer')
+    const token = github.tokenFor('maintainer')
     expect(await mergeRulesFixture.mergeByApi(it, 'merge', { token })).toHaveProperty('sha')
   })
 })
@@ -154,8 +153,8 @@ describe('refs', () => {
   test('PATCH without force rejects an update that is not a fast-forward because the base moved', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     await mergeRulesFixture.stage(it)
-    const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    const update = mergeRulesFixture.githubFixture.octokit.rest.git.updateRef({
+    const moved = await github.pushToBase(it.full, { 'again.txt': 'x' })
+    const update = octokit.rest.git.updateRef({
       ...it.name,
       ref: 'heads/main',
       sha: it.mergeSha,
@@ -169,14 +168,14 @@ describe('refs', () => {
 
   test('rules about creating and deleting refs apply to REST', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }, { type: 'deletion' }], {
+    github.addRules(it.full, [{ type: 'creation' }, { type: 'deletion' }], {
       conditions: { ref_name: { include: ['refs/heads/release-*'] } },
     })
-    const { rest } = mergeRulesFixture.githubFixture.octokit
+    const { rest } = octokit
     const make = rest.git.createRef({ ...it.name, ref: 'refs/heads/release-1', sha: it.baseSha })
     const creation = formatRuleViolations('Cannot create ref due to creations being restricted.')
     expect(await mergeRulesFixture.captureError(make)).toEqual({ status: 422, message: creation })
-    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'release-2' })
+    await github.pushToBase(it.full, { x: '1' }, { branch: 'release-2' })
     const end = rest.git.deleteRef({ ...it.name, ref: 'heads/release-2' })
     expect(await mergeRulesFixture.captureError(end)).toEqual({
       status: 422,
@@ -187,7 +186,7 @@ describe('refs', () => {
   test('updateRefs compares with the expected commits, and moves all refs or none', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     await mergeRulesFixture.stage(it)
-    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.repos.get(it.name)
+    const { data } = await octokit.rest.repos.get(it.name)
     const mutation = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
     const update = (beforeOid: string): Promise<unknown> =>
       runGraphqlQuery(mutation, {
@@ -203,12 +202,12 @@ describe('refs', () => {
       `refs/heads/main is at ${it.baseSha} but expected ${it.headSha}`,
     )
     expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'required_linear_history' }])
+    github.addRules(it.full, [{ type: 'required_linear_history' }])
     expect(await update(it.baseSha)).toContain('This branch must not contain merge commits.')
-    const known = mergeRulesFixture.githubFixture.github.repository(it.full).knownRefs
+    const known = github.repository(it.full).knownRefs
     expect(known.has('refs/heads/other')).toBe(false)
-    for (const id of mergeRulesFixture.githubFixture.github.repository(it.full).rulesets.keys())
-      mergeRulesFixture.githubFixture.github.repository(it.full).rulesets.delete(id)
+    for (const id of github.repository(it.full).rulesets.keys())
+      github.repository(it.full).rulesets.delete(id)
     expect(await update(it.baseSha)).toEqual({ updateRefs: { clientMutationId: null } })
     expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
   })
@@ -238,7 +237,7 @@ describe('refs', () => {
 
   test('mergePullRequest pins the head like PUT merge', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.pulls.get({
+    const { data } = await octokit.rest.pulls.get({
       ...it.name,
       pull_number: it.pull.number,
     })

@@ -13,21 +13,18 @@ import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 let currentTimeMs = Date.now()
 const mergeRulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
+const { github, octokit } = mergeRulesFixture.githubFixture
 
 const checkName = 'catalog-bot / validation'
 const createMergeQueueScenario = async (
   settings: Record<string, unknown> = {},
 ): Promise<BranchRulesScenario> => {
   const it = await mergeRulesFixture.openMergeCase()
-  mergeRulesFixture.githubFixture.github.addRules(it.full, [
-    createMergeQueueRule(settings),
-    createStatusChecksRule([{ context: checkName }]),
-  ])
+  github.addRules(it.full, [createMergeQueueRule(settings), createStatusChecksRule([{ context: checkName }])])
   await mergeRulesFixture.setCheck(it, it.headSha, checkName)
   return it
 }
 const openSecondPull = async (it: BranchRulesScenario, path = 'beta.yaml'): Promise<MockPull> => {
-  const { github } = mergeRulesFixture.githubFixture
   const pull = await github.openPull({
     repository: it.full,
     author: 'alice',
@@ -38,7 +35,7 @@ const openSecondPull = async (it: BranchRulesScenario, path = 'beta.yaml'): Prom
   return pull
 }
 const enqueuePull = async (pull: MockPull, more: Record<string, unknown> = {}): Promise<unknown> =>
-  mergeRulesFixture.githubFixture.octokit
+  octokit
     .graphql(
       `mutation ($input: EnqueuePullRequestInput!) {
         enqueuePullRequest(input: $input) { mergeQueueEntry { position state headCommit { oid } } }
@@ -57,14 +54,14 @@ const readMergeQueue = async ({ name }: BranchRulesScenario): Promise<unknown> =
       mergeQueue(branch: "main") { entries(first: 10) { nodes { state pullRequest { number } headCommit { oid } } } }
     }
   }`
-  const found = await mergeRulesFixture.githubFixture.octokit.graphql<{
+  const found = await octokit.graphql<{
     repository: { mergeQueue: { entries: { nodes: { state: string; pullRequest: { number: number } }[] } } }
   }>(query, name)
   return found.repository.mergeQueue.entries.nodes.map((it) => [it.pullRequest.number, it.state])
 }
 /** Lists received webhooks about merge groups and about queued or dequeued pull requests, newest last. */
 const listMergeQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<string, unknown>[]> => {
-  await mergeRulesFixture.githubFixture.github.settled()
+  await github.settled()
   return mergeRulesFixture.githubFixture.receiver.received
     .filter(
       ({ payload }) => (payload['repository'] as { full_name?: string } | undefined)?.full_name === full,
@@ -102,11 +99,11 @@ describe('entering the queue', () => {
       createStatusChecksRule([{ context: checkName }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ]
-    mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
+    github.addRules(it.full, rules)
     expect(await enqueuePull(it.pull)).toContain(`Required status check "${checkName}" is expected.`)
     await mergeRulesFixture.setCheck(it, it.headSha, checkName)
     expect(await enqueuePull(it.pull)).toContain('At least 1 approving review is required')
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    github.review(it.pull, 'bob', 'approve')
     expect(await enqueuePull(it.pull)).toMatchObject({ position: 1, state: 'AWAITING_CHECKS' })
     expect(await enqueuePull(it.pull)).toBe('Pull request is already in the queue')
   })
@@ -114,18 +111,14 @@ describe('entering the queue', () => {
   test('fails for a branch without a queue and for a user without write access', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     expect(await enqueuePull(it.pull)).toContain('does not require a merge queue')
-    const outsiderClient = mergeRulesFixture.githubFixture.client(
-      mergeRulesFixture.githubFixture.github.tokenFor('stranger'),
-    )
+    const outsiderClient = mergeRulesFixture.githubFixture.client(github.tokenFor('stranger'))
     const query = `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', it.pull.id)}" }) { clientMutationId } }`
     await expect(outsiderClient.graphql(query)).rejects.toThrow('write access')
   })
 
   test('is not possible in repositories owned by users', async () => {
     const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
-    expect(() => mergeRulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()])).toThrow(
-      'Validation Failed',
-    )
+    expect(() => github.addRules(it.full, [createMergeQueueRule()])).toThrow('Validation Failed')
   })
 })
 
@@ -139,14 +132,14 @@ describe('a group', () => {
       base_ref: 'refs/heads/main',
       head_ref: `refs/heads/gh-readonly-queue/main/pr-${it.pull.number}-${it.baseSha}`,
     })
-    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
+    const { data } = await octokit.rest.git.getCommit({
       ...it.name,
       commit_sha: group.head_sha,
     })
     expect(data.parents.map(({ sha }) => sha)).toEqual([it.baseSha, it.headSha])
     expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
     await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await mergeRulesFixture.readTip(it)).toBe(group.head_sha)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: group.head_sha } })
     expect((await listMergeQueueEvents(it)).map(({ action, reason }) => [action, reason])).toEqual([
@@ -155,7 +148,7 @@ describe('a group', () => {
       ['destroyed', 'merged'],
       ['dequeued', 'MERGE'],
     ])
-    const { knownRefs } = mergeRulesFixture.githubFixture.github.repository(it.full)
+    const { knownRefs } = github.repository(it.full)
     expect([...knownRefs.keys()].filter((ref) => ref.includes('gh-readonly-queue'))).toEqual([])
   })
 
@@ -167,7 +160,7 @@ describe('a group', () => {
     const [first, behind] = await listRequestedMergeGroups(it)
     expect(behind?.base_sha).toBe(first?.head_sha)
     await mergeRulesFixture.setCheck(it, first?.head_sha ?? '', checkName, 'failure')
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await readMergeQueue(it)).toEqual([[second.number, 'AWAITING_CHECKS']])
     expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(it.baseSha)
     expect(await listMergeQueueEvents(it)).toContainEqual(
@@ -175,7 +168,7 @@ describe('a group', () => {
     )
     expect(it.pull.state).toBe('open')
     await mergeRulesFixture.setCheck(it, (await getLastRequestedMergeGroup(it)).head_sha, checkName)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(second.merged).not.toBeNull()
   })
 
@@ -183,10 +176,10 @@ describe('a group', () => {
     const it = await createMergeQueueScenario({ check_response_timeout_minutes: 10 })
     await enqueuePull(it.pull)
     currentTimeMs += 9 * 60_000
-    await mergeRulesFixture.githubFixture.github.passTimeInQueues(it.full)
+    await github.passTimeInQueues(it.full)
     expect(await readMergeQueue(it)).toHaveLength(1)
     currentTimeMs += 60_000
-    await mergeRulesFixture.githubFixture.github.passTimeInQueues(it.full)
+    await github.passTimeInQueues(it.full)
     expect(await readMergeQueue(it)).toEqual([])
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'CI_TIMEOUT' }),
@@ -196,14 +189,14 @@ describe('a group', () => {
   test('is rebuilt when the base moves, and removed when the head moves', async () => {
     const it = await createMergeQueueScenario()
     await enqueuePull(it.pull)
-    const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    await mergeRulesFixture.githubFixture.github.settled()
+    const moved = await github.pushToBase(it.full, { 'again.txt': 'x' })
+    await github.settled()
     expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(moved)
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'destroyed', reason: 'invalidated' }),
     )
-    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'gamma.yaml': 'x' })
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.pushToPull(it.pull, { 'gamma.yaml': 'x' })
+    await github.settled()
     expect(await readMergeQueue(it)).toEqual([])
   })
 
@@ -212,7 +205,7 @@ describe('a group', () => {
     const second = await openSecondPull(it, 'alpha.yaml')
     await enqueuePull(it.pull)
     await enqueuePull(second)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', number: second.number, reason: 'MERGE_CONFLICT' }),
     )
@@ -235,7 +228,7 @@ describe('a group', () => {
     await enqueuePull(it.pull)
     const group = await getLastRequestedMergeGroup(it)
     await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await mergeRulesFixture.readTip(it)).toBe(group.head_sha)
     expect(it.pull.merged?.sha).toBe(group.head_sha)
   })
@@ -249,10 +242,10 @@ describe('several groups', () => {
     await enqueuePull(second)
     const [first, behind] = await listRequestedMergeGroups(it)
     await mergeRulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
     await mergeRulesFixture.setCheck(it, first?.head_sha ?? '', checkName)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await mergeRulesFixture.readTip(it)).toBe(behind?.head_sha)
     expect([it.pull.merged, second.merged]).not.toContain(null)
   })
@@ -264,7 +257,7 @@ describe('several groups', () => {
     await enqueuePull(second)
     const [, behind] = await listRequestedMergeGroups(it)
     await mergeRulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
-    await mergeRulesFixture.githubFixture.github.settled()
+    await github.settled()
     expect(await mergeRulesFixture.readTip(it)).toBe(behind?.head_sha)
   })
 
@@ -272,7 +265,7 @@ describe('several groups', () => {
     const it = await createMergeQueueScenario()
     await enqueuePull(it.pull)
     const query = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { position } } }`
-    await mergeRulesFixture.githubFixture.octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })
+    await octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })
     expect(await readMergeQueue(it)).toEqual([])
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'MANUAL' }),

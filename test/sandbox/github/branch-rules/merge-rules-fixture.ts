@@ -83,6 +83,15 @@ export class MergeRulesFixture {
     return { full, name: { owner, repo: short }, folder, pull, ...made }
   }
 
+  async openMergeCaseWithRules(
+    rules: readonly BranchRule[],
+    more?: BranchRulesScenarioOptions,
+  ): Promise<BranchRulesScenario> {
+    const it = await this.openMergeCase(more)
+    if (rules.length > 0) this.githubFixture.github.addRules(it.full, rules)
+    return it
+  }
+
   /** Fetches base and head again and merges them. The files in `more` are added to the merge commit. */
   async createMerge(
     { folder, pull }: Pick<BranchRulesScenario, 'folder' | 'pull'>,
@@ -128,6 +137,25 @@ export class MergeRulesFixture {
     return await this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
   }
 
+  createExpectedPushRejection({ full }: BranchRulesScenario, ...says: string[]): PushResult {
+    return createRulesetRejection(full, this.githubFixture.github.url, says)
+  }
+
+  async expectPushRejected(it: BranchRulesScenario, ...says: string[]): Promise<void> {
+    expect(await this.pushMerge(it)).toEqual(this.createExpectedPushRejection(it, ...says))
+  }
+
+  /** The merge commit is the tip of the base, and the push marks the pull request as merged. */
+  async expectPushMerges(it: BranchRulesScenario): Promise<void> {
+    expect(await this.pushMerge(it)).toMatchObject(acceptedPushResult)
+    await this.expectPullMerged(it)
+  }
+
+  async expectPullMerged(it: BranchRulesScenario): Promise<void> {
+    expect(await this.readTip(it)).toBe(it.mergeSha)
+    expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
+  }
+
   /** Pushes a commit to a temporary branch, so that checks can be posted on it. */
   async stage(mergeCase: BranchRulesScenario, sha = mergeCase.mergeSha): Promise<PushResult> {
     return await this.push(mergeCase, `${sha}:refs/heads/catalog-bot/tmp-${sha.slice(0, 7)}`)
@@ -145,6 +173,18 @@ export class MergeRulesFixture {
       head_sha: sha,
       ...(conclusion === null ? { status: 'in_progress' as const } : { conclusion }),
     })
+  }
+
+  async setCiStatus(
+    { full }: BranchRulesScenario,
+    sha: string,
+    state: 'success' | 'failure' = 'success',
+  ): Promise<void> {
+    await this.githubFixture.github.setStatus(full, sha, 'bob', { context: 'ci', state })
+  }
+
+  createAppBypass<const Mode extends string>(bypass_mode: Mode) {
+    return { actor_type: 'Integration', actor_id: this.githubFixture.app.id, bypass_mode } as const
   }
 
   /** Merges as the app through REST. Returns the merge commit, or the error from GitHub. */
@@ -167,6 +207,15 @@ export class MergeRulesFixture {
     } catch (error) {
       return extractErrorStatusAndMessage(error)
     }
+  }
+
+  async expectApiRejection(
+    it: BranchRulesScenario,
+    violation: string,
+    method?: 'merge' | 'squash' | 'rebase',
+  ): Promise<void> {
+    const message = formatRuleViolations(violation)
+    expect(await this.mergeByApi(it, method)).toEqual({ status: 405, message })
   }
 
   async readTip({ name }: Pick<BranchRulesScenario, 'name'>): Promise<string> {

@@ -13,15 +13,14 @@ import {
 import type { BranchRulesScenario, PushResult } from './merge-rules-fixture.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { github } = mergeRulesFixture.githubFixture
 
 const pullRequestRequiredMessage = 'Changes must be made through a pull request.'
-const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
-  createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
 const createBranchRulesScenario = async (
   more?: Parameters<MergeRulesFixture['openMergeCase']>[0],
 ): Promise<BranchRulesScenario> => {
   const it = await mergeRulesFixture.openMergeCase(more)
-  mergeRulesFixture.githubFixture.github.addRules(it.full, [createPullRequestRule()])
+  github.addRules(it.full, [createPullRequestRule()])
   return it
 }
 
@@ -31,13 +30,13 @@ describe('a required pull request', () => {
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
     expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      createExpectedPushRejection(it, pullRequestRequiredMessage),
+      mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
   test('is limited to one per push: two stacked merges are rejected, but separate pushes are accepted', async () => {
     const it = await createBranchRulesScenario()
-    const other = await mergeRulesFixture.githubFixture.github.openPull({
+    const other = await github.openPull({
       repository: it.full,
       author: 'alice',
       title: 'Beta',
@@ -48,7 +47,7 @@ describe('a required pull request', () => {
     await runGit(it.folder, token, 'checkout', '-q', '--detach', it.mergeSha)
     await runGit(it.folder, token, 'merge', '-q', '--no-ff', '-m', 'Both', other.headSha)
     expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      createExpectedPushRejection(it, pullRequestRequiredMessage),
+      mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
@@ -59,7 +58,7 @@ describe('a required pull request', () => {
     const it = await createBranchRulesScenario()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
     expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      createExpectedPushRejection(it, pullRequestRequiredMessage),
+      mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
@@ -73,34 +72,28 @@ describe('a required pull request', () => {
 
   test('does not count if it is a draft or has another base branch', async () => {
     const it = await createBranchRulesScenario()
-    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
-    await mergeRulesFixture.githubFixture.github.retarget(it.pull, 'next')
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, pullRequestRequiredMessage),
-    )
-    await mergeRulesFixture.githubFixture.github.retarget(it.pull, 'main')
-    await mergeRulesFixture.githubFixture.github.draft(it.pull)
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, pullRequestRequiredMessage),
-    )
+    await github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
+    await github.retarget(it.pull, 'next')
+    await mergeRulesFixture.expectPushRejected(it, pullRequestRequiredMessage)
+    await github.retarget(it.pull, 'main')
+    await github.draft(it.pull)
+    await mergeRulesFixture.expectPushRejected(it, pullRequestRequiredMessage)
   })
 
   test('with a review that requests changes is not approved', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [
-      createPullRequestRule({ required_approving_review_count: 1 }),
-    ])
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'changes', 'No')
+    github.addRules(it.full, [createPullRequestRule({ required_approving_review_count: 1 })])
+    github.review(it.pull, 'bob', 'approve')
+    github.review(it.pull, 'carol', 'changes', 'No')
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
+    github.review(it.pull, 'carol', 'approve')
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('is not required from apps that classic protection allows to bypass it', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const protect = (apps: string[]): void =>
-      mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
+      github.protect(it.full, 'main', {
         enforce_admins: true,
         required_pull_request_reviews: {
           required_approving_review_count: 1,
@@ -118,38 +111,38 @@ describe('a required pull request', () => {
 describe('layered rules', () => {
   test('add up for rulesets and classic protection, and shared violations are reported once', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
-    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
+    github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
+    github.protect(it.full, 'main', {
       required_status_checks: { strict: false, contexts: ['ci'] },
       lock_branch: true,
     })
     const messages = ['Required status check "ci" is expected.', 'Cannot change this locked branch']
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, ...messages))
+    await mergeRulesFixture.expectPushRejected(it, ...messages)
   })
 
   test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
     const it = await createBranchRulesScenario()
-    await mergeRulesFixture.githubFixture.github.close(it.pull)
+    await github.close(it.pull)
     const pushed = await mergeRulesFixture.push(it, [
       `${it.mergeSha}:refs/heads/main`,
       `${it.mergeSha}:refs/heads/free`,
     ])
-    expect(pushed).toMatchObject({ ...createExpectedPushRejection(it, pullRequestRequiredMessage) })
-    const { knownRefs } = mergeRulesFixture.githubFixture.github.repository(it.full)
+    expect(pushed).toMatchObject({
+      ...mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
+    })
+    const { knownRefs } = github.repository(it.full)
     expect(knownRefs.get('refs/heads/free')).toBe(it.mergeSha)
     expect(knownRefs.get('refs/heads/main')).toBe(it.baseSha)
     // With --atomic, the push is all or nothing.
     const both = ['--atomic', `${it.mergeSha}:refs/heads/main`, `${it.mergeSha}:refs/heads/free-too`]
     expect(await mergeRulesFixture.push(it, both)).toMatchObject({ accepted: false })
-    expect(
-      mergeRulesFixture.githubFixture.github.repository(it.full).knownRefs.has('refs/heads/free-too'),
-    ).toBe(false)
+    expect(github.repository(it.full).knownRefs.has('refs/heads/free-too')).toBe(false)
   })
 
   test('for branch creation: a ruleset always applies, a classic pattern only with block_creations', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const none = { required_status_checks: { strict: false, contexts: ['ci'] }, enforce_admins: true }
-    mergeRulesFixture.githubFixture.github.protect(it.full, 'release-*', none)
+    github.protect(it.full, 'release-*', none)
     const make = async (branch: string): Promise<PushResult> =>
       mergeRulesFixture.push(it, `${it.baseSha}:refs/heads/${branch}`)
     expect(await make('release-1')).toMatchObject(acceptedPushResult)
@@ -157,24 +150,22 @@ describe('layered rules', () => {
       createBranchProtectionRejection(['Required status check "ci" is expected.'], 'release-1'),
     )
     const restrictions = { users: [], teams: [], apps: [] }
-    mergeRulesFixture.githubFixture.github.protect(it.full, 'release-*', {
+    github.protect(it.full, 'release-*', {
       ...none,
       restrictions,
       block_creations: true,
     })
     expect(await make('release-2')).toMatchObject({ reason: 'protected branch hook declined' })
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }], all)
+    github.addRules(it.full, [{ type: 'creation' }], all)
     const messages = ['Cannot create ref due to creations being restricted.']
-    expect(await make('other')).toEqual(
-      createRulesetRejection(it.full, mergeRulesFixture.githubFixture.github.url, messages, 'other'),
-    )
+    expect(await make('other')).toEqual(createRulesetRejection(it.full, github.url, messages, 'other'))
   })
 
   test('reject nothing if they are disabled or only evaluated', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     for (const enforcement of ['evaluate', 'disabled'] as const)
-      mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { enforcement })
+      github.addRules(it.full, [{ type: 'update' }], { enforcement })
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })

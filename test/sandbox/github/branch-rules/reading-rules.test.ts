@@ -6,7 +6,8 @@ import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
 const { githubFixture } = mergeRulesFixture
-const adminClient = githubFixture.client(githubFixture.github.tokenFor('maintainer'))
+const { github, installation, octokit } = githubFixture
+const adminClient = githubFixture.client(github.tokenFor('maintainer'))
 
 const getMainBranchParams = ({
   name,
@@ -18,9 +19,7 @@ const getMainBranchParams = ({
 describe('rulesets', () => {
   test('are imported as JSON, and their rules are in force at once', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const checks = [
-      { context: 'catalog-bot / validation', integration_id: mergeRulesFixture.githubFixture.app.id },
-    ]
+    const checks = [{ context: 'catalog-bot / validation', integration_id: githubFixture.app.id }]
     const { data } = await adminClient.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'Checks bind everyone',
@@ -36,9 +35,7 @@ describe('rulesets', () => {
       ],
     })
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    const { data: rules } = await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranchRules(
-      getMainBranchParams(it),
-    )
+    const { data: rules } = await octokit.rest.repos.getBranchRules(getMainBranchParams(it))
     expect(rules).toMatchObject([
       { type: 'deletion', ruleset_id: data.id, ruleset_source: it.full, ruleset_source_type: 'Repository' },
       { type: 'required_status_checks', parameters: { required_status_checks: checks } },
@@ -48,59 +45,45 @@ describe('rulesets', () => {
       ruleset_id: data.id,
       enforcement: 'disabled',
     })
-    expect(
-      (await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
-    ).toEqual([])
+    expect((await octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data).toEqual([])
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('are set by administrators alone', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const request = { ...it.name, name: 'x', enforcement: 'active' as const }
-    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
+    const bob = githubFixture.client(github.tokenFor('bob'))
     await expect(bob.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
-    await expect(
-      mergeRulesFixture.githubFixture.octokit.rest.repos.createRepoRuleset(request),
-    ).rejects.toMatchObject({
+    await expect(octokit.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({
       status: 403,
     })
   })
 
   test('say who may bypass them to those who may change them; to everyone, whether they can', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const app = {
-      actor_type: 'Integration',
-      actor_id: mergeRulesFixture.githubFixture.app.id,
-      bypass_mode: 'pull_request',
-    } as const
-    const { id } = mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], {
+    const app = mergeRulesFixture.createAppBypass('pull_request')
+    const { id } = github.addRules(it.full, [{ type: 'update' }], {
       bypass_actors: [app],
     })
     const read = { ...it.name, ruleset_id: id }
-    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.repos.getRepoRuleset(read)
+    const { data } = await octokit.rest.repos.getRepoRuleset(read)
     expect(data).not.toHaveProperty('bypass_actors')
     expect(data.current_user_can_bypass).toBe('pull_requests_only')
     const { data: seen } = await adminClient.rest.repos.getRepoRuleset(read)
     expect(seen).toMatchObject({ bypass_actors: [app], current_user_can_bypass: 'never' })
-    const { data: list } = await mergeRulesFixture.githubFixture.octokit.rest.repos.getRepoRulesets(it.name)
+    const { data: list } = await octokit.rest.repos.getRepoRulesets(it.name)
     expect(list).toMatchObject([{ id, enforcement: 'active' }])
     expect(list[0]).not.toHaveProperty('rules')
   })
 
   test("of a person's repository take no app among those who bypass", async () => {
     const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
-    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
+    const bob = githubFixture.client(github.tokenFor('bob'))
     const asked = bob.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'x',
       enforcement: 'active',
-      bypass_actors: [
-        {
-          actor_type: 'Integration',
-          actor_id: mergeRulesFixture.githubFixture.app.id,
-          bypass_mode: 'always',
-        },
-      ],
+      bypass_actors: [mergeRulesFixture.createAppBypass('always')],
     })
     expect(await mergeRulesFixture.captureError(asked)).toMatchObject({ status: 422 })
   })
@@ -108,12 +91,8 @@ describe('rulesets', () => {
   test('that the sandbox would not enforce are not taken', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const rule = { type: 'tag_name_pattern', parameters: { operator: 'contains', pattern: 'x' } }
-    expect(() => mergeRulesFixture.githubFixture.github.addRules(it.full, [rule])).toThrow(
-      'Validation Failed',
-    )
-    expect(() =>
-      mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'pull_request' }]),
-    ).toThrow('Validation Failed')
+    expect(() => github.addRules(it.full, [rule])).toThrow('Validation Failed')
+    expect(() => github.addRules(it.full, [{ type: 'pull_request' }])).toThrow('Validation Failed')
   })
 
   test.each([
@@ -123,13 +102,11 @@ describe('rulesets', () => {
     ['RepositoryRole', 4, 'bob'],
   ] as const)('spare a %s that they name', async (actor_type, role, login) => {
     const it = await mergeRulesFixture.openMergeCase()
-    const actor_id = role ?? mergeRulesFixture.githubFixture.github.account(login).id
+    const actor_id = role ?? github.account(login).id
     const actor = { actor_type, actor_id, bypass_mode: 'always' } as const
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
+    github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    expect(
-      await mergeRulesFixture.pushMerge(it, mergeRulesFixture.githubFixture.github.tokenFor(login)),
-    ).toMatchObject({ accepted: true })
+    expect(await mergeRulesFixture.pushMerge(it, github.tokenFor(login))).toMatchObject({ accepted: true })
   })
 })
 
@@ -137,21 +114,19 @@ describe('a branch', () => {
   test('is called protected by rulesets and by classic protection; only the latter has a summary', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const read = async (): Promise<unknown> =>
-      (await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranch(getMainBranchParams(it))).data
+      (await octokit.rest.repos.getBranch(getMainBranchParams(it))).data
     const off = {
       enabled: false,
       required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] },
     }
     expect(await read()).toMatchObject({ protected: false, protection: off })
-    const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, [
-      createStatusChecksRule([{ context: 'ci' }]),
-    ])
+    const ruleset = github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
     expect(await read()).toMatchObject({ protected: true, protection: off })
     const missing = await mergeRulesFixture.captureError(
       adminClient.rest.repos.getBranchProtection(getMainBranchParams(it)),
     )
     expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
-    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
+    github.removeRuleset(it.full, ruleset)
     await adminClient.rest.repos.updateBranchProtection({
       ...getMainBranchParams(it),
       required_status_checks: { strict: true, contexts: ['ci'] },
@@ -168,14 +143,12 @@ describe('a branch', () => {
       protected: true,
       protection: { enabled: true, required_status_checks: checks },
     })
-    expect(
-      (await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
-    ).toEqual([])
+    expect((await octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data).toEqual([])
   })
 
   test('shows its classic protection to administrators and to apps with the permission', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
+    github.protect(it.full, 'main', {
       required_status_checks: { strict: true, contexts: ['ci'] },
       required_pull_request_reviews: { dismiss_stale_reviews: true },
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
@@ -187,17 +160,16 @@ describe('a branch', () => {
       restrictions: { apps: [{ slug: 'catalog-bot' }] },
       enforce_admins: { enabled: false },
     })
-    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
+    const bob = githubFixture.client(github.tokenFor('bob'))
     await expect(bob.rest.repos.getBranchProtection(getMainBranchParams(it))).rejects.toMatchObject({
       status: 404,
     })
-    const { github, installation, octokit } = mergeRulesFixture.githubFixture
     await expect(octokit.rest.repos.getBranchProtection(getMainBranchParams(it))).rejects.toMatchObject({
       status: 403,
     })
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
-    const reader = mergeRulesFixture.githubFixture.client(await mergeRulesFixture.githubFixture.token())
+    const reader = githubFixture.client(await githubFixture.token())
     expect((await reader.rest.repos.getBranchProtection(getMainBranchParams(it))).data.url).toContain(
       '/protection',
     )
@@ -206,17 +178,10 @@ describe('a branch', () => {
 
   test('tells in GraphQL what binds the reader', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const app = {
-      actor_type: 'Integration',
-      actor_id: mergeRulesFixture.githubFixture.app.id,
-      bypass_mode: 'always',
-    } as const
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    const app = mergeRulesFixture.createAppBypass('always')
+    github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const rules = [{ type: 'required_linear_history' }, createStatusChecksRule([{ context: 'ci' }])]
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [
-      ...rules,
-      createPullRequestRule({ required_approving_review_count: 2 }),
-    ])
+    github.addRules(it.full, [...rules, createPullRequestRule({ required_approving_review_count: 2 })])
     const query = `query ($owner: String!, $repo: String!) {
       repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule {
         requiredApprovingReviewCount requiredStatusCheckContexts requiresLinearHistory requiresSignatures viewerCanPush
@@ -231,8 +196,8 @@ describe('a branch', () => {
       requiresLinearHistory: true,
       requiresSignatures: false,
     }
-    expect(await read(mergeRulesFixture.githubFixture.octokit)).toEqual({ ...rule, viewerCanPush: true })
-    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
+    expect(await read(octokit)).toEqual({ ...rule, viewerCanPush: true })
+    const bob = githubFixture.client(github.tokenFor('bob'))
     expect(await read(bob)).toEqual({ ...rule, viewerCanPush: false })
   })
 
@@ -243,8 +208,8 @@ describe('a branch', () => {
     }`
     const canPush = async (apps: string[]): Promise<unknown> => {
       const restrictions = { users: [], teams: [], apps }
-      mergeRulesFixture.githubFixture.github.protect(it.full, 'main', { enforce_admins: true, restrictions })
-      const answer = await mergeRulesFixture.githubFixture.octokit.graphql<{
+      github.protect(it.full, 'main', { enforce_admins: true, restrictions })
+      const answer = await octokit.graphql<{
         repository: { ref: { refUpdateRule: { viewerCanPush: boolean } } }
       }>(query, it.name)
       return answer.repository.ref.refUpdateRule.viewerCanPush
@@ -257,14 +222,12 @@ describe('a branch', () => {
 test('a repository tells how it merges to those who may write', async () => {
   const it = await mergeRulesFixture.openMergeCase()
   await adminClient.rest.repos.update({ ...it.name, allow_merge_commit: false })
-  const { data } = await mergeRulesFixture.githubFixture.octokit.rest.repos.get(it.name)
+  const { data } = await octokit.rest.repos.get(it.name)
   expect(data).toMatchObject({
     allow_merge_commit: false,
     allow_squash_merge: true,
     allow_rebase_merge: true,
   })
-  const reader = mergeRulesFixture.githubFixture.client(
-    await mergeRulesFixture.githubFixture.token({ permissions: { contents: 'read' } }),
-  )
+  const reader = githubFixture.client(await githubFixture.token({ permissions: { contents: 'read' } }))
   expect((await reader.rest.repos.get(it.name)).data).not.toHaveProperty('allow_merge_commit')
 })

@@ -2,7 +2,6 @@
 // created, by compare-and-swap and without bypassing checks. Each describe block is a row of that table.
 import { describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
-import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import {
   MergeRulesFixture,
   acceptedPushResult,
@@ -10,12 +9,12 @@ import {
   createPullRequestRule,
   createMergeQueueRule,
   createBranchProtectionRejection,
-  createRulesetRejection,
   formatRuleViolations,
 } from './merge-rules-fixture.ts'
-import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { github, installation, octokit } = mergeRulesFixture.githubFixture
 
 const botCheckName = 'catalog-bot / validation'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
@@ -32,21 +31,6 @@ function describeSettingTests(setting: string, claims: () => void): void {
   describe(setting, claims)
 }
 
-const createBranchRulesScenario = async (
-  rules: readonly BranchRule[],
-  more?: BranchRulesScenarioOptions,
-): Promise<BranchRulesScenario> => {
-  const it = await mergeRulesFixture.openMergeCase(more)
-  if (rules.length > 0) mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
-  return it
-}
-const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
-  createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
-/** The merge commit is the tip of the base, and the push marks the pull request as merged. */
-const expectPullMerged = async (it: BranchRulesScenario): Promise<void> => {
-  expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
-  expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
-}
 const expectPullNotMerged = async (it: BranchRulesScenario): Promise<void> => {
   expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
   expect(it.pull).toMatchObject({ state: 'open', merged: null })
@@ -54,19 +38,21 @@ const expectPullNotMerged = async (it: BranchRulesScenario): Promise<void> => {
 
 describeSettingTests('none, deletion, non_fast_forward', () => {
   test('a merge is accepted, a deletion and a force push are rejected', async () => {
-    const it = await createBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
+      { type: 'deletion' },
+      { type: 'non_fast_forward' },
+    ])
     expect(await mergeRulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
     expect(await mergeRulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
-      createExpectedPushRejection(it, 'Cannot force-push to this branch'),
+      mergeRulesFixture.createExpectedPushRejection(it, 'Cannot force-push to this branch'),
     )
     await expectPullNotMerged(it)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 
   test('a push with lease to a moved base is rejected by Git, not by a rule', async () => {
-    const it = await createBranchRulesScenario([{ type: 'non_fast_forward' }])
-    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'non_fast_forward' }])
+    await github.pushToBase(it.full, { 'again.txt': 'x' })
     const pushed = await mergeRulesFixture.push(it, [
       `--force-with-lease=main:${it.baseSha}`,
       `${it.mergeSha}:refs/heads/main`,
@@ -78,78 +64,56 @@ describeSettingTests('none, deletion, non_fast_forward', () => {
 describeSettingTests('required own checks', () => {
   test('must pass on the merge commit: a passing head that is behind is not enough', async () => {
     const app = mergeRulesFixture.githubFixture.app.id
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createStatusChecksRule([{ context: botCheckName, integration_id: app }]),
     ])
     await mergeRulesFixture.setCheck(it, it.headSha, botCheckName)
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, `Required status check "${botCheckName}" is expected.`),
-    )
+    await mergeRulesFixture.expectPushRejected(it, `Required status check "${botCheckName}" is expected.`)
     await expectPullNotMerged(it)
     expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
     await mergeRulesFixture.setCheck(it, it.mergeSha, botCheckName)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
 describeSettingTests('required foreign checks (CI)', () => {
   test('count if CI ran on the merge commit', async () => {
-    const it = await createBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])])
-    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
-      context: 'ci',
-      state: 'success',
-    })
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
-    )
+    const it = await mergeRulesFixture.openMergeCaseWithRules([createStatusChecksRule([{ context: 'ci' }])])
+    await mergeRulesFixture.setCiStatus(it, it.headSha)
+    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is expected.')
     await mergeRulesFixture.stage(it)
-    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
-      context: 'ci',
-      state: 'success',
-    })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.setCiStatus(it, it.mergeSha)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 
   test('count on the head if it contains the base', async () => {
-    const it = await createBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])], {
+    const it = await mergeRulesFixture.openMergeCaseWithRules([createStatusChecksRule([{ context: 'ci' }])], {
       behind: false,
     })
-    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
-      context: 'ci',
-      state: 'success',
-    })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.setCiStatus(it, it.headSha)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
 describeSettingTests('pull_request, 0 approvals', () => {
   test('an open pull request is required and sufficient', async () => {
-    const it = await createBranchRulesScenario([createPullRequestRule()])
-    await mergeRulesFixture.githubFixture.github.close(it.pull)
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Changes must be made through a pull request.'),
-    )
-    await mergeRulesFixture.githubFixture.github.reopen(it.pull)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    const it = await mergeRulesFixture.openMergeCaseWithRules([createPullRequestRule()])
+    await github.close(it.pull)
+    await mergeRulesFixture.expectPushRejected(it, 'Changes must be made through a pull request.')
+    await github.reopen(it.pull)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
 describeSettingTests('pull_request, ≥1', () => {
   test('requires an approval by a user with write access', async () => {
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, approvalRequiredMessage),
-    )
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    github.review(it.pull, 'stranger', 'approve')
+    await mergeRulesFixture.expectPushRejected(it, approvalRequiredMessage)
+    github.review(it.pull, 'bob', 'approve')
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
@@ -158,100 +122,83 @@ describeSettingTests('+ dismiss stale / last push', () => {
     ['dismiss_stale_reviews_on_push', approvalRequiredMessage],
     ['require_last_push_approval', lastPushApprovalMessage],
   ])('%s: accepts only a merge with exactly the tree that GitHub creates', async (setting, says) => {
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createPullRequestRule({ required_approving_review_count: 1, [setting]: true }),
     ])
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    github.review(it.pull, 'bob', 'approve')
     const { mergeSha } = await mergeRulesFixture.createMerge(it, { 'alpha.yaml': 'name: alpha\nmore: 1\n' })
     expect(await mergeRulesFixture.push(it, `${mergeSha}:refs/heads/main`)).toEqual(
-      createExpectedPushRejection(it, says),
+      mergeRulesFixture.createExpectedPushRejection(it, says),
     )
     await expectPullNotMerged(it)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 
   test('a push that changes the pull request dismisses its approvals, but merging the base in does not', async () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ]
-    const it = await createBranchRulesScenario(rules)
-    const review = mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    const it = await mergeRulesFixture.openMergeCaseWithRules(rules)
+    const review = github.review(it.pull, 'bob', 'approve')
     await mergeRulesFixture.stage(it)
-    await mergeRulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
+    await github.forcePush(it.pull, { commit: it.mergeSha })
     expect(review.state).toBe('APPROVED')
-    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
+    await github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     expect(review.state).toBe('DISMISSED')
     const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
-    expect(await mergeRulesFixture.pushMerge(again)).toEqual(
-      createExpectedPushRejection(it, approvalRequiredMessage),
-    )
+    await mergeRulesFixture.expectPushRejected(again, approvalRequiredMessage)
   })
 
   test('an approval by the last pusher does not count', async () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
     ]
-    const it = await createBranchRulesScenario(rules)
-    await mergeRulesFixture.githubFixture.github.pushToPull(
-      it.pull,
-      { 'beta.yaml': 'name: beta\n' },
-      { by: 'bob' },
-    )
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    const it = await mergeRulesFixture.openMergeCaseWithRules(rules)
+    await github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' }, { by: 'bob' })
+    github.review(it.pull, 'bob', 'approve')
     const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
-    expect(await mergeRulesFixture.pushMerge(again)).toEqual(
-      createExpectedPushRejection(it, lastPushApprovalMessage),
-    )
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await mergeRulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(again)
+    await mergeRulesFixture.expectPushRejected(again, lastPushApprovalMessage)
+    github.review(it.pull, 'carol', 'approve')
+    await mergeRulesFixture.expectPushMerges(again)
   })
 })
 
 describeSettingTests('code owners, conversations', () => {
   test('a code owner of the changed files must approve, and another approval is not enough', async () => {
     const files = { '.github/CODEOWNERS': '* @bob\n*.yaml @carol\n' }
-    const it = await createBranchRulesScenario([createPullRequestRule({ require_code_owner_review: true })], {
-      files,
-    })
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Waiting on code owner review from carol.'),
+    const it = await mergeRulesFixture.openMergeCaseWithRules(
+      [createPullRequestRule({ require_code_owner_review: true })],
+      {
+        files,
+      },
     )
-    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    github.review(it.pull, 'bob', 'approve')
+    await mergeRulesFixture.expectPushRejected(it, 'Waiting on code owner review from carol.')
+    github.review(it.pull, 'carol', 'approve')
+    await mergeRulesFixture.expectPushMerges(it)
   })
 
   test('conversations must be resolved', async () => {
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       createPullRequestRule({ required_review_thread_resolution: true }),
     ])
-    mergeRulesFixture.githubFixture.github.openConversation(it.pull)
+    github.openConversation(it.pull)
     const expectedMessage = 'A conversation must be resolved before this pull request can be merged.'
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
-    mergeRulesFixture.githubFixture.github.resolveConversation(it.pull)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushRejected(it, expectedMessage)
+    github.resolveConversation(it.pull)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
 describeSettingTests('`update` / restricted pushers', () => {
   test.each(['always', 'exempt'] as const)('with bypass %s, the merge is accepted', async (bypass_mode) => {
-    const it = await createBranchRulesScenario([])
-    const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Cannot update this protected ref.'),
-    )
+    const it = await mergeRulesFixture.openMergeCase()
+    const ruleset = github.addRules(it.full, [{ type: 'update' }])
+    await mergeRulesFixture.expectPushRejected(it, 'Cannot update this protected ref.')
     await expectPullNotMerged(it)
-    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
-    const app = {
-      actor_type: 'Integration',
-      actor_id: mergeRulesFixture.githubFixture.app.id,
-      bypass_mode,
-    } as const
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    github.removeRuleset(it.full, ruleset)
+    const app = mergeRulesFixture.createAppBypass(bypass_mode)
+    github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const pushed = await mergeRulesFixture.pushMerge(it)
     expect(pushed).toMatchObject(acceptedPushResult)
     // GitHub reports nothing to an exempt actor.
@@ -260,42 +207,32 @@ describeSettingTests('`update` / restricted pushers', () => {
         ? []
         : ['Bypassed rule violations for refs/heads/main:', '', '- Cannot update this protected ref.', ''],
     )
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPullMerged(it)
   })
 
   test('with bypass for pull requests only, a push is rejected and a merge by API is accepted', async () => {
-    const it = await createBranchRulesScenario([])
-    const app = {
-      actor_type: 'Integration',
-      actor_id: mergeRulesFixture.githubFixture.app.id,
-      bypass_mode: 'pull_request',
-    } as const
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, 'Cannot update this protected ref.'),
-    )
+    const it = await mergeRulesFixture.openMergeCase()
+    const app = mergeRulesFixture.createAppBypass('pull_request')
+    github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    await mergeRulesFixture.expectPushRejected(it, 'Cannot update this protected ref.')
     expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('bypass of one ruleset does not apply to another', async () => {
-    const it = await createBranchRulesScenario([createStatusChecksRule([{ context: botCheckName }])])
-    const app = {
-      actor_type: 'Integration',
-      actor_id: mergeRulesFixture.githubFixture.app.id,
-      bypass_mode: 'always',
-    } as const
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, `Required status check "${botCheckName}" is expected.`),
-    )
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
+      createStatusChecksRule([{ context: botCheckName }]),
+    ])
+    const app = mergeRulesFixture.createAppBypass('always')
+    github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    await mergeRulesFixture.expectPushRejected(it, `Required status check "${botCheckName}" is expected.`)
   })
 
   test('an entry in the classic push allowlist is necessary, but not sufficient', async () => {
-    const it = await createBranchRulesScenario([])
+    const it = await mergeRulesFixture.openMergeCase()
     const none = { required_status_checks: null, enforce_admins: true, required_pull_request_reviews: null }
     const checks = { strict: false, contexts: [botCheckName] }
     const list = (apps: string[]): void =>
-      mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
+      github.protect(it.full, 'main', {
         ...none,
         required_status_checks: checks,
         restrictions: { users: [], teams: [], apps },
@@ -309,16 +246,18 @@ describeSettingTests('`update` / restricted pushers', () => {
     expect(await mergeRulesFixture.pushMerge(it)).toEqual(createBranchProtectionRejection([missing]))
     await mergeRulesFixture.stage(it)
     await mergeRulesFixture.setCheck(it, it.mergeSha, botCheckName)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
 describeSettingTests('required_linear_history', () => {
   test('a merge commit is rejected, but a squash by API is accepted', async () => {
-    const it = await createBranchRulesScenario([{ type: 'required_linear_history' }])
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'required_linear_history' }])
     const pushed = await mergeRulesFixture.pushMerge(it)
-    expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
+    expect(pushed).toMatchObject({
+      accepted: false,
+      reason: mergeRulesFixture.createExpectedPushRejection(it).reason,
+    })
     expect(pushed.remote.slice(-5)).toEqual([
       `- ${linearHistoryRequiredMessage}`,
       'Found 1 violation:',
@@ -326,10 +265,7 @@ describeSettingTests('required_linear_history', () => {
       it.mergeSha,
       '',
     ])
-    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
-      status: 405,
-      message: formatRuleViolations(linearHistoryRequiredMessage),
-    })
+    await mergeRulesFixture.expectApiRejection(it, linearHistoryRequiredMessage, 'merge')
     await expectPullNotMerged(it)
     expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual({
       sha: await mergeRulesFixture.readTip(it),
@@ -337,8 +273,8 @@ describeSettingTests('required_linear_history', () => {
   })
 
   test('classic protection rejects a merge commit, but accepts a rebase by API', async () => {
-    const it = await createBranchRulesScenario([])
-    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
+    const it = await mergeRulesFixture.openMergeCase()
+    github.protect(it.full, 'main', {
       required_linear_history: true,
       enforce_admins: true,
     })
@@ -355,13 +291,12 @@ describeSettingTests('required_linear_history', () => {
 
 describeSettingTests('`allowed_merge_methods` without merge', () => {
   test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
-    const it = await createBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
+      createPullRequestRule({ allowed_merge_methods: ['squash'] }),
+    ])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
-    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
-      status: 405,
-      message: formatRuleViolations(expectedMessage),
-    })
+    await mergeRulesFixture.expectPushRejected(it, expectedMessage)
+    await mergeRulesFixture.expectApiRejection(it, expectedMessage, 'merge')
     expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toMatchObject({ status: 405 })
     await expectPullNotMerged(it)
     expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual({
@@ -372,13 +307,12 @@ describeSettingTests('`allowed_merge_methods` without merge', () => {
 
 describeSettingTests('repo `allow_merge_commit=false` alone', () => {
   test('the API rejects a merge commit, but a push is accepted', async () => {
-    const it = await createBranchRulesScenario([])
-    mergeRulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
+    const it = await mergeRulesFixture.openMergeCase()
+    github.allowMergeMethods(it.full, { merge: false })
     const message = 'Merge commits are not allowed on this repository.'
     expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message })
     await expectPullNotMerged(it)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushMerges(it)
   })
 })
 
@@ -386,13 +320,18 @@ describeSettingTests('required_signatures', () => {
   const unsigned = 'Commits must have verified signatures.'
 
   test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
-    const it = await createBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'required_signatures' }], {
+      signed: true,
+    })
     const pushed = await mergeRulesFixture.pushMerge(it)
-    expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
+    expect(pushed).toMatchObject({
+      accepted: false,
+      reason: mergeRulesFixture.createExpectedPushRejection(it).reason,
+    })
     expect(pushed.remote.slice(-5)).toEqual([`- ${unsigned}`, 'Found 1 violation:', '', it.mergeSha, ''])
     await expectPullNotMerged(it)
     await mergeRulesFixture.stage(it)
-    const { rest } = mergeRulesFixture.githubFixture.octokit
+    const { rest } = octokit
     const { data: made } = await rest.git.getCommit({ ...it.name, commit_sha: it.mergeSha })
     const parents = [it.baseSha, it.headSha]
     const { data: signed } = await rest.git.createCommit({
@@ -408,32 +347,25 @@ describeSettingTests('required_signatures', () => {
   })
 
   test('every commit is verified, including those of the pull request', async () => {
-    const it = await createBranchRulesScenario([{ type: 'required_signatures' }])
-    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
-      status: 405,
-      message: formatRuleViolations(unsigned),
-    })
-    expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toEqual({
-      status: 405,
-      message: formatRuleViolations(unsigned),
-    })
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'required_signatures' }])
+    await mergeRulesFixture.expectApiRejection(it, unsigned, 'merge')
+    await mergeRulesFixture.expectApiRejection(it, unsigned, 'rebase')
     // On GitHub, only the author of the pull request can squash it.
-    expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual({
-      status: 405,
-      message: formatRuleViolations(unsigned),
-    })
+    await mergeRulesFixture.expectApiRejection(it, unsigned, 'squash')
   })
 
   test('a commit with a custom author is not signed', async () => {
-    const it = await createBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
+    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'required_signatures' }], {
+      signed: true,
+    })
     await mergeRulesFixture.stage(it)
     const tree = (
-      await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
+      await octokit.rest.git.getCommit({
         ...it.name,
         commit_sha: it.mergeSha,
       })
     ).data.tree.sha
-    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.git.createCommit({
+    const { data } = await octokit.rest.git.createCommit({
       ...it.name,
       message: 'Merge',
       tree,
@@ -441,7 +373,7 @@ describeSettingTests('required_signatures', () => {
       author: { name: 'catalog-bot', email: 'bot@example.invalid' },
     })
     expect(data.verification).toMatchObject({ verified: false, reason: 'unsigned' })
-    const moved = mergeRulesFixture.githubFixture.octokit.rest.git.updateRef({
+    const moved = octokit.rest.git.updateRef({
       ...it.name,
       ref: 'heads/main',
       sha: data.sha,
@@ -455,25 +387,16 @@ describeSettingTests('required_signatures', () => {
 
 describeSettingTests('merge_queue', () => {
   test('a merge outside the queue is rejected, by push and by API', async () => {
-    const it = await createBranchRulesScenario([createMergeQueueRule()])
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, mergeQueueRequiredMessage),
-    )
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
-      status: 405,
-      message: formatRuleViolations(mergeQueueRequiredMessage),
-    })
+    const it = await mergeRulesFixture.openMergeCaseWithRules([createMergeQueueRule()])
+    await mergeRulesFixture.expectPushRejected(it, mergeQueueRequiredMessage)
+    await mergeRulesFixture.expectApiRejection(it, mergeQueueRequiredMessage)
     await expectPullNotMerged(it)
   })
 
   test('with bypass, the queue is skipped', async () => {
-    const it = await createBranchRulesScenario([])
-    const app = {
-      actor_type: 'Integration',
-      actor_id: mergeRulesFixture.githubFixture.app.id,
-      bypass_mode: 'always',
-    } as const
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()], {
+    const it = await mergeRulesFixture.openMergeCase()
+    const app = mergeRulesFixture.createAppBypass('always')
+    github.addRules(it.full, [createMergeQueueRule()], {
       bypass_actors: [app],
     })
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
@@ -483,12 +406,12 @@ describeSettingTests('merge_queue', () => {
 describeSettingTests('`workflows` rule', () => {
   test('blocks direct pushes', async () => {
     const workflow = { path: '.github/workflows/ci.yml', repository_id: 1 }
-    const it = await createBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, "Required workflow 'ci' is not satisfied"),
-    )
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
+      { type: 'workflows', parameters: { workflows: [workflow] } },
+    ])
+    await mergeRulesFixture.expectPushRejected(it, "Required workflow 'ci' is not satisfied")
     await expectPullNotMerged(it)
-    await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
+    await github.runWorkflow(it.full, 'ci.yml', it.headSha)
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
   })
 })
@@ -497,17 +420,15 @@ describeSettingTests('code_scanning, deployments', () => {
   test('are undocumented for pushes and assumed to reject them, but the API merges', async () => {
     const tool = { tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }
     const environments = { required_deployment_environments: ['staging'] }
-    const it = await createBranchRulesScenario([
+    const it = await mergeRulesFixture.openMergeCaseWithRules([
       { type: 'code_scanning', parameters: { code_scanning_tools: [tool] } },
       { type: 'required_deployments', parameters: environments },
     ])
     const scanning = `Code scanning is waiting for results from CodeQL for the commit ${it.mergeSha.slice(0, 7)}.`
     const deployment = 'Missing successful active staging deployment.'
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
-      createExpectedPushRejection(it, scanning, deployment),
-    )
-    mergeRulesFixture.githubFixture.github.analyze(it.full, it.headSha, 'CodeQL')
-    mergeRulesFixture.githubFixture.github.deploy(it.full, it.headSha, 'staging')
+    await mergeRulesFixture.expectPushRejected(it, scanning, deployment)
+    github.analyze(it.full, it.headSha, 'CodeQL')
+    github.deploy(it.full, it.headSha, 'staging')
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
   })
 })
@@ -516,29 +437,26 @@ describeSettingTests('PR edits `.github/workflows/`', () => {
   test('is rejected without workflows: write, even for a temporary ref', async () => {
     const changes = { '.github/workflows/ci.yml': 'on: push\n' }
     // The head comes from a fork, so the app adds the workflow to the base repository.
-    const it = await createBranchRulesScenario([], { changes })
+    const it = await mergeRulesFixture.openMergeCaseWithRules([], { changes })
     const reason =
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
     expect(await mergeRulesFixture.pushMerge(it)).toEqual({ accepted: false, remote: [], reason })
     expect(await mergeRulesFixture.stage(it)).toEqual({ accepted: false, remote: [], reason })
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 403, message: reason })
     await expectPullNotMerged(it)
-    const { github, installation } = mergeRulesFixture.githubFixture
     const before = installation.permissions
     github.setPermissions(installation, { ...before, workflows: 'write' })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(it)
+    await mergeRulesFixture.expectPushMerges(it)
     github.setPermissions(installation, before)
   })
 
   test('a workflow change on the base does not count as an edit in the merge', async () => {
     const it = await mergeRulesFixture.openMergeCase({ behind: false })
-    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, {
+    await github.pushToBase(it.full, {
       '.github/workflows/ci.yml': 'on: push\n',
     })
     const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
-    expect(await mergeRulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
-    await expectPullMerged(again)
+    await mergeRulesFixture.expectPushMerges(again)
   })
 })
 

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from '../github-fixture.ts'
-import type { GitHubFixture } from '../github-fixture.ts'
 
-let githubFixture: GitHubFixture
 let repositoryGitUrl: string
+const githubFixture = await startGitHubFixture()
+const { github, octokit } = githubFixture
 beforeAll(async () => {
-  githubFixture = await startGitHubFixture()
-  repositoryGitUrl = `${githubFixture.github.url}/${fullRepositoryName}.git`
+  repositoryGitUrl = `${github.url}/${fullRepositoryName}.git`
 })
 afterAll(async () => githubFixture.stop())
 
@@ -35,19 +34,13 @@ describe('reading', () => {
   })
 
   test('any commit in the fork network can be fetched by its ID, even from an untrusted fork', async () => {
-    const fork = await githubFixture.github.fork(fullRepositoryName, 'stranger')
-    const sha = await githubFixture.github.pushToBase(
-      'stranger/community',
-      { 'planted.txt': 'x' },
-      { by: 'stranger' },
-    )
+    const fork = await github.fork(fullRepositoryName, 'stranger')
+    const sha = await github.pushToBase('stranger/community', { 'planted.txt': 'x' }, { by: 'stranger' })
     expect(fork.knownRefs.get('refs/heads/main')).toBe(sha)
     const folder = await mkdtemp(join(githubFixture.directory, 'imposter-'))
     await runGit(folder, undefined, 'init', '-q', '--bare')
     await runGit(folder, await githubFixture.token(), 'fetch', '-q', repositoryGitUrl, sha)
-    expect(
-      (await githubFixture.octokit.rest.repos.getCommit({ ...repositoryParams, ref: sha })).data.sha,
-    ).toBe(sha)
+    expect((await octokit.rest.repos.getCommit({ ...repositoryParams, ref: sha })).data.sha).toBe(sha)
   })
 
   test('a public repository needs no token but rejects an invalid one, and a private one needs access', async () => {
@@ -55,13 +48,13 @@ describe('reading', () => {
     await expect(
       runGit(githubFixture.directory, 'ghs_wrong', 'ls-remote', repositoryGitUrl),
     ).rejects.toThrow()
-    await githubFixture.github.createRepository('catalogs', 'inner', { private: true })
-    const inner = `${githubFixture.github.url}/catalogs/inner.git`
+    await github.createRepository('catalogs', 'inner', { private: true })
+    const inner = `${github.url}/catalogs/inner.git`
     await expect(runGit(githubFixture.directory, undefined, 'ls-remote', inner)).rejects.toThrow()
     await expect(
       runGit(githubFixture.directory, await githubFixture.token(), 'ls-remote', inner),
     ).rejects.toThrow()
-    await runGit(githubFixture.directory, githubFixture.github.tokenFor('maintainer'), 'ls-remote', inner)
+    await runGit(githubFixture.directory, github.tokenFor('maintainer'), 'ls-remote', inner)
   })
 })
 
@@ -70,13 +63,11 @@ describe('pushing', () => {
     const folder = await cloneAndAddCommit(await githubFixture.token())
     const reader = await githubFixture.token({ permissions: { contents: 'read' } })
     await expect(pushRefs(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    await expect(
-      pushRefs(folder, githubFixture.github.tokenFor('stranger'), 'HEAD:refs/heads/no'),
-    ).rejects.toThrow('403')
+    await expect(pushRefs(folder, github.tokenFor('stranger'), 'HEAD:refs/heads/no')).rejects.toThrow('403')
     await pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/yes')
-    githubFixture.github.archive(fullRepositoryName)
+    github.archive(fullRepositoryName)
     await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    githubFixture.github.archive(fullRepositoryName, false)
+    github.archive(fullRepositoryName, false)
   })
 
   test('of workflow changes, even reverted ones, is rejected for an App but accepted for a user', async () => {
@@ -90,17 +81,17 @@ describe('pushing', () => {
     await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow(
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/evil.yml` without `workflows` permission',
     )
-    await pushRefs(folder, githubFixture.github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
+    await pushRefs(folder, github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
   })
 
   test('to a protected branch is rejected and changes nothing', async () => {
     const token = await githubFixture.token()
     const folder = await cloneAndAddCommit(token)
-    githubFixture.github.protectBranch(fullRepositoryName, 'main')
+    github.protectBranch(fullRepositoryName, 'main')
     const before = await runGit(folder, token, 'ls-remote', 'origin', 'refs/heads/main')
     await expect(pushRefs(folder, token, 'HEAD:main')).rejects.toThrow('protected branch hook declined')
     expect(await runGit(folder, token, 'ls-remote', 'origin', 'refs/heads/main')).toBe(before)
-    githubFixture.github.protectBranch(fullRepositoryName, 'main', false)
+    github.protectBranch(fullRepositoryName, 'main', false)
     await pushRefs(folder, token, 'HEAD:main')
   })
 
@@ -114,7 +105,7 @@ describe('pushing', () => {
     const token = await githubFixture.token()
     const folder = await cloneAndAddCommit(token)
     const seen = await runGit(folder, token, 'rev-parse', 'origin/main')
-    await githubFixture.github.pushToBase(fullRepositoryName, { 'meanwhile.txt': 'x' })
+    await github.pushToBase(fullRepositoryName, { 'meanwhile.txt': 'x' })
     await expect(pushRefs(folder, token, 'HEAD:main')).rejects.toThrow('rejected')
     await expect(pushRefs(folder, token, `--force-with-lease=main:${seen}`, 'HEAD:main')).rejects.toThrow(
       'stale info',
@@ -122,8 +113,8 @@ describe('pushing', () => {
   })
 
   test('sends webhooks for every moved branch and for the pull requests of that head', async () => {
-    const owner = githubFixture.github.tokenFor('alice')
-    const pull = await githubFixture.github.openPull({
+    const owner = github.tokenFor('alice')
+    const pull = await github.openPull({
       repository: fullRepositoryName,
       author: 'alice',
       title: 'Alpha',
@@ -131,19 +122,10 @@ describe('pushing', () => {
     })
     const before = pull.headSha
     const folder = await mkdtemp(join(githubFixture.directory, 'fork-'))
-    await runGit(
-      folder,
-      owner,
-      'clone',
-      '-q',
-      '-b',
-      pull.headRef,
-      `${githubFixture.github.url}/alice/community.git`,
-      '.',
-    )
+    await runGit(folder, owner, 'clone', '-q', '-b', pull.headRef, `${github.url}/alice/community.git`, '.')
     await runGit(folder, owner, 'commit', '-q', '--amend', '-m', 'Better')
     await runGit(folder, owner, 'push', '-qf', 'origin', 'HEAD')
-    await githubFixture.github.settled()
+    await github.settled()
     expect(pull.headSha).toBe(await runGit(folder, owner, 'rev-parse', 'HEAD'))
     const synchronize = githubFixture.receiver.received.find(
       (each) => each.payload['action'] === 'synchronize',
@@ -153,7 +135,7 @@ describe('pushing', () => {
     const token = await githubFixture.token()
     const work = await cloneAndAddCommit(token)
     await pushRefs(work, token, 'HEAD:refs/heads/one', 'HEAD:refs/heads/two', 'HEAD:main')
-    await githubFixture.github.settled()
+    await github.settled()
     const pushes = githubFixture.receiver.received.filter((each) => each.event === 'push')
     expect(pushes.map((each) => String(each.payload['ref'])).sort()).toEqual([
       'refs/heads/main',
