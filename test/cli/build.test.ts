@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
@@ -11,9 +11,8 @@ import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 jest.setTimeout(60_000)
 
 const temporaryDirectory = createSelfRemovingDirectory('build-command')
-let mockRegistry: MockRegistry
+const mockRegistry = await startMockRegistry()
 beforeAll(async () => {
-  mockRegistry = await startMockRegistry()
   for (const { path, bytes } of createSmallCatalog()) {
     mkdirSync(dirname(join(temporaryDirectory, 'catalog', path)), { recursive: true })
     writeFileSync(join(temporaryDirectory, 'catalog', path), bytes)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
-import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
@@ -14,7 +14,6 @@ import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 jest.setTimeout(300_000)
 
 const repositoryDirectory = createSelfRemovingDirectory('templates')
-let mockRegistry: MockRegistry
 const bundleImageByVersion = new Map<string, string>()
 const templatePath = 'operators/lantern/catalog-templates/v4.20.yaml'
 const catalogPath = 'catalogs/v4.20/lantern/catalog.yaml'
@@ -87,8 +86,8 @@ async function runCheckCommand(base: string, head: string, ...more: string[]) {
   return { verdict, reasons, drift: findings.filter(({ rule }) => /template/.test(rule)) }
 }
 
+const mockRegistry = await startMockRegistry()
 beforeAll(async () => {
-  mockRegistry = await startMockRegistry()
   for (const version of ['1.0.0', '1.1.0']) {
     const installModes = [{ type: 'AllNamespaces', supported: true }]
     const files = createBundleFiles('lantern', {

@@ -71,11 +71,9 @@ a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 `
 
 const temporaryDirectory = createSelfRemovingDirectory('opm-commands')
-let catalogDirectory: string
-let catalogFilePath: string
+const catalogDirectory = join(temporaryDirectory, 'cat')
+const catalogFilePath = join(catalogDirectory, 'catalog.yaml')
 beforeAll(() => {
-  catalogDirectory = join(temporaryDirectory, 'cat')
-  catalogFilePath = join(catalogDirectory, 'catalog.yaml')
   mkdirSync(catalogDirectory)
   writeFileSync(catalogFilePath, catalogYaml)
   writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')

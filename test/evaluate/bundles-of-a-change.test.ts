@@ -1,10 +1,10 @@
 // Bundles from a pull request to its verdict, with a real repository, real bundle images in a registry, and the
 // registry access of the App. Only the store is in memory.
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { createInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
-import { createCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { createRegistryLookupService, type RegistryLookupService } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
@@ -17,13 +17,9 @@ import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.
 
 jest.setTimeout(180_000)
 
-let mockRegistry: MockRegistry
-let catalogFileReaderPool: CatalogFileReaderPool
 const ownershipScenario = await createOwnershipScenario('bundles')
-beforeAll(async () => {
-  mockRegistry = await startMockRegistry()
-  catalogFileReaderPool = createCatalogFileReaderPool(1)
-})
+const mockRegistry = await startMockRegistry()
+const catalogFileReaderPool = createCatalogFileReaderPool(1)
 let registries: RegistryLookupService | undefined
 afterEach(async () => {
   await registries?.close()

@@ -1,21 +1,17 @@
 // What is too large to check is looked at once, and again when something about it is another. The looks themselves are
 // the test's own.
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, expect, test } from '@jest/globals'
 import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate-snapshot.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { defaultEvaluationLimits, type EvaluationLimits } from '../../src/catalogs/reader-pool.ts'
 import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-messages.ts'
-import type { Store } from '../../src/ports/store.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { createVerdictInput, createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 
-let store: Store
-beforeAll(async () => {
-  store = await openPreparedStore({ clock: realTimeClock })
-}, 60_000)
+const store = await openPreparedStore({ clock: realTimeClock })
 afterAll(() => store.close())
 
 const cachedEvaluation: EvaluationResponse = {

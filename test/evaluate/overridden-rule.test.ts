@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { PullComment } from '../../src/pull-request/snapshot.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { createOwnershipScenario, catalogLoader } from '../checks/ownership/ownership-scenario.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
@@ -11,10 +10,9 @@ import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 
-let store: Store
 const ownershipScenario = await createOwnershipScenario('overridden')
+const store = await openPreparedStore({ clock: realTimeClock })
 beforeAll(async () => {
-  store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(async () => {

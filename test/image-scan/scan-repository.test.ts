@@ -1,6 +1,6 @@
 // Scans with the sandbox's GitHub, a real mirror, and a real store. The test sets the registry's answers and the clock.
 import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import pino from 'pino'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
@@ -16,14 +16,13 @@ import type { ImageLookupResult } from '../../src/checks/lookups.ts'
 import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
-import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { missingImagesMarker } from '../../src/report/missing-images-issue.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
-import { allAppPermissions, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
+import { allAppPermissions } from '../sandbox/github/github-fixture.ts'
 import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
 import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
-import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture } from '../server/jobs/job-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
 const hourMs = 3600_000
@@ -44,20 +43,11 @@ const unavailableImageLookupResult: ImageLookupResult = {
   retryAfter: 60,
 }
 
-let jobFixture: JobFixture
-let githubFixture: GitHubFixture
-let githubApp: GitHubApp
-let store: Store
-let temporaryDirectory: string
 let createdRepositoryCount = 0
 
-beforeAll(async () => {
-  jobFixture = await createJobFixture()
-  ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
-}, 180_000)
-afterAll(async () => {
-  await jobFixture.close()
-}, 180_000)
+const jobFixture = await createJobFixture()
+const { github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture
+afterAll(() => jobFixture.close(), 180_000)
 
 /** A separate repository for each test, and a bot that scans it when the test asks. */
 interface ImageScanScenario {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
 import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
@@ -17,7 +17,6 @@ import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createMergeFreeze, createVerdictInput } from '../policy/verdict-inputs.ts'
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 
-let fixture: MergeFixture
 let scenario: MergeScenario
 let snapshot: PullSnapshot
 let context: JobContext<Store>
@@ -27,9 +26,7 @@ let evaluationCount: number
 let requiredCheck: CheckRunLookupResult
 let isFrozen: boolean
 
-beforeAll(async () => {
-  fixture = await MergeFixture.open()
-})
+const fixture = await MergeFixture.open()
 afterAll(async () => fixture.stop())
 afterEach(async () => scenario.close())
 beforeEach(async () => {

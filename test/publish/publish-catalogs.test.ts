@@ -1,13 +1,10 @@
 // Publishes merged catalogs with the sandbox's GitHub, a real mirror, and a real store. The registry is in memory, and
 // the test controls the clock.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
 import { rollbackRequestStateNamespace } from '../../src/publish/publication-state.ts'
-import type { Store } from '../../src/ports/store.ts'
 import { RegistryError } from '../../src/adapters/registry/registry-error.ts'
-import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture } from '../server/jobs/job-fixture.ts'
 import {
   baseImageReference,
   createPublishConfig,
@@ -21,24 +18,15 @@ const testTimeoutMs = 180_000
 const catalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
 const secondsPerHour = 3600
 
-let jobFixture: JobFixture
-let githubFixture: GitHubFixture
-let githubApp: GitHubApp
-let store: Store
-let temporaryDirectory: string
+const jobFixture = await createJobFixture()
+const { github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture
 const scenariosToClose: PublishScenario[] = []
 
-beforeAll(async () => {
-  jobFixture = await createJobFixture()
-  ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
-}, testTimeoutMs)
 afterEach(async () => {
   githubFixture.github.clearFaults()
   for (const each of scenariosToClose.splice(0)) await each.close()
 })
-afterAll(async () => {
-  await jobFixture.close()
-}, testTimeoutMs)
+afterAll(() => jobFixture.close(), testTimeoutMs)
 
 const createPublishScenarioWithCleanup = async (
   given?: Readonly<Record<string, string>>,

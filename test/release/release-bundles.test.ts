@@ -1,7 +1,5 @@
 // The job that adds merged bundles to the catalogs, against the sandbox's GitHub, a real mirror and a real store.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import type { Store } from '../../src/ports/store.ts'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import {
   catalogYaml,
   createFakeDigest,
@@ -10,8 +8,7 @@ import {
   templateYaml,
   templatePath,
 } from './worker/release-files.ts'
-import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { createJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
+import { createJobFixture } from '../server/jobs/job-fixture.ts'
 import {
   createReleaseConfig,
   botConfigPath,
@@ -24,24 +21,15 @@ const secondsPerDay = 24 * 3600
 const getReleaseBranchRef = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
 const bundleImageReference = `quay.io/foo/foo@${createFakeDigest('b')}`
 
-let jobFixture: JobFixture
-let githubFixture: GitHubFixture
-let githubApp: GitHubApp
-let store: Store
-let temporaryDirectory: string
+const jobFixture = await createJobFixture()
+const { github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture
 const scenariosToClose: ReleaseScenario[] = []
 
-beforeAll(async () => {
-  jobFixture = await createJobFixture()
-  ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
-}, testTimeoutMs)
 afterEach(async () => {
   githubFixture.github.clearFaults()
   for (const each of scenariosToClose.splice(0)) await each.close()
 })
-afterAll(async () => {
-  await jobFixture.close()
-}, testTimeoutMs)
+afterAll(() => jobFixture.close(), testTimeoutMs)
 
 /** Opens a scenario in which the job has run once, so that bundles merged from now on count. */
 const createInitializedReleaseScenario = async (

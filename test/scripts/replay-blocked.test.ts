@@ -2,20 +2,12 @@
 // It blocks each harmful change, and reports the count in its last lines.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  createOriginRepository,
-  createTemporaryDirectory,
-  type OriginFiles,
-  type OriginRepository,
-} from '../adapters/git/origin.ts'
+import { afterAll, expect, test } from '@jest/globals'
+import { createOriginRepository, createTemporaryDirectory, type OriginFiles } from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const temporaryDirectory = createTemporaryDirectory('replay-blocked')
-let originRepository: OriginRepository
-beforeAll(() => {
-  originRepository = createOriginRepository(temporaryDirectory.path)
-})
+const originRepository = createOriginRepository(temporaryDirectory.path)
 afterAll(() => temporaryDirectory.remove())
 
 interface BundleDirectoryOptions {

@@ -4,16 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { listMergedPulls } from '../../scripts/merged-pulls.ts'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
-import {
-  createOriginRepository,
-  createTemporaryDirectory,
-  type OriginFiles,
-  type OriginRepository,
-} from '../adapters/git/origin.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginFiles } from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const temporaryDirectory = createTemporaryDirectory('replay')
-let originRepository: OriginRepository
 
 const reviewersYaml = 'reviewers: [ann]\n'
 const createHarborCatalogFiles = (version: string): OriginFiles => ({
@@ -44,8 +38,8 @@ function commitFiles(files: OriginFiles, message: string, email: string, ...pare
 }
 
 let sampleCommitShas: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
+const originRepository = createOriginRepository(temporaryDirectory.path)
 beforeAll(() => {
-  originRepository = createOriginRepository(temporaryDirectory.path)
   const first = commitFiles(createHarborCatalogFiles('1.0.0'), 'Begin', 'ann@example.com')
   const squashed = commitFiles(
     { ...createHarborCatalogFiles('1.0.0'), 'docs/a.md': 'a\n' },

@@ -10,18 +10,17 @@ import {
   createCatFileObjectReader,
   type CatFileObjectReader,
 } from '../../../src/adapters/git/object-reader.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { createOriginRepository, createTemporaryDirectory } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('line-to')
 const abortController = new AbortController()
 const recordedGitCalls: string[] = []
-let originRepository: OriginRepository
 let gitObjectReader: CatFileObjectReader
 let runLocalGit: GitRunner
 let gitMergeContext: GitMergeContext
 
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 beforeAll(() => {
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const { directory } = originRepository
   const options = { directory, timeout: 60_000, signal: abortController.signal }
   gitObjectReader = createCatFileObjectReader(options)

@@ -16,19 +16,17 @@ import {
   createTemporaryDirectory,
   type OriginFile,
   type OriginFiles,
-  type OriginRepository,
 } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('listings')
 const abortController = new AbortController()
-let originRepository: OriginRepository
 let gitObjectReader: CatFileObjectReader
 let runLocalGit: GitRunner
 /** The subcommands that ran in a git process. */
 const recordedGitCalls: string[] = []
 
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 beforeAll(() => {
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
   gitObjectReader = createCatFileObjectReader(options)
   const run = createGitRunner(options)

@@ -3,19 +3,13 @@ import { join } from 'node:path'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { computeMergeCommitDate } from '../../../src/adapters/git/merge.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import {
-  createNumberedLines,
-  createOriginRepository,
-  createTemporaryDirectory,
-  type OriginRepository,
-} from './origin.ts'
+import { createNumberedLines, createOriginRepository, createTemporaryDirectory } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('merge')
-let originRepository: OriginRepository
 let gitMirror: GitMirror
 
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 beforeAll(async () => {
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: originRepository.url,

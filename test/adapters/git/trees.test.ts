@@ -9,19 +9,13 @@ import {
 } from '../../../src/pull-request/ids.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { decodePath, encodePath } from '../../../src/adapters/git/parse-output.ts'
-import {
-  createOriginRepository,
-  createTemporaryDirectory,
-  type OriginFiles,
-  type OriginRepository,
-} from './origin.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginFiles } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('trees')
-let originRepository: OriginRepository
 let gitMirror: GitMirror
 
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 beforeAll(async () => {
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: originRepository.url,

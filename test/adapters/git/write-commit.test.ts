@@ -1,16 +1,13 @@
 // A commit that we write is the one that git would have written.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { toCommitSha } from '../../../src/pull-request/ids.ts'
 import { writeCommit } from '../../../src/adapters/git/merge.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { createOriginRepository, createTemporaryDirectory } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('write-commit')
-let originRepository: OriginRepository
-beforeAll(() => {
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-})
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 afterAll(() => temporaryDirectory.remove())
 
 test.each(['Merge\n\nof é and 💥\n', 'no end of line', '', '\n\nblank lines \n\n\n', 'a: b\n\nc'])(

@@ -1,15 +1,12 @@
 // One request for many pull requests: it says that one is still as its snapshot says, or nothing.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { MergeFixture, type MergeScenario } from '../../merge/merge-fixture.ts'
+import { MergeFixture } from '../../merge/merge-fixture.ts'
 
-let mergeScenario: MergeScenario
 const mergeFixture = await MergeFixture.open()
-beforeAll(async () => {
-  mergeScenario = await mergeFixture.openScenario({ behind: false })
-}, 60_000)
+const mergeScenario = await mergeFixture.openScenario({ behind: false })
 afterAll(async () => {
   await mergeScenario.close()
   await mergeFixture.stop()

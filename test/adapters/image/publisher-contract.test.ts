@@ -5,17 +5,16 @@ import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog
 import { createImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
+import { startMockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createPackageYaml } from '../../publish/publish-scenario.ts'
 import { realTimeClock } from '../store/sample-records.ts'
 import { FakeCatalogPublisher } from './fake-publisher.ts'
 
-let registryServer: MockRegistry
 let createdRepositoryCount = 0
 const publisherCloseCallbacks: (() => Promise<void>)[] = []
 
+const registryServer = await startMockRegistry()
 beforeAll(async () => {
-  registryServer = await startMockRegistry()
   for (const tag of ['one', 'two'])
     registryServer.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
 })

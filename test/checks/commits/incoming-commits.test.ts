@@ -1,6 +1,6 @@
 // What a push contains besides its tree: attacks on other pull requests and on the merge itself, by commits with
 // content that is not in the merged tree. docs/dev/threats.md#t72 lists these attacks.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
 import type { PullSnapshot, IncomingCommits } from '../../../src/pull-request/snapshot.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
@@ -25,12 +25,9 @@ const baseBranchFiles: OriginFiles = {
 const authorReadmePath = 'operators/mine/README.md'
 const otherOwnerReadmePath = 'operators/theirs/README.md'
 
-let baseCommit: CommitSha
 const ownershipScenario = await createOwnershipScenario('carried')
 const { origin } = ownershipScenario
-beforeAll(async () => {
-  baseCommit = origin.commit(baseBranchFiles)
-})
+const baseCommit = origin.commit(baseBranchFiles)
 afterAll(() => ownershipScenario.close())
 
 const createCommitWithFileChanges = (

@@ -11,18 +11,16 @@ import {
   isChangeCoveredByApproval,
   isDirectoryCoveredByApproval,
 } from '../../../src/checks/ownership/approvals.ts'
-import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let store: Store
 const ownershipScenario = await createOwnershipScenario('agreed')
 const { origin } = ownershipScenario
+const store = await openPreparedStore({ clock: realTimeClock })
 beforeAll(async () => {
-  store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
     ownershipScenario.fakeAccounts.person(login)
 }, 180_000)

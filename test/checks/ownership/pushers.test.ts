@@ -1,21 +1,17 @@
 // T24, from delivery to verdict: the pusher of a head comes from recorded webhook deliveries in a real store.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { parsePushFromDelivery } from '../../../src/server/edge/webhook-jobs.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
-import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-let store: Store
 const ownershipScenario = await createOwnershipScenario('pushers')
-beforeAll(async () => {
-  store = await openPreparedStore({ clock: realTimeClock })
-}, 180_000)
+const store = await openPreparedStore({ clock: realTimeClock })
 afterAll(async () => {
   await store.close()
   await ownershipScenario.close()

@@ -14,16 +14,15 @@ import { readCatalogToInstall } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
 import { createSmallBundle } from '../../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
-import { startFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
+import { startFakeApiServer, FakeKubernetesApi } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('install-on-cluster')
-let fakeApiServer: FakeApiServer
 let fakeKubernetesApi: FakeKubernetesApi
 
+const fakeApiServer = await startFakeApiServer()
 beforeAll(async () => {
-  fakeApiServer = await startFakeApiServer()
   const writeTestFile = (path: string, text: string) => {
     mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
     writeFileSync(join(temporaryDirectory, path), text)

@@ -29,19 +29,17 @@ import {
   getRukPakApiKinds,
   FakeKubernetesApi,
   createKubernetesStatusResponse,
-  type FakeApiServer,
   type StoredKubernetesObject,
 } from './fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } from './fake-olm.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-let fakeApiServer: FakeApiServer
 const temporaryDirectory = createSelfRemovingDirectory('trial')
 let fakeKubernetesApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 
+const fakeApiServer = await startFakeApiServer()
 beforeAll(async () => {
-  fakeApiServer = await startFakeApiServer()
   writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 })
 afterAll(() => fakeApiServer.close())

@@ -11,22 +11,16 @@ import {
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
-import {
-  coreApiKinds,
-  startFakeApiServer,
-  FakeKubernetesApi,
-  type FakeApiServer,
-} from '../cluster/fake-kubernetes-api.ts'
+import { coreApiKinds, startFakeApiServer, FakeKubernetesApi } from '../cluster/fake-kubernetes-api.ts'
 import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
-let fakeApiServer: FakeApiServer
 const temporaryDirectory = createSelfRemovingDirectory('open-trials')
 let clusterTestClient: ClusterTestClient
 let catalogTreeSha: TreeSha
 
+const fakeApiServer = await startFakeApiServer()
 beforeAll(async () => {
-  fakeApiServer = await startFakeApiServer()
   fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
   const work = join(temporaryDirectory, 'work')
   const git = (...parameters: string[]) =>

@@ -1,6 +1,6 @@
 // The gRPC server as clients use it: reflection for clients without the protocol, clients that disconnect, and
 // shutdown. The comparison of its responses with opm is in compare-with-opm.test.ts.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { Client, credentials, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
@@ -9,7 +9,7 @@ import {
   type ServedCatalog,
   parseServedCatalogFile,
 } from '../../../packages/fbc/src/api/served-catalog.ts'
-import { startGrpcServer, type GrpcServer } from '../../../packages/fbc-server/src/grpc-server.ts'
+import { startGrpcServer } from '../../../packages/fbc-server/src/grpc-server.ts'
 import { getGrpcService, type ProtoMessage } from '../../../packages/fbc-server/src/grpc-services.ts'
 
 const bundleCount = 24
@@ -44,14 +44,9 @@ function createLargeCatalog(): ServedCatalog {
   return read.value
 }
 
-let testCatalog: ServedCatalog
-let grpcServer: GrpcServer
-let grpcClient: Client
-beforeAll(async () => {
-  testCatalog = createLargeCatalog()
-  grpcServer = await startGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
-  grpcClient = new Client(`127.0.0.1:${grpcServer.port}`, credentials.createInsecure())
-})
+const testCatalog = createLargeCatalog()
+const grpcServer = await startGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
+const grpcClient = new Client(`127.0.0.1:${grpcServer.port}`, credentials.createInsecure())
 afterAll(async () => {
   grpcClient.close()
   await grpcServer.close(1000)

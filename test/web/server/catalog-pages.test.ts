@@ -9,9 +9,8 @@ import {
   publicRepository,
   recordRepositories,
 } from './fill-pages-store.ts'
-import { startPagesFixture, type PagesFixture } from './pages-fixture.ts'
+import { startPagesFixture } from './pages-fixture.ts'
 
-let pagesFixture: PagesFixture
 const repositoryPath = '/r/coast/operators'
 const bigCatalog = { root: 'big', branch: 'release', commit: 'c'.repeat(40), content: 'big', recordedAt: 1 }
 const maxPageBytes = 100 * 1024
@@ -61,8 +60,8 @@ function createBigPackage(name: string): RecordedPackage {
   }
 }
 
+const pagesFixture = await startPagesFixture()
 beforeAll(async () => {
-  pagesFixture = await startPagesFixture()
   await fillPagesStore(pagesFixture.store)
   await pagesFixture.store.recordCatalogs(publicRepository, 'release', [
     {

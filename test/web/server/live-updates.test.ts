@@ -12,14 +12,13 @@ import {
   publicRepository,
   recordRepositories,
 } from './fill-pages-store.ts'
-import { signInViaGitHub, startPagesFixture, startTimeMs, type PagesFixture } from './pages-fixture.ts'
+import { signInViaGitHub, startPagesFixture, startTimeMs } from './pages-fixture.ts'
 
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkippedTest('chromium')
 
-let pagesFixture: PagesFixture
+const pagesFixture = await startPagesFixture()
 beforeAll(async () => {
-  pagesFixture = await startPagesFixture()
   for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
   pagesFixture.github.createOrganization('coast', ['ann'])
   for (const { name } of [publicRepository, privateRepository])

@@ -4,14 +4,13 @@ import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { parsePublicationId } from '../../../src/publish/publication-state.ts'
 import { recordRateLimitWait } from '../../../src/jobs/rate-limit-waits.ts'
 import { createEvaluationRecord, fillPagesStore, publicRepository } from './fill-pages-store.ts'
-import { startPagesFixture, startTimeMs, type PagesFixture } from './pages-fixture.ts'
+import { startPagesFixture, startTimeMs } from './pages-fixture.ts'
 
 const path = '/r/coast/operators/operations'
 const msPerDay = 24 * 3600_000
 const today = new Date(startTimeMs).toISOString().slice(0, 10)
-let pagesFixture: PagesFixture
+const pagesFixture = await startPagesFixture()
 beforeAll(async () => {
-  pagesFixture = await startPagesFixture()
   const { store } = pagesFixture
   await fillPagesStore(store)
   await store.recordEvaluation(

@@ -22,20 +22,14 @@ import {
   privateRepository,
   privateFindingText,
 } from './fill-pages-store.ts'
-import {
-  signInViaGitHub as signInAt,
-  startTimeMs,
-  startPagesFixture,
-  type PagesFixture,
-} from './pages-fixture.ts'
+import { signInViaGitHub as signInAt, startTimeMs, startPagesFixture } from './pages-fixture.ts'
 
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkippedTest('chromium')
 
-let pagesFixture: PagesFixture
 let browser: Browser | undefined
+const pagesFixture = await startPagesFixture()
 beforeAll(async () => {
-  pagesFixture = await startPagesFixture()
   for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
   pagesFixture.github.createOrganization('coast', ['ann'])
   for (const [{ name }, isPrivate] of [

@@ -1,5 +1,5 @@
 // A rate limit of one request applies to its entire installation, until the time that GitHub reports.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
 import { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
@@ -8,17 +8,13 @@ import {
   repositoryParams,
   privateKey,
   webhookSecret,
-  type GitHubFixture,
 } from '../../../sandbox/github/github-fixture.ts'
 
-let githubFixture: GitHubFixture
 let githubApp: GitHubApp
 let currentTimeMs = Date.now()
 const clock = { now: () => currentTimeMs, sleep: () => Promise.resolve() }
 
-beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ clock })
-})
+const githubFixture = await startGitHubFixture({ clock })
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
   currentTimeMs = Date.now()

@@ -1,7 +1,7 @@
 // Attempts to pass an image off as signed: `verify` accepts no signature that cosign would reject, and none for another
 // repository. The registry is a map here: its content is all that an attacker controls.
 import { generateKeyPairSync } from 'node:crypto'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { RegistryError } from '../../../../src/adapters/registry/registry-error.ts'
 import { manifestMediaTypes, parseManifest } from '../../../../src/adapters/registry/manifest.ts'
 import {
@@ -102,12 +102,8 @@ async function createSigningKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningK
   return parseSigningKeyPem(String(privateKey.export({ format: 'pem', type: 'pkcs8' })))
 }
 
-let trustedKey: SigningKey
-let untrustedKey: SigningKey
-beforeAll(async () => {
-  trustedKey = await createSigningKey()
-  untrustedKey = await createSigningKey('ed25519')
-})
+const trustedKey = await createSigningKey()
+const untrustedKey = await createSigningKey('ed25519')
 
 const simpleSigningMediaType = 'application/vnd.dev.cosign.simplesigning.v1+json'
 interface ForgedSignature {

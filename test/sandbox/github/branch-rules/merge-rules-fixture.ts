@@ -137,12 +137,12 @@ export class MergeRulesFixture {
     return await this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
   }
 
-  createExpectedPushRejection({ full }: BranchRulesScenario, ...says: string[]): PushResult {
-    return createRulesetRejection(full, this.githubFixture.github.url, says)
+  createExpectedPushRejection({ full }: BranchRulesScenario, ...messages: string[]): PushResult {
+    return createRulesetRejection(full, this.githubFixture.github.url, messages)
   }
 
-  async expectPushRejected(it: BranchRulesScenario, ...says: string[]): Promise<void> {
-    expect(await this.pushMerge(it)).toEqual(this.createExpectedPushRejection(it, ...says))
+  async expectPushRejected(it: BranchRulesScenario, ...messages: string[]): Promise<void> {
+    expect(await this.pushMerge(it)).toEqual(this.createExpectedPushRejection(it, ...messages))
   }
 
   /** The merge commit is the tip of the base, and the push marks the pull request as merged. */

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from '../github-fixture.ts'
 
-let repositoryGitUrl: string
 const githubFixture = await startGitHubFixture()
 const { github, octokit } = githubFixture
-beforeAll(async () => {
-  repositoryGitUrl = `${github.url}/${fullRepositoryName}.git`
-})
+const repositoryGitUrl = `${github.url}/${fullRepositoryName}.git`
 afterAll(async () => githubFixture.stop())
 
 /** A clone with one more commit on main. */
