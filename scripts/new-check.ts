@@ -130,7 +130,7 @@ function main([id, title, ...others]: readonly string[]): void {
   process.stdout.write(`Next steps:
 1. To create the first rule, run \`npm run new-rule RULE ${id}\` and follow its next steps.
 2. In src/checks/${id}/${id}.ts, define the questions, the evaluation, and a summary of what was checked.
-3. Run \`npm run touched -- --since HEAD\`. Tests and pages that list every check fail until they list this one.
+3. Run \`npm run touched -- --since HEAD\`. The command fails until the tests and pages that list all checks include this one.
 For details, see "A check" in CONTRIBUTING.md.
 `)
 }

@@ -86,7 +86,7 @@ type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unk
 const tooLargePullTtlSeconds = 30 * 24 * 3600
 const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
-const tooLargePullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema>>('too large', {
+const oversizedPullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema>>('too large', {
   version: 1,
   read: (stored) => tooLargePullSchema.safeParse(stored).data,
 })
@@ -120,7 +120,7 @@ export async function evaluateSnapshot(
       ctx,
     )
   const state = computeTooLargePullCacheKey(snapshot, configDigest, ctx)
-  const before = (await store.getCached(tooLargePullCache, [key])).get(key)
+  const before = (await store.getCached(oversizedPullCache, [key])).get(key)
   if (before?.state === state)
     return createUncheckablePullEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
 
@@ -134,7 +134,7 @@ export async function evaluateSnapshot(
     }
     case 'too-large': {
       await store.putCached(
-        tooLargePullCache,
+        oversizedPullCache,
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )

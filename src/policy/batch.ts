@@ -43,7 +43,7 @@ export function findMergePermitChainProblem(permits: readonly MergePermit[]): st
     if (baseRef !== first.baseRef) return 'the pull requests target more than one branch'
     const before = merges[index - 1]
     if (before !== undefined && base !== before.commit)
-      return "the base of a permit is not the previous permit's commit"
+      return 'the base of a merge permit is not the commit of the previous merge permit'
   }
   return undefined
 }

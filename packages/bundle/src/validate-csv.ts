@@ -101,7 +101,7 @@ function isValidExamplesJson(text: string): boolean {
 function findDependencyProblem({ type, value }: PropertyOrDependency): string | undefined {
   const describeMissingKeys = (...keys: readonly string[]) => {
     const missing = keys.filter((key) => getStringAtPath(value, key) === '')
-    return missing.length === 0 ? undefined : `the value does not set ${missing.join(', ')}`
+    return missing.length === 0 ? undefined : `the value has no ${missing.join(', ')}`
   }
   switch (type) {
     case 'olm.gvk':

@@ -154,7 +154,7 @@ export class TreeListingCache {
     const changes = await this.#compareObjects(before, after)
     if (
       changes === undefined ||
-      computeRawDiffBytes(changes) > getGitTreeOutputLimits(2 * this.#maxPaths).limit
+      measureRawDiffBytes(changes) > getGitTreeOutputLimits(2 * this.#maxPaths).limit
     ) {
       await Promise.all([this.#checkSize(before), this.#checkSize(after)])
       return this.#getCachedDiff(`git ${before} ${after}`, () =>
@@ -225,7 +225,7 @@ function getEncodedPathLength(path: string): number {
 }
 
 /** The size of `git diff-tree --raw`'s output. */
-function computeRawDiffBytes(changes: readonly PathChange[]): number {
+function measureRawDiffBytes(changes: readonly PathChange[]): number {
   let bytes = 0
   for (const { path, before, after } of changes)
     bytes += 2 * ((before ?? after)?.oid.length ?? 0) + getEncodedPathLength(path) + 20

@@ -96,7 +96,7 @@ export async function readQueuePageModel(
           pulls: openMerges.map(({ pull }) => pull),
         })
       : [],
-    readRateLimitedWork(store, repository, rows),
+    summarizeRateLimitedJobs(store, repository, rows),
   ])
   return {
     repository,
@@ -147,7 +147,7 @@ async function countOpenPulls(
   )
 }
 
-async function readRateLimitedWork(
+async function summarizeRateLimitedJobs(
   store: QueuePageStore,
   repository: RepositoryName,
   shown: readonly PullRecord[],

@@ -47,14 +47,15 @@ if (process.env[isolationEnvVariableName] === undefined) {
 }
 
 /** Each runs on a separate control plane: RukPak versions share CRDs, and leftovers of one must not help another. */
-const clusterStoryRunnersByName: Readonly<Record<string, (scene: ClusterStoryContext) => Promise<void>>> = {
-  rights: runRbacStories,
-  'olm-v0': runOlmV0Stories,
-  'olm-v1': runOlmV1Stories,
-  'olm-v1-api': runNewerOlmV1Stories,
-  'rukpak-v1alpha1': (scene) => runRukPakStories(scene, 'rukpak-v1alpha1'),
-  rukpak: (scene) => runRukPakStories(scene, 'rukpak'),
-}
+const clusterScenarioRunnersByName: Readonly<Record<string, (scene: ClusterStoryContext) => Promise<void>>> =
+  {
+    rights: runRbacStories,
+    'olm-v0': runOlmV0Stories,
+    'olm-v1': runOlmV1Stories,
+    'olm-v1-api': runNewerOlmV1Stories,
+    'rukpak-v1alpha1': (scene) => runRukPakStories(scene, 'rukpak-v1alpha1'),
+    rukpak: (scene) => runRukPakStories(scene, 'rukpak'),
+  }
 /** What each story requires besides the control plane: parts of build-control-plane, and the files that they create. */
 const requirementsByStory: Readonly<
   Record<string, { readonly parts: string; readonly files: readonly string[] }>
@@ -71,7 +72,7 @@ const areStoryBinariesBuilt = (name: string) =>
   )
 const { run, notTried, isIncomplete } = selectClusterStories(
   process.argv.slice(2),
-  Object.keys(clusterStoryRunnersByName),
+  Object.keys(clusterScenarioRunnersByName),
   areStoryBinariesBuilt,
 )
 
@@ -86,7 +87,7 @@ const cleanUpTestResources = async () => {
 }
 try {
   for (const name of run) {
-    const story = clusterStoryRunnersByName[name]
+    const story = clusterScenarioRunnersByName[name]
     if (story)
       await runStoriesOnControlPlane(
         { built: controlPlaneBinariesDirectory, folder: join(temporaryDirectory, name), say: printLogLine },

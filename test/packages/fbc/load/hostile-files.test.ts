@@ -61,14 +61,14 @@ test.each<[string, string, string | undefined]>([
 
 const yamlItemCount = 200_000
 const yamlListItems = Array.from({ length: yamlItemCount }, (_, at) => `v${at}`).join()
-const yamlMapEntries = Array.from({ length: yamlItemCount }, (_, at) => `v${at}: x`).join()
+const yamlMapEntriesText = Array.from({ length: yamlItemCount }, (_, at) => `v${at}: x`).join()
 
 // A call accepts about a hundred thousand arguments, so code must not spread a list of any length into a call.
 test.each([
   ['a list as a name', `schema: x\nname: [${yamlListItems}]\n`, 'to be a string, got [%!t(string=v0) '],
   [
     'a mapping as a name',
-    `schema: x\nname: {${yamlMapEntries}}\n`,
+    `schema: x\nname: {${yamlMapEntriesText}}\n`,
     'to be a string, got map[%!t(string=v0):',
   ],
   [
@@ -83,12 +83,12 @@ test.each([
   ],
   [
     'a mapping as a key',
-    `schema: x\n? {${yamlMapEntries}}\n: b\n`,
+    `schema: x\n? {${yamlMapEntriesText}}\n: b\n`,
     'invalid map key: map[interface {}]interface',
   ],
   ['a list as the value of an empty key', `schema: x\n?\n: [${yamlListItems}]\n`, 'unsupported map key'],
   ['a list as a document', `[${yamlListItems}]\n`, 'cannot unmarshal array'],
-  ['a mapping without a schema', `a: {${yamlMapEntries}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
+  ['a mapping without a schema', `a: {${yamlMapEntriesText}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
 ])('%s, with two hundred thousand elements', (_description, text, message) => {
   expect(parseCatalogFile(new TextEncoder().encode(text)).loadError).toContain(message)
 })
