@@ -241,7 +241,7 @@ export const configSchema = z.strictObject({
     .enum(commentPolicies)
     .default('always')
     .describe(
-      'When catalog-bot comments on pull requests. `always`: on every pull request, in one comment that it edits. `changes`: only if the author or a maintainer needs to act. `never`: results appear only in check runs. Approvals must be reviews, because `/approve` approves what catalog-bot's comment shows.',
+      'When catalog-bot comments on pull requests. `always`: on every pull request, in one comment that it edits. `changes`: only if the author or a maintainer needs to act. `never`: results appear only in check runs. Approvals must be reviews, because `/approve` approves exactly what the comment shows.',
     ),
   suggestions: z
     .boolean()
