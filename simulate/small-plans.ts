@@ -5,7 +5,7 @@ import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './
 export type PlannedAction = UserAction | InjectedFault
 
 /** A pull request from an owner, and one from a user without permissions. */
-const pullOpeningActionPairs: readonly (readonly [UserAction, UserAction])[] = [
+const openPullActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   [
     { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
     { do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
@@ -57,7 +57,7 @@ export interface ExplorationScope {
 
 /** All of the above. Scenarios with one more event take minutes, and with two more events take hours. */
 const wideExplorationScope: ExplorationScope = {
-  openings: pullOpeningActionPairs,
+  openings: openPullActionPairs,
   acts: possibleActions,
   moments: possibleEventSteps,
 }
@@ -68,7 +68,7 @@ const wideExplorationScope: ExplorationScope = {
  * events, including the two that open pull requests.
  */
 const narrowExplorationScope: ExplorationScope = {
-  openings: pullOpeningActionPairs.slice(0, 1),
+  openings: openPullActionPairs.slice(0, 1),
   acts: [
     { do: 'comment', by: 'max', pull: 2, body: '/approve' },
     { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
@@ -84,7 +84,7 @@ const narrowExplorationScope: ExplorationScope = {
 export const explorationScopes = { wide: wideExplorationScope, narrow: narrowExplorationScope } as const
 
 /** The number of plans. */
-export const smallPlanCount = pullOpeningActionPairs.length * choiceCountPerEvent ** maxExtraEvents
+export const smallPlanCount = openPullActionPairs.length * choiceCountPerEvent ** maxExtraEvents
 
 /** A prime that divides none of the numbers above. Steps of this size visit every plan before they repeat one. */
 const smallPlanStride = 1_000_003
@@ -100,12 +100,10 @@ export function createSmallPlan(number: number): SimulationPlan {
     remaining = Math.floor(remaining / of)
     return value
   }
-  const opened = (pullOpeningActionPairs[digit(pullOpeningActionPairs.length)] ?? []).map(
-    (deed): PlannedEvent => ({
-      at: 0,
-      ...deed,
-    }),
-  )
+  const opened = (openPullActionPairs[digit(openPullActionPairs.length)] ?? []).map((deed): PlannedEvent => ({
+    at: 0,
+    ...deed,
+  }))
   const others = Array.from({ length: maxExtraEvents }, () =>
     toPlannedEvents(digit(choiceCountPerEvent)),
   ).flat()

@@ -59,7 +59,7 @@ function* proposeSingleChannelHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
-  const names = filterStrings(heads).toSorted(compareBundleNamesNewestFirst)
+  const names = keepOnlyStrings(heads).toSorted(compareBundleNamesNewestFirst)
   const [newest, next] = names
   const entries = getMapsInList(getMapValue(document.root, 'entries'))
   const entry = entries.find((each) => getStringByKey(each, 'name') === newest)
@@ -99,7 +99,7 @@ function* proposeUpgradeEdgeFixes(
   { entry, edge, targets, near }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
-  const [wrong] = filterStrings(targets)
+  const [wrong] = keepOnlyStrings(targets)
   if (wrong === undefined || typeof near !== 'string' || near === '') return
   for (const map of getMapsInList(getMapValue(document.root, 'entries'))) {
     if (getStringByKey(map, 'name') !== entry) continue
@@ -250,6 +250,6 @@ function isStringEqualTo(
   return value?.kind === 'string' && value.value === text
 }
 
-function filterStrings(value: unknown): readonly string[] {
+function keepOnlyStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
