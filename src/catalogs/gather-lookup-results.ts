@@ -4,6 +4,7 @@ import pLimit from 'p-limit'
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
+import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/required-checks.ts'
 import {
   createLookupResults,
   toLookupKey,
@@ -52,6 +53,19 @@ export async function gatherLookupResults(
     })
   }
   return createLookupResults(known)
+}
+
+/** Reads the checks of other Apps that the configuration requires on the head. */
+export async function fetchRequiredChecks(
+  { snapshot, config }: Pick<CheckInput, 'snapshot' | 'config'>,
+  answerQuestion: LookupResolver,
+): Promise<readonly CompletedCheckRunLookup[]> {
+  return Promise.all(
+    toRequiredCheckLookups(config.merge.requires, snapshot.head).map(async (question) => ({
+      question,
+      answer: (await answerQuestion(question)) as CompletedCheckRunLookup['answer'],
+    })),
+  )
 }
 
 /** Rights may be this stale at a merge. */

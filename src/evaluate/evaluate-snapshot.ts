@@ -13,7 +13,6 @@ import {
   createUncheckablePullVerdict,
   createTooLargePullReason,
 } from '../policy/decide.ts'
-import type { CompletedCheckRunLookup } from '../policy/required-checks.ts'
 import type { VerdictReason } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
@@ -27,6 +26,7 @@ import { clusterTestCheckName } from '../report/cluster-test-check.ts'
 import type { LookupRequest } from '../checks/lookups.ts'
 import {
   createLookupResolver,
+  fetchRequiredChecks,
   type LookupResult,
   type LookupResolver,
 } from '../catalogs/gather-lookup-results.ts'
@@ -185,12 +185,7 @@ export async function decideEvaluationAgain(
   if (gate === undefined) return undefined
   const { app, forge } = ctx
   const ask = createLookupResolver(forge, app.registries.forEvaluation(), app.store)
-  const required = await Promise.all(
-    (gate.required ?? []).map(async ({ question }) => ({
-      question,
-      answer: (await ask(question)) as CompletedCheckRunLookup['answer'],
-    })),
-  )
+  const required = await fetchRequiredChecks(gate, ask)
   const { snapshot } = evaluation
   return completePullEvaluation(
     { ...evaluation, gate: { ...gate, required } },

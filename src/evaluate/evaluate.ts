@@ -19,7 +19,7 @@ import {
 } from '../policy/command-records.ts'
 import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
 import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '../policy/command-records.ts'
-import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/required-checks.ts'
+import type { CompletedCheckRunLookup } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullChangeFingerprint } from '../ports/pull-history.ts'
@@ -28,7 +28,7 @@ import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison }
 import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base-branch.ts'
 import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
 import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
-import { gatherLookupResults } from '../catalogs/gather-lookup-results.ts'
+import { fetchRequiredChecks, gatherLookupResults } from '../catalogs/gather-lookup-results.ts'
 
 export interface SnapshotEvaluation {
   readonly snapshot: PullSnapshot
@@ -87,7 +87,8 @@ export async function evaluatePullSnapshot(
     used.length === 0
       ? baseState
       : { ...baseState, merge: await createTestMergeWithOverrides(used, baseState, options) }
-  const required = await fetchRequiredChecks(baseState, options)
+  // Last, because they change while the other questions are asked.
+  const required = await fetchRequiredChecks(baseState, options.ask)
   return {
     ...known,
     merge: named.merge,
@@ -145,19 +146,6 @@ function createSnapshotEvaluationOutcome(
     described,
     isYesToThis: (record) => isCommandStillValid(record, input),
   }
-}
-
-/** Reads required checks of other Apps last, because they change while the other questions are asked. */
-async function fetchRequiredChecks(
-  { snapshot, config }: BaseBranchState,
-  { ask }: EvaluatePullOptions,
-): Promise<readonly CompletedCheckRunLookup[]> {
-  return Promise.all(
-    toRequiredCheckLookups(config.merge.requires, snapshot.head).map(async (question) => ({
-      question,
-      answer: (await ask(question)) as CompletedCheckRunLookup['answer'],
-    })),
-  )
 }
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */

@@ -28,6 +28,7 @@ export interface PullEvaluation {
   readonly hasPreviews: boolean
   readonly onCluster: 'off' | 'asked' | 'automatic'
   readonly requiresCluster: boolean
+  /** Seconds until the next scheduled evaluation. */
   readonly requeueAfterSeconds?: number | undefined
 }
 
