@@ -521,7 +521,7 @@ describe('the issue', () => {
     await createScanScenarioWithCleanup()
     const forged = githubFixture.github.openIssue(
       imageScanScenario.full,
-      'stranger',
+      'outsider',
       'All is well',
       `${missingImagesMarker}\nall is well`,
     )

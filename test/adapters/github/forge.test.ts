@@ -77,7 +77,7 @@ const createCheckAnnotation = (line: number) => ({
 describe('a snapshot', () => {
   test('contains the author, the head, the base, the reviews, and the comments', async () => {
     github.review(mockPull, 'bob', 'approve', 'fine')
-    github.comment(mockPull, 'stranger', 'hello')
+    github.comment(mockPull, 'outsider', 'hello')
     const snapshot = await githubForge.readSnapshot(getPullNumber())
     expect(snapshot).toMatchObject({
       pull: mockPull.number,
@@ -93,7 +93,7 @@ describe('a snapshot', () => {
       author: { login: 'bob' },
       commit: mockPull.headSha,
     })
-    expect(snapshot?.comments.at(-1)).toMatchObject({ body: 'hello', author: { login: 'stranger' } })
+    expect(snapshot?.comments.at(-1)).toMatchObject({ body: 'hello', author: { login: 'outsider' } })
   })
 
   test('has the tip of the branch as its base, even if the branch moved later', async () => {
@@ -133,7 +133,7 @@ describe('a snapshot', () => {
   test('has no head repository if the fork was deleted', async () => {
     const lost = await github.openPull({
       repository: fullRepositoryName,
-      author: 'stranger',
+      author: 'outsider',
       title: 'Gone',
       changes: { 'c.txt': 'c\n' },
     })
@@ -484,7 +484,7 @@ describe('the comment of catalog-bot', () => {
       title: 'Forged',
       changes: { 'd.txt': 'd\n' },
     })
-    github.comment(other, 'stranger', `${commentMarker}\nall passed`)
+    github.comment(other, 'outsider', `${commentMarker}\nall passed`)
     expect(
       (await githubForge.readOwnReports(toPullNumber(other.number), toCommitSha(other.headSha))).comment,
     ).toBeUndefined()
@@ -519,7 +519,7 @@ describe('an issue of ours', () => {
 
   test('by another account with our marker is not ours, nor is a pull request (T56)', async () => {
     const own = await githubForge.findOwnIssue(marker)
-    const forged = github.openIssue(fullRepositoryName, 'stranger', 'All is well', text('all is well'))
+    const forged = github.openIssue(fullRepositoryName, 'outsider', 'All is well', text('all is well'))
     expect(await githubForge.findOwnIssue(marker, forged.number)).toEqual(own)
     expect(await githubForge.findOwnIssue(marker, mockPull.number)).toEqual(own)
   })
@@ -563,7 +563,7 @@ describe('an issue of ours', () => {
     const issue = github.openIssue(fullRepositoryName, 'bob', 'One is gone', '')
     const { number } = issue
     const issueMarker = '<!-- catalog-bot:said 2 -->'
-    github.comment(issue, 'stranger', `${issueMarker}\nNothing is back.`)
+    github.comment(issue, 'outsider', `${issueMarker}\nNothing is back.`)
     await githubForge.perform({
       kind: 'say-on-issue',
       issue: number,
@@ -784,7 +784,7 @@ describe('suggestions', () => {
   test('of other accounts with our marker are not deleted', async () => {
     await put(suggestion(20, 20, 'better'))
     const [ours] = suggested.reviewComments
-    if (ours) suggested.reviewComments = [{ ...ours, author: github.account('stranger') }]
+    if (ours) suggested.reviewComments = [{ ...ours, author: github.account('outsider') }]
     await put()
     expect(shown()).toHaveLength(1)
   })

@@ -285,7 +285,7 @@ test('a maintainer reads the rules that apply to the App, and an outsider gets t
   })
   const outsiderRules = await readMainBranchRules(
     it,
-    githubFixture.client(github.tokenFor('stranger')),
+    githubFixture.client(github.tokenFor('outsider')),
     false,
   )
   expect(outsiderRules.closedToUs).toBe(true)

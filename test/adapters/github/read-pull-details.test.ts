@@ -84,7 +84,7 @@ test('two requests return the same snapshot as reading list by list', async () =
   await github.label(pull, 'catalog')
   github.comment(pull, 'bob', '/hold\n\nwith reasons')
   github.review(pull, 'bob', 'approve')
-  github.review(pull, 'stranger', 'changes')
+  github.review(pull, 'outsider', 'changes')
   await github.pushToBase(fullRepositoryName, { [`meanwhile-${openedPullCount}.txt`]: 'x\n' })
   await githubForge.perform({
     kind: 'put-comment',
@@ -115,7 +115,7 @@ test('our own reports are included, and a forged comment is not', async () => {
     annotations: [],
   })
   await githubForge.perform({ kind: 'put-check', head, run })
-  github.comment(pull, 'stranger', `${commentMarker}\nforged`)
+  github.comment(pull, 'outsider', `${commentMarker}\nforged`)
   const body = `${commentMarker}\nours\n\n${'long '.repeat(4000)}`
   await githubForge.perform({ kind: 'put-comment', pull: toPullNumber(pull.number), body })
   const { present } = await readPullInOneRequest(pull)
@@ -226,8 +226,8 @@ test('the default branch is cached, and requested again without `allowCached`', 
 
 test('a deleted account is read the same in two requests and list by list', async () => {
   const pull = await openPullRequest()
-  github.comment(pull, 'stranger', 'bye')
-  const outsider = github.account('stranger')
+  github.comment(pull, 'outsider', 'bye')
+  const outsider = github.account('outsider')
   outsider.deleted = true
   try {
     expect((await readPullInOneRequest(pull)).snapshot).toEqual(await readPullWithSeparateQueries(pull))

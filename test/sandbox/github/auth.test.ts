@@ -175,7 +175,7 @@ describe('an installation token', () => {
 })
 
 test('a user with read access cannot dispatch events or create refs', async () => {
-  const client = githubFixture.client(github.tokenFor('stranger'))
+  const client = githubFixture.client(github.tokenFor('outsider'))
   await expect(
     client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
   ).rejects.toEqual(createHttpErrorMatcher(403))
@@ -187,7 +187,7 @@ test('a user with read access cannot dispatch events or create refs', async () =
 test('a private repository is not found for users without access', async () => {
   await github.createRepository('maintainer', 'hidden', { private: true })
   const hidden = { owner: 'maintainer', repo: 'hidden' }
-  await expect(githubFixture.client(github.tokenFor('stranger')).rest.repos.get(hidden)).rejects.toEqual(
+  await expect(githubFixture.client(github.tokenFor('outsider')).rest.repos.get(hidden)).rejects.toEqual(
     createHttpErrorMatcher(404),
   )
   await githubFixture.client(github.tokenFor('maintainer')).rest.repos.get(hidden)

@@ -131,7 +131,7 @@ export async function startGitHubFixture({
     ...(validateTraffic === true && { validator: getTrafficValidator() }),
     ...options,
   })
-  for (const login of ['maintainer', 'alice', 'bob', 'stranger']) github.createUser(login)
+  for (const login of ['maintainer', 'alice', 'bob', 'outsider']) github.createUser(login)
   github.createOrganization('catalogs', ['maintainer'])
   const files = {
     'README.md': '# Catalog\n',

@@ -163,15 +163,15 @@ describe('users', () => {
   test('without a role may read a public repository, but are not collaborators', async () => {
     const { data } = await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
       ...repositoryParams,
-      username: 'stranger',
+      username: 'outsider',
     })
     expect(data.permission).toBe('read')
     await expect(
-      githubFixture.octokit.rest.repos.checkCollaborator({ ...repositoryParams, username: 'stranger' }),
+      githubFixture.octokit.rest.repos.checkCollaborator({ ...repositoryParams, username: 'outsider' }),
     ).rejects.toMatchObject({ status: 404 })
     const request = { ...repositoryParams, pull_number: (await openPullRequest()).number }
     await expect(
-      githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['stranger'] }),
+      githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['outsider'] }),
     ).rejects.toMatchObject({ status: 422 })
     await expect(
       githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['alice'] }),
@@ -191,7 +191,7 @@ describe('users', () => {
         })
       ).data.state
     expect([await member('alice'), await member('bob')]).toEqual(['active', 'pending'])
-    await expect(member('stranger')).rejects.toMatchObject({ status: 404 })
+    await expect(member('outsider')).rejects.toMatchObject({ status: 404 })
     const level = async (username: string): Promise<string> =>
       (
         await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({

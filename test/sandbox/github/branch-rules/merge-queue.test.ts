@@ -111,7 +111,7 @@ describe('entering the queue', () => {
   test('fails for a branch without a queue and for a user without write access', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     expect(await enqueuePull(it.pull)).toContain('does not require a merge queue')
-    const outsiderClient = mergeRulesFixture.githubFixture.client(github.tokenFor('stranger'))
+    const outsiderClient = mergeRulesFixture.githubFixture.client(github.tokenFor('outsider'))
     const query = `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', it.pull.id)}" }) { clientMutationId } }`
     await expect(outsiderClient.graphql(query)).rejects.toThrow('write access')
   })

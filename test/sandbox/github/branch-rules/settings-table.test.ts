@@ -110,7 +110,7 @@ describeSettingTests('pull_request, ≥1', () => {
     const it = await mergeRulesFixture.openMergeCaseWithRules([
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
-    github.review(it.pull, 'stranger', 'approve')
+    github.review(it.pull, 'outsider', 'approve')
     await mergeRulesFixture.expectPushRejected(it, approvalRequiredMessage)
     github.review(it.pull, 'bob', 'approve')
     await mergeRulesFixture.expectPushMerges(it)

@@ -31,8 +31,8 @@ describe('reading', () => {
   })
 
   test('any commit in the fork network can be fetched by its ID, even from an untrusted fork', async () => {
-    const fork = await github.fork(fullRepositoryName, 'stranger')
-    const sha = await github.pushToBase('stranger/community', { 'planted.txt': 'x' }, { by: 'stranger' })
+    const fork = await github.fork(fullRepositoryName, 'outsider')
+    const sha = await github.pushToBase('outsider/community', { 'planted.txt': 'x' }, { by: 'outsider' })
     expect(fork.knownRefs.get('refs/heads/main')).toBe(sha)
     const folder = await mkdtemp(join(githubFixture.directory, 'imposter-'))
     await runGit(folder, undefined, 'init', '-q', '--bare')
@@ -60,7 +60,7 @@ describe('pushing', () => {
     const folder = await cloneAndAddCommit(await githubFixture.token())
     const reader = await githubFixture.token({ permissions: { contents: 'read' } })
     await expect(pushRefs(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    await expect(pushRefs(folder, github.tokenFor('stranger'), 'HEAD:refs/heads/no')).rejects.toThrow('403')
+    await expect(pushRefs(folder, github.tokenFor('outsider'), 'HEAD:refs/heads/no')).rejects.toThrow('403')
     await pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/yes')
     github.archive(fullRepositoryName)
     await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
