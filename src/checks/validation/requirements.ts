@@ -211,7 +211,7 @@ export function* listApiRequirements(its: PackageView): Generator<ApiRequirement
   }
 }
 
-export function* listNestedConstraints(constraint: OlmConstraint): Generator<OlmConstraint> {
+function* listNestedConstraints(constraint: OlmConstraint): Generator<OlmConstraint> {
   yield constraint
   if ('constraints' in constraint)
     for (const nested of constraint.constraints) yield* listNestedConstraints(nested)

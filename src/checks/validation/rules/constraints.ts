@@ -3,7 +3,6 @@ import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from '../view/constraint.ts'
 import {
-  listNestedConstraints,
   listApiRequirements,
   isExternalApi,
   listPackageRequirements,
@@ -55,10 +54,8 @@ export const impossibleConstraintRule = definePackageRule<{ bundle: string; pack
     for (const bundle of its.bundles) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         const { constraint } = parseConstraint(value)
-        const packages =
-          constraint &&
-          [...listNestedConstraints(constraint)].map(listRequiredPackages).find(({ length }) => length > 1)
-        if (packages === undefined) continue
+        const packages = constraint ? [...listPackagesRequiredTogether(constraint)] : []
+        if (packages.length < 2) continue
         yield {
           at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, ...packages],
@@ -69,11 +66,11 @@ export const impossibleConstraintRule = definePackageRule<{ bundle: string; pack
   },
 })
 
-function listRequiredPackages(constraint: OlmConstraint): string[] {
-  if (constraint.kind !== 'all') return []
-  return [
-    ...new Set(constraint.constraints.flatMap((part) => (part.kind === 'package' ? [part.packageName] : []))),
-  ]
+/** The packages to which one bundle would have to belong. `any` and `not` can be satisfied in other ways. */
+export function listPackagesRequiredTogether(constraint: OlmConstraint): ReadonlySet<string> {
+  if (constraint.kind === 'package') return new Set([constraint.packageName])
+  if (constraint.kind !== 'all') return new Set()
+  return new Set(constraint.constraints.flatMap((part) => [...listPackagesRequiredTogether(part)]))
 }
 
 /** The API server's patterns: a DNS name, a DNS label that starts with a letter, a Go-like name. */
