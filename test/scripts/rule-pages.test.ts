@@ -77,7 +77,7 @@ describe('pages of rules', () => {
   })
 
   test('show a pull request as a diff, and what it was when it was approved', async () => {
-    const page = createOutdatedRulePage('not-owner', 'bad/a-stranger')
+    const page = createOutdatedRulePage('not-owner', 'bad/an-outsider')
     const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixturesDirectory)
     expect(renewed).toContain('```diff\n+++ b/catalog/foo/catalog.yaml\n')
     const approved = await renderFullPage('approved-something-else', 'bad/an-ancestor-landed')

@@ -214,7 +214,7 @@ describe('a merge is judged by the state of the simulated world', () => {
   test.each<[string, string, readonly UserAction[]]>([
     ['I1', 'an invalid catalog', [open('ann', { ...release, flaw: 'fork' })]],
     ['I1', 'an image that does not exist', [open('ann', { ...release, flaw: 'missing-image' })]],
-    ['I3', "a stranger's change", [open('eve', release)]],
+    ['I3', "an outsider's change", [open('eve', release)]],
     ['I3', 'what nobody may change but by hand', [open('ann', { kind: 'workflow' })]],
     ['I3', 'who makes themselves an owner', [open('eve', { kind: 'own', package: 'foo', who: 'eve' })]],
     ['I9', 'a link', [open('ann', { kind: 'link', package: 'foo' })]],

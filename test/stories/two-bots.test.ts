@@ -11,7 +11,7 @@ test('pull requests are merged once, as they were checked, while two instances a
   const { faults, deaths, log } = await runChaos({
     databaseUrl,
     seed: 3,
-    kinds: ['good', 'two heads', 'rivals', 'approved stranger', 'held for a while'],
+    kinds: ['good', 'two heads', 'rivals', 'approved outsider', 'held for a while'],
     kills: 5,
     publishes: false,
     pauseUpTo: 800,

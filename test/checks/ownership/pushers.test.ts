@@ -125,7 +125,7 @@ describe('T24: a head', () => {
     expect(await evaluateAndListFindingRules()).toEqual([])
     const previousHead = headCommit
     headCommit = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, 'operators/mine/notes.md': `stranger ${lastPullNumber}\n` },
+      { ...baseBranchFiles, 'operators/mine/notes.md': `pushed by an outsider ${lastPullNumber}\n` },
       [previousHead],
     )
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])

@@ -275,9 +275,9 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [getCiYamlPath('mine')]: createReviewersYaml(...logins),
   })
   const table: [string, string, OriginFiles, string][] = [
-    ['a stranger adds themselves', 'mallory', ci('alice', 'alan', 'mallory'), 'wait'],
+    ['an outsider adds themselves', 'mallory', ci('alice', 'alan', 'mallory'), 'wait'],
     [
-      'a stranger adds themselves and changes the package',
+      'an outsider adds themselves and changes the package',
       'mallory',
       { ...ci('mallory'), ...authorPackageChanges },
       'wait',

@@ -334,7 +334,7 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'a plan with more than the simulation has',
     code: 'resolver-mismatch',
-    script: { plans: [['foo.v1', 'stranger.v1']] },
+    script: { plans: [['foo.v1', 'unrelated.v1']] },
   },
   {
     says: 'a further plan after the last',

@@ -283,7 +283,7 @@ function createOutsiderRoleWorkaround({ ask }: EmulatorWorkaroundContext): Emula
   const isRoleRequest = ({ method, path }: EmulatorRequest) =>
     method === 'GET' && /\/collaborators\/[^/]+\/permission$/.test(path)
   return {
-    name: 'the role of a stranger',
+    name: 'the role of an outsider',
     sentence:
       'Asked for the role of somebody who has none, it answers 404; GitHub says `read` of a public repository.',
     isThere: async ({ ask, repository, installation, outsider }) =>

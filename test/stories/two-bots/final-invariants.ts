@@ -35,7 +35,7 @@ function findPullInvariantViolations(
   const name = `#${pull.number} (${packageName}, ${kind})`
   const isMerged = pull.merged !== null
   if (isMerged !== (pull.state === 'closed')) faults.push(`${name} is ${pull.state} and merged: ${isMerged}`)
-  if (ending === 'lands' && !isMerged) faults.push(`${name} is not merged`)
+  if (ending === 'merges' && !isMerged) faults.push(`${name} is not merged`)
   if (ending === 'stays' && isMerged) faults.push(`${name} is merged and must not be`)
   if (ending === 'one') {
     const rivals = plans.filter((other) => other.packageName === packageName)

@@ -13,8 +13,8 @@ export interface ChaosPullPlan {
   readonly pull: MockPull
   /** Heads that may be merged. */
   readonly goodHeads: Set<string>
-  /** `lands`: merged exactly once. `may`: valid only for a moment. `one`: exactly one of its package is merged. */
-  readonly ending: 'lands' | 'stays' | 'may' | 'one'
+  /** `merges`: merged exactly once. `may`: valid only for a moment. `one`: exactly one of its package is merged. */
+  readonly ending: 'merges' | 'stays' | 'may' | 'one'
   /** The check that keeps it open, if any, and its message. */
   readonly refusal?: { readonly check: string; readonly says: RegExp }
   /** What its users do later, at a random moment, but not before `sees`. */
@@ -25,8 +25,8 @@ export interface ChaosPullPlan {
 const weightByChaosPlanKind = {
   good: 22,
   rivals: 3,
-  stranger: 4,
-  'approved stranger': 4,
+  outsider: 4,
+  'approved outsider': 4,
   'two heads': 3,
   'missing image': 3,
   'turned bad': 3,
@@ -93,7 +93,7 @@ export async function openChaosPlanPulls(
   if (kind !== 'missing image') publish(good, '1.2.0')
   switch (kind) {
     case 'good':
-      return [plan(await open(owner, good), 'lands')]
+      return [plan(await open(owner, good), 'merges')]
     case 'rivals': {
       const other = addVersionToChannelEnd(text, packageName, '1.1.1', '1.1.0')
       publish(other, '1.1.1')
@@ -101,15 +101,15 @@ export async function openChaosPlanPulls(
       const first = plan(await open(owner, good), 'one', { refusal })
       return [first, plan(await open(owner, other), 'one', { refusal })]
     }
-    case 'stranger':
+    case 'outsider':
       return [
         plan(await open('mallory', good), 'stays', {
           refusal: { check: 'ownership', says: new RegExp(owner) },
         }),
       ]
-    case 'approved stranger': {
+    case 'approved outsider': {
       const pull = await open('mallory', good)
-      return [plan(pull, 'lands', { later: async () => void github.review(pull, owner, 'approve') })]
+      return [plan(pull, 'merges', { later: async () => void github.review(pull, owner, 'approve') })]
     }
     case 'two heads':
       return [plan(await open(owner, twoHeads), 'stays', { refusal: { check: 'validation', says: /head/ } })]
@@ -132,7 +132,7 @@ export async function openChaosPlanPulls(
       const goodHeads = new Set<string>()
       const pull = await open(owner, twoHeads)
       const later = async () => void goodHeads.add(await github.pushToPull(pull, { [path]: good }))
-      return [plan(pull, 'lands', { goodHeads, later })]
+      return [plan(pull, 'merges', { goodHeads, later })]
     }
     case 'held':
     case 'held for a while': {
@@ -142,7 +142,7 @@ export async function openChaosPlanPulls(
       await github.draft(pull, false)
       if (kind === 'held') return [plan(pull, 'stays')]
       return [
-        plan(pull, 'lands', {
+        plan(pull, 'merges', {
           later: async () => void github.comment(pull, owner, '/unhold'),
           // It lifts the hold that was shown.
           isReadyForLater: () => isPullReportedOnHold(pull),
