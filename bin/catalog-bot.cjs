@@ -95,7 +95,8 @@ function runJoined(file) {
   const [command = ''] = process.argv.slice(2)
   const kept = compiled && join(compiled, nameOf(source, command))
   // Most catalogs are validated before V8's optimizing compiler or a larger heap pays off. src/cli/validate.ts enables them again.
-  const setFlags = () => command === 'validate' && setFlagsFromString('--no-turbofan --semi-space-growth-factor=1')
+  const setFlags = () =>
+    command === 'validate' && setFlagsFromString('--no-turbofan --semi-space-growth-factor=1')
   setFlags()
   const cachedData = kept && readKept(kept)
   const script = new Script(source, { filename: file, cachedData })
