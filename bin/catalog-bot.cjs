@@ -94,8 +94,9 @@ function runJoined(file) {
   const compiled = compiledFolder()
   const [command = ''] = process.argv.slice(2)
   const kept = compiled && join(compiled, nameOf(source, command))
-  // Most catalogs are validated before V8's optimizing compiler pays off. src/cli/validate.ts enables it again.
-  const setFlags = () => command === 'validate' && setFlagsFromString('--no-turbofan')
+  // Most catalogs are validated before V8's optimizing compiler or a larger heap pays off. src/cli/validate.ts enables them again.
+  const setFlags = () =>
+    command === 'validate' && setFlagsFromString('--no-turbofan --semi-space-growth-factor=1')
   setFlags()
   const cachedData = kept && readKept(kept)
   const script = new Script(source, { filename: file, cachedData })

@@ -1,6 +1,7 @@
 // Walks and opens a directory on disk as opm does, with Go's error messages. Reads files one at a time on request,
 // without parsing.
 import {
+  type BigIntStats,
   closeSync,
   constants,
   fstatSync,
@@ -10,6 +11,7 @@ import {
   readdirSync,
   realpathSync,
   statSync,
+  statfsSync,
 } from 'node:fs'
 import { sep } from 'node:path'
 import { isIgnoreFile, selectCatalogFiles, decodeIgnoreFile } from '@catalog-bot/fbc/load/select-files'
@@ -46,9 +48,22 @@ export interface CatalogDirectoryFile {
   readonly path: string
   /** A symbolic link to a place outside the directory. opm follows it, but reviewers don't see its content. */
   readonly leadsOut: boolean
-  /** The file's bytes, or opm's error. With `memory`, the bytes are valid until its next use. */
-  read(memory?: ReusableReadBuffer): Uint8Array | { readonly error: string }
+  /**
+   * The file's bytes, or opm's error. With `memory`, the bytes are valid until its next use. Reads nothing if `isKnown` returns
+   * true for the opened file's stamp. Files with the same stamp have the same content, unless the stamp is empty.
+   */
+  read(memory?: ReusableReadBuffer, isKnown?: IsKnownStamp): Uint8Array | { readonly error: string }
 }
+
+type IsKnownStamp = (stamp: string) => boolean
+
+/**
+ * Local file systems on which each write changes the file's ctime, which no program can set: ext4, XFS, Btrfs, and overlay, by
+ * their numbers in statfs(2). Network file systems cache stats, and tmpfs ignores writes to mapped memory.
+ */
+export const fileSystemsWithStamps = new Set([0xef53, 0x58465342, 0x9123683e, 0x794c7630])
+/** A younger file can be written again without a new ctime, whose resolution is up to a second. */
+const minAgeForStampMs = 2000
 
 /** A reusable buffer: allocating fresh memory is as slow as reading the file. */
 export class ReusableReadBuffer {
@@ -82,12 +97,14 @@ const goErrorMessageBySystemErrorCode: Readonly<Record<string, string>> = {
   EPERM: 'operation not permitted',
 }
 
-/** Lists files in walk order, without ignored ones. */
-export function listCatalogDirectoryFiles(dir: string): CatalogDirectoryListing {
+/** Lists files in walk order, without ignored ones. `now` in milliseconds decides which files are too young for a stamp. */
+export function listCatalogDirectoryFiles(dir: string, now = Date.now()): CatalogDirectoryListing {
+  let stampedDevice: bigint | undefined
   try {
-    if (!statSync(dir).isDirectory()) {
-      return { kind: 'not-a-directory', message: `"${dir}" is not a directory` }
-    }
+    const stats = statSync(dir, { bigint: true })
+    if (!stats.isDirectory()) return { kind: 'not-a-directory', message: `"${dir}" is not a directory` }
+    if (process.platform === 'linux' && fileSystemsWithStamps.has(statfsSync(dir).type))
+      stampedDevice = stats.dev
   } catch (error) {
     return { kind: 'not-a-directory', message: `stat ${dir}: ${formatGoError(error)}` }
   }
@@ -104,12 +121,15 @@ export function listCatalogDirectoryFiles(dir: string): CatalogDirectoryListing 
   }
   const { files, loadError } = selectCatalogFiles(links.keys(), ignoreFiles)
   if (loadError) return { kind: 'unreadable', ...loadError }
+  const formatStamp = ({ ctimeMs, ctimeNs, dev, ino, mtimeNs, size }: BigIntStats) =>
+    dev === stampedDevice && ctimeMs < now - minAgeForStampMs ? [dev, ino, size, mtimeNs, ctimeNs].join() : ''
   return {
     kind: 'files',
     files: files.map((path) => ({
       path,
       leadsOut: links.get(path) === true && isSymlinkOutsideCatalogRoot(dir, path),
-      read: (memory) => readFileWithGoErrors(dir, path, memory),
+      read: (memory, isKnown) =>
+        readFileWithGoErrors(dir, path, memory, (stats) => isKnown?.(formatStamp(stats)) === true),
     })),
   }
 }
@@ -143,6 +163,7 @@ function readFileWithGoErrors(
   root: string,
   path: string,
   memory?: ReusableReadBuffer,
+  isKnown?: (stats: BigIntStats) => boolean,
 ): Uint8Array | { readonly error: string } {
   let file: number
   try {
@@ -152,16 +173,16 @@ function readFileWithGoErrors(
     return { error: `open ${path}: ${formatGoError(error)}` }
   }
   try {
-    const stats = fstatSync(file)
+    const stats = fstatSync(file, { bigint: true })
     if (stats.isDirectory()) return { error: `read ${joinPathLikeGo(root, path)}: is a directory` }
     // A device has no end. Reading one byte shows whether the device is as empty as /dev/null.
     if (!stats.isFile() && readSync(file, new Uint8Array(1)) > 0)
       return { error: `read ${joinPathLikeGo(root, path)}: not a regular file` }
-    if (!stats.isFile()) return new Uint8Array(0)
+    if (!stats.isFile() || isKnown?.(stats) === true) return new Uint8Array(0)
     // Files in /proc have content though their size is 0.
-    return memory === undefined || stats.size === 0
+    return memory === undefined || stats.size === 0n
       ? readFileSync(file)
-      : readIntoBuffer(memory, file, stats.size)
+      : readIntoBuffer(memory, file, Number(stats.size))
   } catch (error) {
     return { error: `read ${joinPathLikeGo(root, path)}: ${formatGoError(error)}` }
   } finally {
@@ -205,8 +226,8 @@ function formatGoError(error: unknown): string {
 export function readCatalogDirectory(
   dir: string,
   factsOf: (bytes: Uint8Array) => ParsedCatalogFile = (bytes) => parseCatalogFile(bytes),
+  directory = listCatalogDirectoryFiles(dir),
 ): CatalogDirectoryResult {
-  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind === 'not-a-directory') return directory
   if (directory.kind === 'unreadable') {
     const { file, message } = directory

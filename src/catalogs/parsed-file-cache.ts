@@ -1,11 +1,12 @@
-// Caches facts about files on disk, by content and version. Cache errors never fail a command.
-import { createHash, randomUUID } from 'node:crypto'
+// Caches facts about files on disk, by content and version, and verdicts on directories. Cache errors never fail a command.
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, isAbsolute } from 'node:path'
 import { type ParsedCatalogFile, parsedCatalogFileVersion } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { homedir } from 'node:os'
+import { crc32 } from 'node:zlib'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
+import type { CatalogDirectoryFile } from './catalog-directory.ts'
 
 /** Bytes. Reading a smaller file is as fast as opening its cached facts. */
 const minCachedFileBytes = 16 * 1024
@@ -31,6 +32,43 @@ export function createParsedCatalogFileCache(
       const facts = parseCatalogFile(bytes)
       folder.write(digest, facts)
       return facts
+    },
+  }
+}
+
+/**
+ * Finds the verdict of an earlier run of the same build on the same inputs and files. Like Git's index, compares files by their
+ * stats. Only a verdict on the returned `files` may be saved, because their stamps belong to what was read.
+ */
+export function openVerdictCache<Verdict>(
+  listed: readonly CatalogDirectoryFile[],
+  { build, inputs }: { readonly build: string; readonly inputs: unknown },
+  directory = join(getCacheDirectory(), 'verdicts'),
+) {
+  const folder = new CacheFolder(directory, build, /^/)
+  const key = computeChecksum(JSON.stringify(inputs))
+  const stamps = new Map<string, string>()
+  const addStamp = (path: string, isKnown: boolean) => (stamp: string) => {
+    // A file that changes between two reads has no stamp.
+    stamps.set(path, (stamps.get(path) ?? stamp) === stamp ? stamp : '')
+    return isKnown
+  }
+  /** Undefined if a file has no stamp. */
+  const formatState = () =>
+    listed.every(({ path }) => stamps.get(path))
+      ? JSON.stringify([inputs, listed.map(({ path, leadsOut }) => [path, leadsOut, stamps.get(path)])])
+      : undefined
+  const entry = folder.read(key) as { readonly state: string; readonly verdict: Verdict } | undefined
+  if (entry !== undefined) for (const file of listed) file.read(undefined, addStamp(file.path, true))
+  return {
+    known: entry?.state === formatState() ? entry?.verdict : undefined,
+    files: listed.map((file): CatalogDirectoryFile => ({
+      ...file,
+      read: (memory) => file.read(memory, addStamp(file.path, false)),
+    })),
+    save(verdict: Verdict): void {
+      const state = formatState()
+      if (state !== undefined) folder.write(key, { state, verdict })
     },
   }
 }
@@ -82,13 +120,13 @@ class CacheFolder {
     this.#now = now
   }
 
-  /** An entry is a line with a digest, then the value, so that a damaged entry is detected. */
+  /** An entry is a line with a checksum, then the value, so that a damaged entry is detected. */
   read(key: string): unknown {
     try {
       const entry = readFileSync(join(this.#path, `${key}.json`), 'utf8')
       const lineEnd = entry.indexOf('\n')
       const json = entry.slice(lineEnd + 1)
-      return computeSha256Hex(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
+      return computeChecksum(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
     } catch {
       return undefined
     }
@@ -98,10 +136,10 @@ class CacheFolder {
   write(key: string, value: unknown): void {
     if (!this.#isSwept) this.#removeExpiredEntries()
     const path = join(this.#path, `${key}.json`)
-    const draft = `${path}.${randomUUID()}`
+    const draft = `${path}.${crypto.randomUUID()}`
     try {
       const json = JSON.stringify(value)
-      writeFileSync(draft, `${computeSha256Hex(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
+      writeFileSync(draft, `${computeChecksum(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
       renameSync(draft, path)
     } catch {
       removeFileIgnoringErrors(draft)
@@ -136,8 +174,11 @@ function removeFileIgnoringErrors(path: string): void {
   }
 }
 
-function computeSha256Hex(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex')
+const computeChecksum = (text: string): string => crc32(text).toString(16)
+
+/** Loads node:crypto on use, because that takes a tenth of a short run. */
+function computeSha256Hex(content: Uint8Array): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', content)
 }
 
 /** `CATALOG_BOT_CACHE`, or `catalog-bot` in the user's cache home. Creates nothing. */
