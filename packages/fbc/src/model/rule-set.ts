@@ -1,5 +1,6 @@
 // Selects the rules of an opm release, because OpenShift ships older releases. Loading always follows the newest opm.
-import { compareVersions, parseVersion } from '../versions/version.ts'
+import compare from 'semver/functions/compare.js'
+import valid from 'semver/functions/valid.js'
 
 export interface OpmRuleSet {
   /** For display and cache keys: `opm-v1.73`. */
@@ -22,8 +23,21 @@ export interface OpmRuleSet {
   readonly integerPriority: boolean
 }
 
+type OpmRuleName = Exclude<keyof OpmRuleSet, 'id' | 'integerPriority'>
+
+const firstOpmReleaseByRule: Readonly<Record<OpmRuleName, string>> = {
+  deprecations: '1.32.0',
+  packageNameSyntax: '1.41.0',
+  uniqueVersions: '1.47.0',
+  chainStopsAtSkipped: '1.58.0',
+  releases: '1.62.0',
+  pullSpecs: '1.64.0',
+  skipRangeSyntax: '1.69.0',
+}
+
 /** Older releases don't check case-variant keys when loading, which the facts can't show. */
 const oldestSupportedOpmRelease = '1.28.0'
+const lastOpmReleaseWithChannelPriority = '1.73.0'
 
 /** The rules of `--profile opm`. */
 export const defaultOpmRuleSet: OpmRuleSet = createOpmRuleSet('opm-v1.73', '1.73.0')
@@ -32,28 +46,22 @@ export const defaultOpmRuleSet: OpmRuleSet = createOpmRuleSet('opm-v1.73', '1.73
 export function findOpmRuleSet(release: string): OpmRuleSet | undefined {
   const plain = release.replace(/^v/, '')
   // Accepts only final releases, because the table doesn't distinguish prereleases.
-  return /^[\d.]+$/.test(plain) && compareReleases(plain, oldestSupportedOpmRelease) >= 0
-    ? createOpmRuleSet(`opm-v${plain}`, plain)
-    : undefined
-}
-
-/** NaN if one is invalid. The package `semver` would take 5 ms of each start of `validate`. */
-function compareReleases(a: string, b: string): number {
-  const [left, right] = [parseVersion(a), parseVersion(b)]
-  return left.ok && right.ok ? compareVersions(left.value, right.value) : NaN
+  if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldestSupportedOpmRelease) < 0)
+    return undefined
+  return createOpmRuleSet(`opm-v${plain}`, plain)
 }
 
 function createOpmRuleSet(id: string, release: string): OpmRuleSet {
-  const isSince = (first: string): boolean => compareReleases(release, first) >= 0
+  const isEnabled = (name: OpmRuleName): boolean => compare(release, firstOpmReleaseByRule[name]) >= 0
   return {
     id,
-    deprecations: isSince('1.32.0'),
-    packageNameSyntax: isSince('1.41.0'),
-    uniqueVersions: isSince('1.47.0'),
-    chainStopsAtSkipped: isSince('1.58.0'),
-    releases: isSince('1.62.0'),
-    pullSpecs: isSince('1.64.0'),
-    skipRangeSyntax: isSince('1.69.0'),
-    integerPriority: compareReleases(release, '1.73.0') <= 0,
+    deprecations: isEnabled('deprecations'),
+    packageNameSyntax: isEnabled('packageNameSyntax'),
+    uniqueVersions: isEnabled('uniqueVersions'),
+    chainStopsAtSkipped: isEnabled('chainStopsAtSkipped'),
+    releases: isEnabled('releases'),
+    pullSpecs: isEnabled('pullSpecs'),
+    skipRangeSyntax: isEnabled('skipRangeSyntax'),
+    integerPriority: compare(release, lastOpmReleaseWithChannelPriority) <= 0,
   }
 }
