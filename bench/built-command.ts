@@ -1,23 +1,38 @@
+// The package as users install it, for benchmarks. It is built once, and again after a source has changed.
 import { execFileSync } from 'node:child_process'
-import { cpSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
-/** The location of a build that several benchmarks share, for benchmarks in child processes. */
-export const prebuiltPackageEnvVariable = 'CATALOG_BOT_BUILT'
+const root = join(import.meta.dirname, '..')
+const packageFolder = join(root, 'node_modules', '.cache', 'built-package')
+const sourceFolders = ['bin', 'docs/rules', 'packages', 'sandbox', 'scripts', 'src']
 
-/**
- * Builds the command line as users install it into a folder that must not exist yet. Returns the command that
- * starts it.
- */
-export function buildCatalogBotCli(folder: string): string[] {
-  const already = process.env[prebuiltPackageEnvVariable]
-  if (already !== undefined) return createNodeCliCommand(already)
-  const root = join(import.meta.dirname, '..')
-  execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])
-  for (const part of ['bin', 'package.json'])
-    cpSync(join(root, part), join(folder, part), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return createNodeCliCommand(folder)
+/** Returns the command that starts the built package. */
+export function buildCatalogBotCli(): readonly string[] {
+  // The build writes this file last.
+  const built = statSync(join(packageFolder, 'dist', 'rule-pages.json'), { throwIfNoEntry: false })
+  if (built === undefined || built.mtimeMs < findLastChangeMs()) buildPackage()
+  return [process.execPath, '--no-warnings', join(packageFolder, 'bin', 'catalog-bot.cjs')]
 }
 
-const createNodeCliCommand = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]
+function findLastChangeMs(): number {
+  const files = sourceFolders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  return Math.max(...['package-lock.json', ...files].map((file) => statSync(join(root, file)).mtimeMs))
+}
+
+function buildPackage(): void {
+  rmSync(packageFolder, { recursive: true, force: true })
+  for (const part of ['bin', 'package.json', 'app.yml'])
+    cpSync(join(root, part), join(packageFolder, part), { recursive: true })
+  // The only dependency that is not in the build.
+  const database = join('node_modules', '@electric-sql', 'pglite')
+  mkdirSync(join(packageFolder, dirname(database)), { recursive: true })
+  symlinkSync(join(root, database), join(packageFolder, database))
+  execFileSync(process.execPath, [
+    '--no-warnings',
+    join(root, 'scripts/build.ts'),
+    join(packageFolder, 'dist'),
+  ])
+}
