@@ -15,7 +15,7 @@ const loadTestDurationSeconds = Number(process.argv[3] ?? 10)
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
 const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
-  command: buildCatalogBotCli(),
+  command: await buildCatalogBotCli(),
   environment: { ...demoEnvironment.environment, LOG_LEVEL: 'warn' },
 })
 const httpAgent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })

@@ -109,7 +109,7 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
     const ready: MockPull[] = []
     for (const name of names.slice(0, count)) ready.push(await open(name, `owner-of-${name}`))
     console.error(`${count} are open, ${mode}`)
-    const bot = await startBotProcess({ command: buildCatalogBotCli(), environment })
+    const bot = await startBotProcess({ command: await buildCatalogBotCli(), environment })
     github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
     const started = performance.now()
     const mergedAt = new Map<MockPull, number>()

@@ -41,7 +41,7 @@ await writeFile(
   `- {github: ${demoRepositoryName}, push: [${registryHost}/${imageRepository}]}\n`,
 )
 const botProcess = await startBotProcess({
-  command: buildCatalogBotCli(),
+  command: await buildCatalogBotCli(),
   environment: {
     ...demoEnvironment.environment,
     LOG_LEVEL: 'warn',

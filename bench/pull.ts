@@ -32,7 +32,7 @@ const measureTimeUntilCondition = async (label: string, holds: () => boolean) =>
   printDuration(label, performance.now() - started)
 }
 const evaluationDurationsMs: number[] = []
-const command = buildCatalogBotCli()
+const command = await buildCatalogBotCli()
 const botStartTimeMs = performance.now()
 const botProcess = await startBotProcess({
   command,

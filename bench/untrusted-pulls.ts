@@ -117,7 +117,7 @@ const readSandboxCpuSeconds = () =>
 const dataDirectory = await mkdtemp(join(tmpdir(), 'untrusted-pulls-'))
 const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
-  command: buildCatalogBotCli(),
+  command: await buildCatalogBotCli(),
   environment: demoEnvironment.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })

@@ -60,7 +60,7 @@ const { values: options, positionals } = parseArgs({
 const isShort = options.short || options.update
 const scratchFolder = mkdtempSync(join(tmpdir(), 'benches-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
-const cliCommand = buildCatalogBotCli()
+const cliCommand = await buildCatalogBotCli()
 const readerName = 'plain YAML reader'
 /** Reads one package with the package `yaml`, as a script that checks a catalog would. */
 const readerSource = `import { parseAllDocuments } from 'yaml'

@@ -1,6 +1,6 @@
 // Builds `dist/`, the contents of the App's package: scripts of the command line and of common commands, the modules of the
 // other commands and of all processes, and the sandbox for the demo. For the package for authors, see
-// scripts/build-author-package.ts. Usage: node scripts/build.ts [DIRECTORY]   (default: dist)
+// scripts/build-author-package.ts. Usage: node scripts/build.ts [--only-code] [DIRECTORY]   (default: dist)
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { rollUpTypeDeclarations } from './api-report.ts'
@@ -10,9 +10,10 @@ import { buildSplitModules, projectRoot } from './build/split-modules.ts'
 import { writeRulePages } from './build/write-rule-pages.ts'
 import { listFiles } from './workspaces.ts'
 
-const [folder = 'dist', ...others] = process.argv.slice(2)
+const isOnlyCode = process.argv.includes('--only-code')
+const [folder = 'dist', ...others] = process.argv.slice(2).filter((word) => word !== '--only-code')
 if (folder.startsWith('-') || others.length > 0) {
-  console.error('usage: node scripts/build.ts [DIRECTORY]   (default: dist)')
+  console.error('usage: node scripts/build.ts [--only-code] [DIRECTORY]   (default: dist)')
   process.exit(2)
 }
 const distFolder = resolve(projectRoot, folder)
@@ -43,8 +44,10 @@ cpSync(
   join(projectRoot, 'node_modules/@electric-sql/pglite-prepopulatedfs/dist/prepopulatedfs.tgz'),
   join(distFolder, 'cli/postgres.tar.gz'),
 )
-rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
-await writeRulePages(distFolder)
+if (!isOnlyCode) {
+  rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
+  await writeRulePages(distFolder)
+}
 
 /** The processes that the sources start by name. */
 function listWorkerScripts(): readonly string[] {

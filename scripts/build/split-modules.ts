@@ -7,7 +7,7 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 export const projectRoot = join(import.meta.dirname, '..', '..')
 
 /** Postgres loads files next to its code. */
-const externalPackages = ['@electric-sql/*']
+export const externalPackages = ['@electric-sql/pglite']
 /** Expressions for a file next to the module, which is also in the folder of the command line. */
 const neighborPattern =
   /findWorkerScript\('[\w-]+', import\.meta\.url\)|join\(import\.meta\.dirname, '\w|import\.meta\.resolve\(/g
