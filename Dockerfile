@@ -20,16 +20,15 @@ RUN --mount=type=secret,id=ca \
   if [ -e /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi \
   && npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-# The bundled workspace packages and the demo, which needs a checkout, stay behind. So do the files in node_modules that
-# Node.js doesn't load: source maps, declarations, documents, binaries for the Bare runtime, and Postgres extensions.
+# The build contains all dependencies except for Postgres. The demo, which needs a checkout, stays behind. So do the files
+# in node_modules that Node.js doesn't load: source maps, declarations, documents, and Postgres extensions.
 RUN node scripts/build.ts /build/app/dist \
-  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -r app/dist/demo app/dist/index.d.ts node_modules/@catalog-bot \
-  && find node_modules -name .bin -prune -exec rm -r {} + \
-  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.bare' \
-    -o -name '*.md' ! -iname '*licen[cs]e*' -o -path '*/pglite/dist/*.tar.gz' \) -delete \
-  && find node_modules -type d -empty -delete \
-  && mv bin node_modules package.json app.yml LICENSE app/ \
+  && rm -r app/dist/demo app/dist/index.d.ts \
+  && mkdir -p app/node_modules/@electric-sql \
+  && mv node_modules/@electric-sql/pglite app/node_modules/@electric-sql/ \
+  && find app/node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.md' -o -name '*.tar.gz' \) -delete \
+  && find app/node_modules -type d -empty -delete \
+  && mv bin package.json app.yml LICENSE app/ \
   && chmod -R u=rwX,go=rX app
 
 FROM ${NODE_IMAGE} AS runtime

@@ -51,7 +51,7 @@ function runCommand(program: string, ...parameters: readonly string[]): void {
 }
 
 /** Installed like the published package. */
-const [start = '', ...started] = buildCatalogBotCli(join(scratchFolder, 'package'))
+const [start = '', ...started] = await buildCatalogBotCli()
 const runCatalogBot = (...parameters: readonly string[]) => runCommand(start, ...started, ...parameters)
 
 try {

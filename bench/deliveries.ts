@@ -8,12 +8,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { startDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 
 const webhookDeliveriesPerSecond = Number(process.argv[2] ?? 100)
 const loadTestDurationSeconds = Number(process.argv[3] ?? 10)
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
 const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
+  command: await buildCatalogBotCli(),
   environment: { ...demoEnvironment.environment, LOG_LEVEL: 'warn' },
 })
 const httpAgent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })

@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const payloadSizeMultiplier = Number(values.scale)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'hostile-command-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
-const cliCommand = buildCatalogBotCli(join(scratchFolder, 'package'))
+const cliCommand = await buildCatalogBotCli()
 /** The cache of the compiled program. Catalogs are not cached. */
 const cliEnvironment = { ...process.env, CATALOG_BOT_CACHE: join(scratchFolder, 'cache') }
 const bytesPerMegabyte = 1_000_000

@@ -14,6 +14,7 @@ import { startBotEnvironment } from '../sandbox/demo/bot-environment.ts'
 import { addVersionToChannelStart } from '../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, readDemoCatalogFiles } from '../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../sandbox/github/github-data.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
   createRequestFilterForPullRequest,
@@ -108,7 +109,7 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
     const ready: MockPull[] = []
     for (const name of names.slice(0, count)) ready.push(await open(name, `owner-of-${name}`))
     console.error(`${count} are open, ${mode}`)
-    const bot = await startBotProcess({ environment })
+    const bot = await startBotProcess({ command: await buildCatalogBotCli(), environment })
     github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
     const started = performance.now()
     const mergedAt = new Map<MockPull, number>()

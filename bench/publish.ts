@@ -15,6 +15,7 @@ import {
   demoRepositoryName,
 } from '../sandbox/demo/demo-environment.ts'
 import { findFreePort } from '../scripts/free-port.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 
 const mergeCount = Number(process.argv[2] ?? 20)
 const publishTimeoutMs = 60_000
@@ -40,6 +41,7 @@ await writeFile(
   `- {github: ${demoRepositoryName}, push: [${registryHost}/${imageRepository}]}\n`,
 )
 const botProcess = await startBotProcess({
+  command: await buildCatalogBotCli(),
   environment: {
     ...demoEnvironment.environment,
     LOG_LEVEL: 'warn',

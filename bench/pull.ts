@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 import { generateRepository } from './generated-repository.ts'
 import { createRealCatalogEnvironment } from '../test/stories/real-catalog-environment.ts'
 
@@ -31,8 +32,10 @@ const measureTimeUntilCondition = async (label: string, holds: () => boolean) =>
   printDuration(label, performance.now() - started)
 }
 const evaluationDurationsMs: number[] = []
+const command = await buildCatalogBotCli()
 const botStartTimeMs = performance.now()
 const botProcess = await startBotProcess({
+  command,
   environment: realCatalogEnvironment.environment,
   onLog: (line) => {
     const evaluationMs = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms

@@ -14,6 +14,7 @@ import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { startDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../sandbox/demo/stories.ts'
 import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
 const observationDurationSeconds = Number(values.after)
@@ -116,6 +117,7 @@ const readSandboxCpuSeconds = () =>
 const dataDirectory = await mkdtemp(join(tmpdir(), 'untrusted-pulls-'))
 const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
+  command: await buildCatalogBotCli(),
   environment: demoEnvironment.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildCatalogBotCli, prebuiltPackageEnvVariable } from '../bench/built-command.ts'
+import { buildCatalogBotCli } from '../bench/built-command.ts'
 import { generateRepository } from '../bench/generated-repository.ts'
 import { measureProcess } from '../bench/measured-process.ts'
 import { startBotEnvironment } from '../sandbox/demo/bot-environment.ts'
@@ -60,8 +60,7 @@ const { values: options, positionals } = parseArgs({
 const isShort = options.short || options.update
 const scratchFolder = mkdtempSync(join(tmpdir(), 'benches-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
-const builtPackageFolder = join(scratchFolder, 'package')
-const cliCommand = buildCatalogBotCli(builtPackageFolder)
+const cliCommand = await buildCatalogBotCli()
 const readerName = 'plain YAML reader'
 /** Reads one package with the package `yaml`, as a script that checks a catalog would. */
 const readerSource = `import { parseAllDocuments } from 'yaml'
@@ -128,7 +127,7 @@ async function measureCommands(): Promise<ReadonlyMap<string, BestRun>> {
 async function measureStart(environment: Readonly<Record<string, string>>, isNew: boolean): Promise<BestRun> {
   if (isNew) rmSync(environment['DATA_DIR'] ?? '', { recursive: true, force: true, maxRetries: 10 })
   const [started, usedBefore] = [performance.now(), readCpuTimeMs()]
-  const bot = await startBotProcess({ environment })
+  const bot = await startBotProcess({ command: cliCommand, environment })
   const run = { wallMs: performance.now() - started, cpuMs: readCpuTimeMs() - usedBefore, peakMB: NaN }
   await bot.kill()
   return run
@@ -252,10 +251,7 @@ async function runSmallestBenches(): Promise<void> {
         name: script,
         program: 'npm',
         args: ['run', '--silent', script, '--', ...parameters],
-        options: {
-          cwd: projectRoot,
-          env: { ...process.env, [prebuiltPackageEnvVariable]: builtPackageFolder },
-        },
+        options: { cwd: projectRoot },
       }
     })
   const goMissingExitStatus = 2

@@ -1,33 +1,20 @@
 // Builds the package for authors: the same commands from the same sources, without the server. It
 // has no dependencies, because it bundles the code that it needs. The result is ready for `npm pack`. Usage: node
 // scripts/build-author-package.ts [DIRECTORY]   (default: dist-author)
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
-import { build } from 'esbuild'
+import { cpSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { rollUpTypeDeclarations } from './api-report.ts'
 import {
   createAuthorPackageJson,
   createAuthorPackageReadme,
   type AppPackageJson,
 } from './build/author-package.ts'
-import { buildSingleFileCommand, createPackageResolutionPlugin } from './build/single-file-command.ts'
-import { createModuleExclusionPlugin } from './build/author-exclusions.ts'
+import { buildSingleFileCommand } from './build/single-file-command.ts'
+import { buildSplitModules, projectRoot } from './build/split-modules.ts'
+import { moduleExclusionPlugin } from './build/author-exclusions.ts'
 import { collectLicenses } from './build/licenses.ts'
 import { writeRulePages } from './build/write-rule-pages.ts'
-import { transpileSources } from './build/transpile-sources.ts'
 
-const projectRoot = join(import.meta.dirname, '..')
 const [named = 'dist-author', ...others] = process.argv.slice(2)
 if (named.startsWith('-') || others.length > 0) {
   console.error('usage: node scripts/build-author-package.ts [DIRECTORY]   (default: dist-author)')
@@ -41,57 +28,25 @@ const diskBlockBytes = 4096
 
 /** Separate processes. The script next to them starts them by name. */
 const workerScripts = [
-  'catalogs/read-file-process.js',
-  'adapters/image/layer/layer-process.js',
-  'adapters/registry/unpack/unpack-process.js',
+  'src/catalogs/read-file-process.ts',
+  'src/adapters/image/layer/layer-process.ts',
+  'src/adapters/registry/unpack/unpack-process.ts',
 ]
 
 rmSync(outputFolder, { recursive: true, force: true })
-const cliOutputFolder = join(outputFolder, 'dist', 'cli')
-mkdirSync(cliOutputFolder, { recursive: true })
-const transpiledSourcesFolder = realpathSync(mkdtempSync(join(tmpdir(), 'author-')))
-try {
-  transpileSources(transpiledSourcesFolder)
-  const { later, inputs } = await buildSingleFileCommand({
-    sources: transpiledSourcesFolder,
-    entry: 'cli-author.js',
-    script: join(outputFolder, 'dist', 'cli.joined.js'),
-    nameOf: (path) => `cli/${flattenSourcePath(path)}`,
-    leaveOut: createModuleExclusionPlugin(transpiledSourcesFolder),
-  })
-  // All files are in one folder, at the same depth as the commands in the sources, because split files can use their
-  // own location.
-  const entries = [...later, ...workerScripts, 'index.js']
-  const { metafile } = await build({
-    entryPoints: entries.map((path) => ({
-      in: join(transpiledSourcesFolder, path),
-      out: flattenSourcePath(path).replace(/\.js$/, ''),
-    })),
-    outdir: cliOutputFolder,
-    chunkNames: 'part-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    banner: {
-      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-    },
-    platform: 'node',
-    target: 'node22',
-    // Names are shortened, too: they are a third of the size, and users download the package for a single command.
-    minify: true,
-    legalComments: 'none',
-    metafile: true,
-    plugins: [
-      createModuleExclusionPlugin(transpiledSourcesFolder),
-      createPackageResolutionPlugin(transpiledSourcesFolder),
-    ],
-  })
-  const all = [...inputs, ...Object.keys(metafile.inputs).map((input) => resolve(input))]
-  writeFileSync(join(outputFolder, 'THIRD-PARTY.txt'), collectLicenses(all))
-} finally {
-  rmSync(transpiledSourcesFolder, { recursive: true, force: true })
-}
-rollUpTypeDeclarations(join(outputFolder, 'dist', 'index.d.ts'), { isCheck: true })
+const distFolder = join(outputFolder, 'dist')
+const { later, inputs } = await buildSingleFileCommand({
+  entry: 'src/cli-author.ts',
+  script: join(distFolder, 'cli.joined.js'),
+  exclusions: moduleExclusionPlugin,
+})
+const moduleInputs = await buildSplitModules({
+  entries: [...later, ...workerScripts, 'src/index.ts'],
+  folder: distFolder,
+  exclusions: moduleExclusionPlugin,
+})
+writeFileSync(join(outputFolder, 'THIRD-PARTY.txt'), collectLicenses([...inputs, ...moduleInputs]))
+rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
 const appPackageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as AppPackageJson
 writeFileSync(
@@ -101,7 +56,7 @@ writeFileSync(
 writeFileSync(join(outputFolder, 'README.md'), createAuthorPackageReadme(appPackageJson))
 cpSync(join(projectRoot, 'LICENSE'), join(outputFolder, 'LICENSE'))
 cpSync(join(projectRoot, 'bin'), join(outputFolder, 'bin'), { recursive: true })
-await writeRulePages(join(outputFolder, 'dist'))
+await writeRulePages(distFolder)
 
 const installedPackageBytes = measureInstalledPackageBytes(outputFolder)
 if (installedPackageBytes > maxInstalledBytes)
@@ -114,9 +69,4 @@ function measureInstalledPackageBytes(path: string): number {
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => statSync(join(path, name)).size)
     .reduce((sum, bytes) => sum + Math.ceil(bytes / diskBlockBytes) * diskBlockBytes, 0)
-}
-
-/** Worker scripts keep their names, because they are started by name. Other files get unique names. */
-function flattenSourcePath(path: string): string {
-  return workerScripts.includes(path) || path === 'index.js' ? basename(path) : path.replaceAll('/', '-')
 }

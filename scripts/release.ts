@@ -21,6 +21,7 @@ import type { ReleaseArtifactLocations } from '../src/adapters/package-metadata.
 import { createSignedEnvelope } from '../src/adapters/image/provenance/signature-formats.ts'
 import { parseSigningKeyPem } from '../src/adapters/image/provenance/signing-key.ts'
 import { createPublishedPackageFields } from './build/author-package.ts'
+import { externalPackages } from './build/split-modules.ts'
 import { extractReleaseNotes } from './release-notes.ts'
 import { findFreePort } from './free-port.ts'
 
@@ -155,7 +156,13 @@ function editFile(file: string, edit: (text: string) => string): void {
 
 function packNpmPackages({ stage }: Release): void {
   const destination = join(outputDirectory, 'npm')
+  const packageFile = join(stage, 'package.json')
+  const text = readFileSync(packageFile, 'utf8')
+  const { dependencies, ...metadata } = JSON.parse(text) as { dependencies: Record<string, string> }
+  const installed = Object.fromEntries(externalPackages.map((name) => [name, dependencies[name]]))
+  writeJson(packageFile, { ...metadata, dependencies: installed })
   runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
+  writeFileSync(packageFile, text)
   runExternalProgram('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
   runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], {
     cwd: stage,

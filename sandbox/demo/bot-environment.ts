@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { startMockGitHub, type MockGitHub, type GitHubTrafficValidator } from '../github/github.ts'
 import { startMockRegistry, type MockRegistry } from '../registry/registry.ts'
 import { generatePrivateKey } from '../github/github-admin.ts'
-import { findNpmPackageFolder } from '../../src/cli/output.ts'
+import { npmPackageFolder } from '../../src/adapters/package-metadata.ts'
 import type { AppPermissions } from '../github/github-data.ts'
 
 interface AppManifestPermissions {
@@ -73,7 +73,7 @@ export async function startBotEnvironment(options: BotEnvironmentOptions): Promi
 
 /** The App's permissions and events from app.yml. An App in the sandbox has exactly these. */
 export function readAppManifest(): AppManifestPermissions {
-  const manifest = parse(readFileSync(join(findNpmPackageFolder(), 'app.yml'), 'utf8')) as {
+  const manifest = parse(readFileSync(join(npmPackageFolder, 'app.yml'), 'utf8')) as {
     default_permissions: AppPermissions
     default_events: string[]
   }

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface BotProcessOptions {
+  /** Starts catalog-bot when `serve` follows. Default: the program of this package or checkout. */
+  readonly command?: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   /** Called with each line of catalog-bot's log. */
   readonly onLog?: (line: string) => void
@@ -25,14 +27,16 @@ export interface BotProcess {
 }
 
 const botExecutablePath = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.cjs')
+const defaultCommand = [process.execPath, '--no-warnings', botExecutablePath]
 
 /** Starts catalog-bot, and resolves once it listens. Rejects with the end of its log if it exits before that. */
 export async function startBotProcess({
+  command: [program = '', ...parameters] = defaultCommand,
   environment,
   onLog,
   logFile,
 }: BotProcessOptions): Promise<BotProcess> {
-  const child = spawn(process.execPath, ['--no-warnings', botExecutablePath, 'serve'], {
+  const child = spawn(program, [...parameters, 'serve'], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,7 +1,6 @@
 // The parts that the package for authors does not include: the App's GitHub client, which depends on Probot, a server (`doctor`
 // supports only tokens there); the Kubernetes client, which would be a seventh of the package (`install --kubeconfig` is not
 // available there); and zod's messages in languages other than English.
-import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 import type * as clusterModule from '../../src/cluster-test/cluster/open-cluster.ts'
 import type * as githubAppModule from '../../src/adapters/github/github-app.ts'
@@ -16,29 +15,17 @@ const kubeconfigUnsupportedMessage =
 const appClientExport: keyof typeof githubAppModule = 'GitHubApp'
 const clusterClientExport: keyof typeof clusterModule = 'createKubeClusterClient'
 
-export function createModuleExclusionPlugin(sources: string): Plugin {
-  const client = join(sources, 'adapters', 'github', 'github-app.js')
-  const cluster = join(sources, 'cluster-test', 'cluster', 'open-cluster.js')
-  return {
-    name: 'leave-out-of-authors',
-    setup(building) {
-      building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
-        path === client
-          ? {
-              contents: `export class ${appClientExport} { constructor() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) } }`,
-            }
-          : undefined,
-      )
-      building.onLoad({ filter: /open-cluster\.js$/ }, ({ path }) =>
-        path === cluster
-          ? {
-              contents: `export async function ${clusterClientExport}() { throw new Error(${JSON.stringify(kubeconfigUnsupportedMessage)}) }`,
-            }
-          : undefined,
-      )
-      building.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
-        contents: "export { default as en } from './en.js'",
-      }))
-    },
-  }
+export const moduleExclusionPlugin: Plugin = {
+  name: 'leave-out-of-authors',
+  setup(building) {
+    building.onLoad({ filter: /\/src\/adapters\/github\/github-app\.ts$/ }, () => ({
+      contents: `export class ${appClientExport} { constructor() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) } }`,
+    }))
+    building.onLoad({ filter: /\/src\/cluster-test\/cluster\/open-cluster\.ts$/ }, () => ({
+      contents: `export async function ${clusterClientExport}() { throw new Error(${JSON.stringify(kubeconfigUnsupportedMessage)}) }`,
+    }))
+    building.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js'",
+    }))
+  },
 }

@@ -44,7 +44,7 @@ export function createAuthorPackageJson({
     engines,
     bin: { 'catalog-bot': 'bin/catalog-bot.cjs' },
     exports: {
-      '.': { types: './dist/index.d.ts', default: './dist/cli/index.js' },
+      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
       './package.json': './package.json',
     },
     files: ['bin', 'dist', 'THIRD-PARTY.txt'],

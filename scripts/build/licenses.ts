@@ -1,14 +1,16 @@
 // The licenses of packages that are bundled into another package. Redistribution requires their license texts.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { projectRoot } from './split-modules.ts'
 
-/** One text for all packages that contain any of these files. Throws if a package has no license. */
+/** One text for all packages that contain any of these files, which are relative to the root. Throws if a package has no license. */
 export function collectLicenses(files: readonly string[]): string {
   const folders = new Set(
-    files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []),
+    files.flatMap((file) => /^.*\bnode_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []),
   )
   return [...folders]
-    .map((folder) => {
+    .map((path) => {
+      const folder = join(projectRoot, path)
       const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
         readonly name: string
         readonly version: string

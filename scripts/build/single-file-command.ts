@@ -3,98 +3,91 @@
 // Other lazily loaded modules remain separate files.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, relative, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { projectRoot, listBundledFiles, toModuleName } from './split-modules.ts'
 
 /** The entry points of `validate`, and the modules that it loads lazily. Its script is small, because it starts most often. */
 const validateSourceFiles = [
-  'cli/output.js',
-  'cli/validate.js',
-  'catalogs/parsed-file-cache.js',
-  'checks/validation/validate-fully.js',
-  'packages/findings/render-findings.js',
-  'packages/findings/render-sarif.js',
-  'checks/all-rules.js',
+  'src/cli/output.ts',
+  'src/cli/validate.ts',
+  'src/catalogs/parsed-file-cache.ts',
+  'src/checks/validation/validate-fully.ts',
+  'packages/findings/src/render-findings.ts',
+  'packages/findings/src/render-sarif.ts',
+  'src/checks/all-rules.ts',
 ]
 /** Modules that common commands load lazily, with a package that would double the size of their script. */
-const separateSourceFiles = ['cli/install-on-cluster.js', 'packages/fbc-server/opm-server.js']
-/** Modules that may use their own location, because it has the same depth or neighbors in the folder of the command line. */
-const pathsWithOwnLocation =
-  /^(?:\.\.|cli\/|adapters\/git\/launcher|adapters\/registry\/unpack\/unpack-process-pool|catalogs\/reader-pool)/
+const separateSourceFiles = ['src/cli/install-on-cluster.ts', 'packages/fbc-server/src/opm-server.ts']
 
-export interface SingleFileCommandOptions {
-  /** The directory of the compiled sources. */
-  readonly sources: string
-  /** The entry point, relative to that directory. */
-  readonly entry: string
-  /** The output script. */
+interface ScriptOptions {
+  /** The output. */
   readonly script: string
-  /** Returns the specifier of a source file that is not in the script. Receives the path relative to the sources. */
-  readonly nameOf: (path: string) => string
-  /** If set, the script also bundles other packages, except for these, instead of resolving them in node_modules. */
-  readonly leaveOut?: Plugin
+  /** Source files that are in the script of common commands, `commands.joined.js`. */
+  readonly commonFiles?: readonly string[]
+  /** Excludes code of the App, and shortens all names, because authors download the package for a single command. */
+  readonly exclusions?: Plugin
+}
+
+export interface SingleFileCommandOptions extends ScriptOptions {
+  /** The source file of the entry point. All source files are relative to the root. */
+  readonly entry: string
 }
 
 export interface SingleFileCommand {
-  /** The modules that the script loads lazily, relative to the sources. */
+  /** The source files that the script loads lazily. */
   readonly later: readonly string[]
-  /** The input files. */
+  /** The files that the script contains. */
   readonly inputs: readonly string[]
 }
 
-/**
- * The only package that every start needs. Resolved from the project, because the output directory may have no
- * packages or different ones.
- */
-const commanderModulePath = fileURLToPath(import.meta.resolve('commander'))
-const isCommanderModule = (importer: string) => importer.startsWith(dirname(commanderModulePath) + sep)
-
-export function buildSingleFileCommand(options: SingleFileCommandOptions): Promise<SingleFileCommand> {
-  const { entry, leaveOut } = options
-  return buildScript(`import './${entry}'`, validateSourceFiles, leaveOut !== undefined, options)
+export function buildSingleFileCommand({
+  entry,
+  ...options
+}: SingleFileCommandOptions): Promise<SingleFileCommand> {
+  return buildScript(`import './${entry}'`, validateSourceFiles, options)
 }
 
-/** Each export imports a command. The script contains other packages, too. */
-export async function buildCommonCommands(
-  files: readonly string[],
-  sources: string,
-  script: string,
-): Promise<void> {
+/** Each export imports a command. */
+export function buildCommonCommands(files: readonly string[], script: string): Promise<SingleFileCommand> {
   const commands = files.map((file) => `'${file}': () => import('./${file}')`)
-  await buildScript(`module.exports = { ${commands.join()} }`, undefined, true, {
-    sources,
-    script,
-    nameOf: (path) => path,
-  })
+  return buildScript(`module.exports = { ${commands.join()} }`, undefined, { script })
 }
 
 async function buildScript(
   contents: string,
   included: readonly string[] | undefined,
-  bundlesPackages: boolean,
-  { sources, script, nameOf, leaveOut }: Omit<SingleFileCommandOptions, 'entry'>,
+  { script, commonFiles = [], exclusions }: ScriptOptions,
 ): Promise<SingleFileCommand> {
   const later = new Set<string>()
   const leaveOthers: Plugin = {
     name: 'leave-others',
     setup(resolving) {
-      resolving.onResolve({ filter: /.*/ }, ({ importer, kind, path, resolveDir }) => {
-        if (isCommanderModule(importer)) return undefined
-        if (!importer.startsWith(sources + sep)) return undefined
-        if (path === 'commander') return { path: commanderModulePath }
-        if (!path.startsWith('.') && !path.startsWith('/'))
-          return bundlesPackages ? undefined : { path, external: true }
-        const below = relative(sources, resolve(resolveDir, path)).split(sep).join('/')
-        const isIncluded = included?.includes(below) ?? !separateSourceFiles.includes(below)
-        if (kind !== 'dynamic-import' || isIncluded) return undefined
-        later.add(below)
-        return { path: `./${nameOf(below)}`, external: true }
-      })
+      resolving.onResolve(
+        { filter: /^(?:\.|@catalog-bot\/)/ },
+        async ({ importer, kind, path, resolveDir, pluginData }) => {
+          const isFromSources = importer.startsWith(projectRoot + sep) && !isPackageModule(importer)
+          if (kind !== 'dynamic-import' || !isFromSources || pluginData === leaveOthers) return undefined
+          const resolved = await resolving.resolve(path, {
+            kind,
+            importer,
+            resolveDir,
+            pluginData: leaveOthers,
+          })
+          const file = relative(projectRoot, resolved.path).split(sep).join('/')
+          if (included?.includes(file) ?? !separateSourceFiles.includes(file)) return resolved
+          later.add(file)
+          const specifier = commonFiles.includes(file)
+            ? `commands.joined.js?${file}`
+            : `${toModuleName(file)}.js`
+          return { path: `./${specifier}`, external: true }
+        },
+      )
     },
   }
   const { metafile } = await build({
-    stdin: { contents, resolveDir: sources },
+    absWorkingDir: projectRoot,
+    stdin: { contents, resolveDir: projectRoot },
     outfile: script,
     bundle: true,
     // A single function, called by bin/catalog-bot.cjs. Returns what the script exports.
@@ -106,31 +99,25 @@ async function buildScript(
     target: 'node22',
     minifyWhitespace: true,
     minifySyntax: true,
-    // Users download all packages for a single command, so the code is minified.
-    minifyIdentifiers: leaveOut !== undefined,
+    minifyIdentifiers: exclusions !== undefined,
     metafile: true,
-    plugins: [
-      lazyChildProcessPlugin,
-      leaveOthers,
-      createPackageResolutionPlugin(sources),
-      ...(leaveOut ? [leaveOut] : []),
-    ],
+    plugins: [lazyChildProcessPlugin, leaveOthers, ...(exclusions ? [exclusions] : [])],
   })
   const text = readFileSync(script, 'utf8')
     // A script that is no module has no import() of its own.
     .replaceAll('import("./', 'load("./')
   writeFileSync(script, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)
-  const inputs = Object.keys(metafile.inputs).map((input) => resolve(input))
+  const inputs = listBundledFiles(metafile)
   for (const file of included ?? [])
-    if (!inputs.includes(join(sources, file))) throw new Error(`${file} is not in ${script}`)
-  for (const file of inputs.map((input) => relative(sources, input)))
-    if (
-      !pathsWithOwnLocation.test(file) &&
-      /\bimport\.meta\b/.test(readFileSync(join(sources, file), 'utf8'))
-    )
-      throw new Error(`${file} uses its own location, which would be the location of the commands`)
+    if (!inputs.includes(file)) throw new Error(`${file} is not in ${script}`)
   return { later: [...later].sort(), inputs }
 }
+
+const isPackageModule = (path: string) => path.includes(`${sep}node_modules${sep}`)
+
+/** The only package that every start needs. */
+const isCommanderModule = (importer: string) =>
+  importer.startsWith(join(projectRoot, 'node_modules', 'commander') + sep)
 
 /** commander can start other programs, but catalog-bot has none. Loading child_process would take 3 ms of 20. */
 const lazyChildProcessPlugin: Plugin = {
@@ -143,21 +130,4 @@ const lazyChildProcessPlugin: Plugin = {
       contents: `exports.spawn = (...given) => require('node:child_process').spawn(...given)`,
     }))
   },
-}
-
-/**
- * Resolves packages from the project, because the sources may be in a directory with no packages or different ones.
- */
-export function createPackageResolutionPlugin(sources: string): Plugin {
-  const root = join(import.meta.dirname, '..', '..')
-  return {
-    name: 'own-packages',
-    setup(resolving) {
-      resolving.onResolve({ filter: /^[^./]/ }, ({ importer, kind, path, pluginData }) => {
-        if (pluginData === 'ours' || kind === 'entry-point' || !importer.startsWith(sources + sep))
-          return undefined
-        return resolving.resolve(path, { kind, resolveDir: root, pluginData: 'ours' })
-      })
-    },
-  }
 }

@@ -1,5 +1,4 @@
 // The reference of the configuration, from the schema that editors use, too.
-import { join } from 'node:path'
 import { z } from 'zod'
 import { readPackageMetadata } from '../../src/adapters/package-metadata.ts'
 import { configSchema } from '../../src/config/config.ts'
@@ -18,7 +17,7 @@ export interface JsonSchema {
 
 export const configJsonSchema = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema
 /** The URL of the schema, for editors: on the site of a release, or the file in a checkout. */
-export const schemaUrl = `${readPackageMetadata(join(import.meta.dirname, '../..')).distribution?.site ?? ''}catalog-bot.schema.json`
+export const schemaUrl = `${readPackageMetadata().distribution?.site ?? ''}catalog-bot.schema.json`
 
 /** That page has the table of all kinds of change, which a test compares with the schema. */
 const permissionsSectionText =

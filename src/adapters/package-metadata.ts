@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where the artifacts of a release are published. scripts/release.ts adds it to package.json; a checkout has none. */
@@ -23,9 +23,20 @@ interface PackageMetadata {
   readonly distribution?: ReleaseArtifactLocations
 }
 
-/** Reads the folder's package.json. The caller passes the folder, because commands are bundled into one file. */
-export function readPackageMetadata(folder: string): PackageMetadata {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageMetadata
+/** The root folder of this package. A build puts this module into a folder that is two folders deep, too. */
+export const npmPackageFolder = join(import.meta.dirname, '..', '..')
+
+export function readPackageMetadata(): PackageMetadata {
+  return JSON.parse(readFileSync(join(npmPackageFolder, 'package.json'), 'utf8')) as PackageMetadata
 }
 
-export const readPackageVersion = (folder: string): string => readPackageMetadata(folder).version
+export const readPackageVersion = (): string => readPackageMetadata().version
+
+/** The Markdown page of a rule: from docs/rules in a checkout, and from rule-pages.json in a build. */
+export function readRulePage(id: string): string | undefined {
+  const page = join(npmPackageFolder, 'docs', 'rules', `${id}.md`)
+  if (existsSync(page)) return readFileSync(page, 'utf8')
+  const all = join(npmPackageFolder, 'dist', 'rule-pages.json')
+  if (!existsSync(all)) return undefined
+  return (JSON.parse(readFileSync(all, 'utf8')) as Readonly<Record<string, string>>)[id]
+}

@@ -13,6 +13,7 @@ import { readSettings, type BotSettings } from '../jobs/settings.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { parseConfig, type Config } from '../config/config.ts'
 import { toMergePlanInput } from '../evaluate/merge-plan-input.ts'
+import { npmPackageFolder } from '../adapters/package-metadata.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
@@ -35,7 +36,7 @@ import {
   type WebhookDeliveryStatus,
   type DiagnosisFinding,
 } from './diagnosis.ts'
-import { setExitCode, printToStdout, printJson, printToStderr, findNpmPackageFolder } from './output.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './options.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
 
@@ -254,7 +255,7 @@ async function fetchWebhookDeliveries({
 }
 
 function readAppManifest() {
-  return parse(readFileSync(join(findNpmPackageFolder(), 'app.yml'), 'utf8')) as {
+  return parse(readFileSync(join(npmPackageFolder, 'app.yml'), 'utf8')) as {
     readonly default_permissions: Readonly<Record<string, string>>
     readonly default_events: readonly string[]
   }

@@ -1,7 +1,6 @@
 // Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { join } from 'node:path'
 import { readPackageMetadata, type ReleaseArtifactLocations } from '../adapters/package-metadata.ts'
 
 const messageBySystemErrorCode: Readonly<Record<string, string>> = {
@@ -148,18 +147,13 @@ export function formatSystemError(error: unknown): string | undefined {
   return subject === undefined ? meaning : `${subject}: ${meaning}`
 }
 
-/** The root folder of this package. The commands are two folders deep, both in the sources and in the build. */
-export function findNpmPackageFolder(): string {
-  return join(import.meta.dirname, '..', '..')
-}
-
 export function readCatalogBotVersion(): string {
-  return readPackageMetadata(findNpmPackageFolder()).version
+  return readPackageMetadata().version
 }
 
 /** Undefined in a checkout. */
 export function readReleaseDistribution(): ReleaseArtifactLocations | undefined {
-  return readPackageMetadata(findNpmPackageFolder()).distribution
+  return readPackageMetadata().distribution
 }
 
 export function formatRunAppHint(): string {

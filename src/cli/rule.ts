@@ -1,10 +1,9 @@
 // `rule ID`: prints the page of a rule from docs/rules, or in a build from rule-pages.json. Exit code 2: no such rule.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { readRulePage } from '../adapters/package-metadata.ts'
 import { allRules } from '../checks/all-rules.ts'
 import { computeEditDistance } from '../checks/validation/names.ts'
-import { setExitCode, printToStdout, printJson, getRuleUrl, findNpmPackageFolder } from './output.ts'
+import { setExitCode, printToStdout, printJson, getRuleUrl } from './output.ts'
 
 export function printRuleOrRuleList(
   id: string | undefined,
@@ -38,21 +37,12 @@ function printRuleDescription(id: string, output: 'text' | 'json'): void {
     throw new Error(`unknown rule "${escapeNonPrintableCharacters(id)}": ${hint}`)
   }
   const { severity, check, title } = found
-  const page = readRulePageMarkdown(id)?.trimEnd()
+  const page = readRulePage(id)?.trimEnd()
   if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id) ?? null, page })
   else
     printToStdout(
       page ?? [`${id}: ${title} (${check}, ${severity})`, getRuleUrl(id)].filter(Boolean).join('\n'),
     )
-}
-
-function readRulePageMarkdown(id: string): string | undefined {
-  const folder = findNpmPackageFolder()
-  const page = join(folder, 'docs', 'rules', `${id}.md`)
-  if (existsSync(page)) return readFileSync(page, 'utf8')
-  const all = join(folder, 'dist', 'rule-pages.json')
-  if (!existsSync(all)) return undefined
-  return (JSON.parse(readFileSync(all, 'utf8')) as Readonly<Record<string, string>>)[id]
 }
 
 /** Returns at most three names, closest first, that differ in few letters or contain the input. */

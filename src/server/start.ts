@@ -1,12 +1,9 @@
-import { join } from 'node:path'
 import pino from 'pino'
 import type { RunningBotServer } from './serve.ts'
 import { openEmbeddedDatabase } from '../adapters/store/embedded-database.ts'
 import { readSavedAppCredentials } from '../jobs/saved-credentials.ts'
 import { getStoreFolder, readSettings } from '../jobs/settings.ts'
 import { readPackageVersion } from '../adapters/package-metadata.ts'
-
-const npmPackageFolder = join(import.meta.dirname, '..', '..')
 
 /** Redacted wherever they appear in a log. */
 const redactedLogPaths = [
@@ -37,7 +34,7 @@ export async function startBotFromEnvironment({
   const log = pino({ level: settings.logLevel, redact: { paths: redactedLogPaths, censor: '[secret]' } })
   log.info(
     {
-      version: readPackageVersion(npmPackageFolder),
+      version: readPackageVersion(),
       node: process.version,
       data: settings.databaseUrl === undefined ? settings.dataDirectory : 'a Postgres server',
       github: settings.gitUrl,

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { buildCatalogBotCli } from '../../bench/built-command.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { startBotProcess, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import {
@@ -69,6 +70,9 @@ export async function startStoryEnvironment({
   }
 }
 
+/** Built before the tests start, because a hook would time out on a busy machine. */
+const builtCommand = await buildCatalogBotCli()
+
 /** Databases by the data folder of the bot that has them: started again there, it finds what it had. */
 const databaseUrlByDataFolder = new Map<string, Promise<string | undefined>>()
 
@@ -91,7 +95,11 @@ export async function startStoryBot(
     CATALOG_BOT_CACHE: compileCacheDirectory,
     ...(database && { DATABASE_URL: database }),
   }
-  return startBotProcess({ ...options, environment: { ...environment, ...options.environment } })
+  return startBotProcess({
+    command: builtCommand,
+    ...options,
+    environment: { ...environment, ...options.environment },
+  })
 }
 
 /** Waits until something holds; fails with `what` and the end of the log after so many seconds. */

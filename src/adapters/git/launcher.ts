@@ -1,9 +1,9 @@
 // Starts git from a small process. Starting a process copies page tables, which stalls a large App for milliseconds, a
 // dozen times per evaluation.
 import { fork } from 'node:child_process'
-import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ProcessLauncherResponse, ProcessLauncherRequest } from './launcher-process.ts'
+import { findWorkerScript } from '../workers/start-worker.ts'
 import { runProcess, type ProcessResult, type ProcessRunner } from './run-process.ts'
 
 export interface ProcessLauncher {
@@ -46,8 +46,7 @@ export function createProcessLauncher(): ProcessLauncher {
 }
 
 function startLauncherProcess() {
-  const script = new URL(`./launcher-process${extname(import.meta.url)}`, import.meta.url)
-  const child = fork(fileURLToPath(script), {
+  const child = fork(fileURLToPath(findWorkerScript('launcher-process', import.meta.url)), {
     execArgv: ['--no-warnings'],
     // Each order brings its own environment.
     env: {},

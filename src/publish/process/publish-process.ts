@@ -1,7 +1,7 @@
 // The process with push credentials. It runs one order at a time, for one repository and purpose, and does not decide
 // what is published.
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { createCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
 import { createImagePusher } from '../../adapters/image/open-pusher.ts'
 import {
@@ -72,7 +72,7 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
     // Registries on this machine count as internal.
     closedHosts: [...transportConfig.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
-    version: readPackageVersion(join(import.meta.dirname, '..', '..', '..')),
+    version: readPackageVersion(),
   }
   return { text, ctx }
 }

@@ -24,6 +24,7 @@ import { buildRecommendedRulesets } from '../../policy/merge-advice.ts'
 import { createGitHubForge } from '../../adapters/github/forge.ts'
 import type { GitHubApp, InstalledRepository } from '../../adapters/github/github-app.ts'
 import { readRepositoryFile } from '../../adapters/github/forge-lookup.ts'
+import { npmPackageFolder } from '../../adapters/package-metadata.ts'
 
 /** Each costs several requests. */
 const maxDescribedRepositories = 12
@@ -118,8 +119,7 @@ function formatSetupInstructions({ setupHost }: BotSettings, port: number, token
 }
 
 function readAppManifest(): Readonly<Record<string, unknown>> {
-  const file = join(import.meta.dirname, '..', '..', '..', 'app.yml')
-  return parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  return parse(readFileSync(join(npmPackageFolder, 'app.yml'), 'utf8')) as Record<string, unknown>
 }
 
 /** Rejects with a ForgeError. */

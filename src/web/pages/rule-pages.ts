@@ -1,15 +1,13 @@
-// The pages of the rules. A rule's text comes from docs/rules in a checkout, and from rule-pages.json in a build.
+// The pages of the rules.
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
 import { formatRulePageUrl } from '../../report/urls.ts'
 import { renderTable } from './page-elements.ts'
 import type { StatusPage } from './status-page.ts'
+import { readRulePage } from '../../adapters/package-metadata.ts'
 import { allRules } from '../../checks/all-rules.ts'
 
-const packageFolder = join(import.meta.dirname, '..', '..', '..')
 const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 export interface RulesPageModel {
@@ -64,10 +62,5 @@ function removeRulePageIntroduction(page: string): string {
 
 /** Undefined for unknown rules, so that no other file can be read. */
 export function readRuleMarkdown(id: string): string | undefined {
-  if (!knownRuleIds.has(id)) return undefined
-  const file = join(packageFolder, 'docs', 'rules', `${id}.md`)
-  if (existsSync(file)) return readFileSync(file, 'utf8')
-  const all = join(packageFolder, 'dist', 'rule-pages.json')
-  if (!existsSync(all)) return undefined
-  return (JSON.parse(readFileSync(all, 'utf8')) as Readonly<Record<string, string>>)[id]
+  return knownRuleIds.has(id) ? readRulePage(id) : undefined
 }

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildCatalogBotCli } from '../../../bench/built-command.ts'
 import { startBotProcess, type BotProcess } from '../../../sandbox/demo/bot-process.ts'
 import { startBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-environment.ts'
 import {
@@ -15,6 +16,8 @@ import type { MockRepository } from '../../../sandbox/github/github-data.ts'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 import { listProcessTree } from './processes.ts'
 import { startWebhookBalancer } from './webhook-balancer.ts'
+
+const builtCommand = await buildCatalogBotCli()
 
 /** A slot in which one instance runs at a time, and is restarted. */
 export interface BotInstance {
@@ -118,6 +121,7 @@ export async function startTwoBotsEnvironment(
       textOf,
       async start(seat) {
         seat.running = await startBotProcess({
+          command: builtCommand,
           environment: { ...environment, DATA_DIR: seat.dataDirectory },
           onLog: (line) => {
             seat.log.push(line)
