@@ -134,13 +134,8 @@ export class CanaryRepository {
     const entries = files.map((it) => `100644 blob ${this.#blob}\t${it}\n`)
     const tree = await this.#local(['mktree'], entries.join(''))
     const on = parents.flatMap((parent) => ['-p', parent])
-    return await this.#local([
-      'commit-tree',
-      tree,
-      ...on,
-      '-m',
-      `${this.#options.prefix}: ${files.join(' ')}`,
-    ])
+    const message = `${this.#options.prefix}: ${files.join(' ')}`
+    return await this.#local(['commit-tree', tree, ...on, '-m', message])
   }
 
   ref(name: string): string {
