@@ -10,9 +10,9 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 /**
- * What the next process finds: a verdict without an action, an intent, a push, an unannounced merge, and an announced
- * one. Each process of a row is killed at its next point. The last point has a row of its own, because a process can
- * dispatch the rebuild before it reports the merge.
+ * The next process finds a verdict without an action, an intent, a push, an unannounced merge, and an announced one. Each
+ * process of a row is killed at its next point. The last point is a separate row, because a process can dispatch the
+ * rebuild before it reports the merge.
  */
 const essentialCrashPoints: readonly (readonly (typeof crashPoints)[number][])[] = [
   ['verdict-recorded', 'intent-written', 'pushed', 'landing-reported'],
