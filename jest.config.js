@@ -4,13 +4,12 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { memoryFolder } from './scripts/memory-folder.mjs'
 
-// For jest, its workers and the processes that tests start: what Node compiled once is compiled. Below node_modules, so that
-// it lies in nobody's home; `npm ci` empties it.
+// Jest, its workers, and the processes that tests start share the code that Node compiled. `npm ci` empties the folder.
 const compiled = join(import.meta.dirname, 'node_modules/.cache/catalog-bot/compiled')
 enableCompileCache(compiled)
 process.env.NODE_COMPILE_CACHE = compiled
 
-// Who says where temporary files go has them there.
+// TMPDIR overrides the folder for temporary files.
 const memory = process.env.TMPDIR === undefined ? memoryFolder() : undefined
 if (memory !== undefined) {
   process.env.TMPDIR = memory
@@ -21,17 +20,17 @@ if (memory !== undefined) {
 export default {
   // A test file that leaves something open fails.
   testEnvironment: '<rootDir>/test/closed-environment.cjs',
-  // Nothing is open in a worker that ends; yet Node takes its heap apart, for more than the half second that jest waits where
-  // the machine is busy. Then jest kills it, and speaks of leaks.
+  // A worker with a large heap takes seconds to exit on a busy machine. By default, jest kills it after half a second and
+  // reports a leak.
   workerGracefulExitTimeout: 30_000,
-  // Node itself loads tests and sources, types and all.
+  // Node.js loads tests and sources itself, and strips their types.
   runtime: '<rootDir>/test/native-runtime.cjs',
   transform: {},
   reporters: ['default', '<rootDir>/test/left-out-reporter.mjs'],
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
-  // Machines are slow and busy, and a wait that is over early costs nothing.
+  // Enough for a slow or busy machine.
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
-  // Most of the slow tests wait for processes of their own, for half of their time.
+  // Most slow tests spend half of their time waiting for processes that they started.
   maxWorkers: availableParallelism() * 2,
 }

@@ -150,12 +150,11 @@ async function runProbe(stage: CanaryRepository, probe: CanaryProbe, number: num
   ]
   const root = await stage.commit(['root', `${number}`], [])
   const H = await stage.commit(['head', 'root', `${number}`], [root])
-  await stage.mustPush(base, root)
-  await stage.mustPush(head, H)
+  await stage.mustPush({ name: base, to: root }, { name: head, to: H })
   const pull = await stage.openPull(head, base)
   const isBehind = probe.upToDate !== true
   const B = isBehind ? await stage.commit(['base', 'root', `${number}`], [root]) : root
-  if (isBehind) await stage.mustPush(base, B)
+  if (isBehind) await stage.mustPush({ name: base, to: B })
   const files = [...(isBehind ? ['base'] : []), 'head', 'root', `${number}`]
   const M = await stage.commit(files, [B, H])
   if (probe.rules.length > 0) await stage.protect(base, probe.rules)

@@ -1,5 +1,5 @@
-// What tests get for `@jest/globals`. Modules are loaded once for all test files of a worker, and each file has a jest of its
-// own: so these are bindings that follow the file that runs.
+// Replaces `@jest/globals`. A worker loads modules once for all its test files, but jest creates new globals for each file.
+// These bindings are updated to the globals of the running file.
 export let afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest, test
 
 export function follow(globals) {

@@ -1,5 +1,5 @@
-// Tells at the end of a run, in one line, what its tests left out and why. In CI (`CI=true`) the run fails when that is
-// anything but what LEFT_OUT_EXPECTED names, comma-separated: a test that silently stopped running is a test that fails.
+// Reports in one line at the end of a run which tests were skipped, and why. In CI (`CI=true`) the run fails if a test was
+// skipped for a reason that LEFT_OUT_EXPECTED does not list (comma-separated).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export default class LeftOutReporter {
 
   constructor({ testNamePattern }) {
     this.#isFiltered = Boolean(testNamePattern)
-    // Before any worker starts: they inherit it.
+    // Set before any worker starts, because workers inherit it.
     process.env.LEFT_OUT_LOG = join(this.#folder, 'log')
   }
 
@@ -56,15 +56,15 @@ function readLog(path) {
 }
 
 /**
- * How many tests were left out, by what was absent. A file that skips whole tests says once why; what it skips without
- * saying why counts, too.
+ * The number of skipped tests by what was missing. A file reports the reason for its skipped tests once. Tests that were
+ * skipped without a reason count, too.
  */
-export function countSkippedTests(told, skipped) {
+export function countSkippedTests(reported, skipped) {
   const counts = new Map()
   const add = (absent, count) => count > 0 && counts.set(absent, (counts.get(absent) ?? 0) + count)
-  for (const { absent } of told) add(absent, 1)
+  for (const { absent } of reported) add(absent, 1)
   for (const [file, count] of skipped) {
-    const reasons = told.filter((one) => one.file === file).map(({ absent }) => absent)
+    const reasons = reported.filter((one) => one.file === file).map(({ absent }) => absent)
     add(reasons[0] ?? noReason, count - reasons.length)
   }
   return counts

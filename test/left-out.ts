@@ -1,10 +1,10 @@
-// What a test leaves out because something is not on this machine. Tests must pass without it; what was left out is
-// counted and told at the end of the run (left-out-reporter.mjs), and CI fails on more of it than it expects.
+// Counts tests that are skipped because this machine lacks a program or data. left-out-reporter.mjs reports them at the end
+// of the run, and CI fails if more are skipped than expected.
 import { appendFileSync } from 'node:fs'
 import { expect } from '@jest/globals'
 import { isOnPath } from './is-on-path.ts'
 
-/** Tells that the test that is running, or the file that is being loaded, leaves something out for want of `absent`. */
+/** Reports that the running test, or the test file that is being loaded, skips something because `absent` is missing. */
 export function reportSkippedTest(absent: string): void {
   const log = process.env['LEFT_OUT_LOG']
   if (log === undefined) return
@@ -13,7 +13,7 @@ export function reportSkippedTest(absent: string): void {
   appendFileSync(log, `${JSON.stringify({ absent, file: testPath ?? '' })}\n`)
 }
 
-/** The first of the programs that is not on the PATH: what needs it is left out. Undefined where all are. */
+/** The first program that is not on the PATH, which is reported as skipped. Undefined if all are. */
 export function findMissingProgram(...programs: readonly string[]): string | undefined {
   const missing = programs.find((program) => !isOnPath(program))
   if (missing !== undefined) reportSkippedTest(missing)

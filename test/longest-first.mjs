@@ -1,14 +1,15 @@
-// The order of test files: as jest has it from their last run, the longest first. Where there was none, as in CI, jest goes
-// by the size of files, and the stories are short ones that take minutes: they would end alone, on one processor.
+// Sorts test files so that the longest run first, by their last durations. Without a last run, as in CI, jest would sort by
+// file size, and the slow stories, which are small files, would run last on one processor.
 import Sequencer from '@jest/test-sequencer'
 
-/** Parts of paths, the longest first. What is missing here is only later than it could be. */
-const long = [
-  'test/stories/landing-table',
+/** Parts of paths, longest duration first. Other files run after these. */
+const slowTestPaths = [
+  'test/stories/merge-table',
+  'test/stories/two-bots.',
+  'test/simulate/every-crash.',
   'test/adapters/store/embedded.',
   'test/publish/publish-catalogs.',
   'test/stories/publishing.',
-  'test/stories/crashes.',
   'test/evaluate/worker/',
   'test/adapters/store/server.',
   'test/stories/',
@@ -24,8 +25,8 @@ export default class LongestFirst extends Sequencer {
     const sorted = [...super.sort(tests)]
     if (sorted.some(({ duration }) => duration !== undefined)) return sorted
     const rank = ({ path }) => {
-      const at = long.findIndex((part) => path.includes(part))
-      return at < 0 ? long.length : at
+      const at = slowTestPaths.findIndex((part) => path.includes(part))
+      return at < 0 ? slowTestPaths.length : at
     }
     return sorted.sort((one, other) => rank(one) - rank(other))
   }

@@ -1,5 +1,5 @@
-// Jest's runtime, but that test files are loaded by Node itself: no virtual context, no second reader of modules, and what one
-// file loaded is there for the next in the same worker.
+// Jest's runtime, except that Node.js loads test files itself: there is no virtual context and no second module loader, and
+// the test files of a worker share loaded modules.
 'use strict'
 const { registerHooks } = require('node:module')
 const { join } = require('node:path')
@@ -12,15 +12,15 @@ registerHooks({
     specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 })
 
-// Jest itself still runs in a context: what it compares with by identity (`expect.any`) has to be what tests name.
-const compared = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 'Object', 'String', 'Symbol']
+// Jest itself runs in a virtual context. `expect.any` compares constructors by identity, so both need the same ones.
+const sharedConstructors = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 'Object', 'String', 'Symbol']
 
 const launcher = pathToFileURL(join(__dirname, '../src/adapters/git/launcher.ts')).href
 
 let loads = 0
 module.exports = class NativeRuntime extends Runtime {
   constructor(config, environment, ...others) {
-    for (const name of compared) environment.global[name] = globalThis[name]
+    for (const name of sharedConstructors) environment.global[name] = globalThis[name]
     super(config, environment, ...others)
   }
 
@@ -31,7 +31,7 @@ module.exports = class NativeRuntime extends Runtime {
   async unstable_importModule(path) {
     const { follow } = await import(globals)
     follow({ ...this.jestGlobals.envGlobals(), jest: this.jestGlobals.jestObjectFor(path) })
-    // A worker with all modules in it stands still for eight milliseconds whenever it starts a process itself.
+    // Starting a process blocks a worker with a large heap for eight milliseconds, so a small process does it.
     if (loads === 0) (await import(launcher)).startProcessLauncher()
     await import(`${pathToFileURL(path).href}?${(loads += 1)}`)
   }

@@ -41,6 +41,8 @@ export class CanaryRepository {
    * The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead.
    */
   #evidence: 'check runs' | 'commit statuses' | undefined
+  /** The content of every file. */
+  #blob = ''
 
   constructor(options: CanaryRepositoryOptions) {
     this.#options = options
@@ -124,20 +126,16 @@ export class CanaryRepository {
 
   async prepare(): Promise<void> {
     await this.#local(['init', '--quiet', '--bare', '.'])
+    this.#blob = await this.#local(['hash-object', '-w', '--stdin'], 'canary\n')
   }
 
   /** Creates a local commit of exactly these files. */
   async commit(files: readonly string[], parents: readonly string[]): Promise<string> {
-    const blob = await this.#local(['hash-object', '-w', '--stdin'], 'canary\n')
-    const tree = await this.#local(['mktree'], files.map((it) => `100644 blob ${blob}\t${it}\n`).join(''))
+    const entries = files.map((it) => `100644 blob ${this.#blob}\t${it}\n`)
+    const tree = await this.#local(['mktree'], entries.join(''))
     const on = parents.flatMap((parent) => ['-p', parent])
-    return await this.#local([
-      'commit-tree',
-      tree,
-      ...on,
-      '-m',
-      `${this.#options.prefix}: ${files.join(' ')}`,
-    ])
+    const message = `${this.#options.prefix}: ${files.join(' ')}`
+    return await this.#local(['commit-tree', tree, ...on, '-m', message])
   }
 
   ref(name: string): string {
@@ -157,9 +155,9 @@ export class CanaryRepository {
     return code === 0 ? 'accepted' : parseGitPushErrors(stdout, stderr)
   }
 
-  async mustPush(name: string, to: string): Promise<void> {
-    const result = await this.push([{ name, to }])
-    if (result !== 'accepted') throw new Error(`GitHub rejected the branch ${this.ref(name)}: ${result}`)
+  async mustPush(...updates: readonly { name: string; to: string }[]): Promise<void> {
+    const result = await this.push(updates)
+    if (result !== 'accepted') throw new Error(`GitHub rejected the branch ${updates[0]?.name}: ${result}`)
   }
 
   async openPull(head: string, base: string): Promise<number> {

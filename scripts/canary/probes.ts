@@ -60,7 +60,7 @@ const pushMergeCommitToBase = ({ stage, base, B, M }: CanaryProbeContext): Promi
  * Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base.
  */
 const pushMergeCommitAfterChecks = async (it: CanaryProbeContext): Promise<CanaryProbeResult> => {
-  await it.stage.mustPush(it.temporary, it.M)
+  await it.stage.mustPush({ name: it.temporary, to: it.M })
   await it.stage.green(it.M, canaryStatusContext)
   return await it.stage.accepted(() => pushMergeCommitToBase(it))
 }
@@ -107,7 +107,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     rules: [],
     expected: 'Update is not a fast forward',
     attempt: async ({ stage, base, temporary, H }) => {
-      await stage.mustPush(temporary, H)
+      await stage.mustPush({ name: temporary, to: H })
       return await stage.move(base, H)
     },
   },

@@ -2,7 +2,7 @@
 // It blocks each harmful change, and reports the count in its last lines.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { createOriginRepository, createTemporaryDirectory, type OriginFiles } from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
@@ -112,10 +112,18 @@ entries:
 const { [`operators/harbor/ci.yaml`]: _, ...others } = baseBranchFiles
 const replacesFieldYamlLine = '  replaces: plain.v1.0.0\n'
 
-/** The replay's report on a pull request that was merged onto `base`. */
-function replayPull(after: OriginFiles, ...more: string[]) {
-  const from = originRepository.commit(baseBranchFiles)
-  originRepository.branch('main', originRepository.commit(after, [from]))
+/** The replay's reports on pull requests, each of which was merged onto the same files. */
+function replayPulls(changes: readonly OriginFiles[], ...more: string[]) {
+  let tip = originRepository.commit(baseBranchFiles)
+  const mergedChanges = new Map<string, OriginFiles>()
+  for (const after of changes) {
+    const merged = originRepository.commit(after, [tip])
+    mergedChanges.set(merged, after)
+    // The merge of a pull request that adds a page restores the files for the next one.
+    const page = originRepository.commit({ ...baseBranchFiles, 'README.md': '' }, [tip])
+    tip = originRepository.commit(baseBranchFiles, [merged, page])
+  }
+  originRepository.branch('main', tip)
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [
@@ -129,12 +137,16 @@ function replayPull(after: OriginFiles, ...more: string[]) {
     ],
     { cwd: projectRoot, encoding: 'utf8' },
   )
-  const [line] = stdout.trim().split('\n')
-  const { decision, rules, warnings } = JSON.parse(line || '{}') as Record<string, unknown>
-  return { status, decision, rules, warnings, stderr }
+  const pulls = new Map(
+    stdout.split('\n').map((line) => {
+      const pull = JSON.parse(line || '{}') as Record<string, unknown>
+      return [mergedChanges.get(String(pull['commit'])), pull]
+    }),
+  )
+  return { status, pulls, stderr }
 }
 
-test.each<[string, string, OriginFiles]>([
+const harmlessChanges: readonly [string, string, OriginFiles][] = [
   [
     'group-in-owned-crd',
     'the group beside the name of an owned CRD',
@@ -257,23 +269,38 @@ test.each<[string, string, OriginFiles]>([
     'workflows that the pull request shows',
     { ...baseBranchFiles, '.github/workflows/build.yml': 'on: [push]\n' },
   ],
-])('%s blocks nothing: %s', (rule, _what, after) => {
-  const { decision, rules, warnings, status, stderr } = replayPull(after, '--max-blocked', '0')
-  expect({ rules, warnings }).toMatchObject({ rules: [], warnings: expect.arrayContaining([rule]) })
-  expect(decision).not.toBe('blocked')
-  expect(stderr).toContain('\nwould have blocked 0 of 1 evaluated pull requests (0.0 %)\n')
-  expect(status).toBe(0)
-})
+]
+const ignoredReplacesInSemverMode = {
+  ...baseBranchFiles,
+  ...createBundleDirectory('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
+}
 
-test('in semver-mode `replaces` of a bundle is ignored', () => {
-  const { rules, warnings } = replayPull({
-    ...baseBranchFiles,
-    ...createBundleDirectory('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
+describe('harmless changes', () => {
+  const { pulls, status, stderr } = replayPulls(
+    [...harmlessChanges.map(([, , after]) => after), ignoredReplacesInSemverMode],
+    '--max-blocked',
+    '0',
+  )
+
+  test.each(harmlessChanges)('%s blocks nothing: %s', (rule, _what, after) => {
+    expect(pulls.get(after)).toMatchObject({ rules: [], warnings: expect.arrayContaining([rule]) })
+    expect(pulls.get(after)?.['decision']).not.toBe('blocked')
   })
-  expect([rules, warnings]).toEqual([[], expect.not.arrayContaining(['bundle-directory-edge-to-nowhere'])])
+
+  test('in semver-mode `replaces` of a bundle is ignored', () => {
+    expect(pulls.get(ignoredReplacesInSemverMode)).toMatchObject({
+      rules: [],
+      warnings: expect.not.arrayContaining(['bundle-directory-edge-to-nowhere']),
+    })
+  })
+
+  test('let the replay exit with 0', () => {
+    expect(stderr).toContain('\nwould have blocked 0 of 32 evaluated pull requests (0.0 %)\n')
+    expect(status).toBe(0)
+  })
 })
 
-test.each<[string, OriginFiles]>([
+const harmfulChanges: readonly [string, OriginFiles][] = [
   [
     'several-heads',
     {
@@ -333,17 +360,26 @@ test.each<[string, OriginFiles]>([
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
     },
   ],
-])('%s blocks a harmful change, and the replay exits with 1 above the limit', (rule, after) => {
-  const { decision, rules, status, stderr } = replayPull(after, '--max-blocked', '0.5')
-  expect({ decision, rules, status }).toMatchObject({
-    decision: 'blocked',
-    rules: expect.arrayContaining([rule]),
-    status: 1,
+]
+
+describe('harmful changes', () => {
+  const { pulls, status, stderr } = replayPulls(
+    harmfulChanges.map(([, after]) => after),
+    '--max-blocked',
+    '49.9',
+  )
+
+  test.each(harmfulChanges)('%s blocks a harmful change', (rule, after) => {
+    expect(pulls.get(after)).toMatchObject({ decision: 'blocked', rules: expect.arrayContaining([rule]) })
   })
-  expect(stderr).toContain('\nwould have blocked 1 of 1 evaluated pull requests (100.0 %)\n')
+
+  test('above the limit let the replay exit with 1', () => {
+    expect(stderr).toContain('\nwould have blocked 7 of 14 evaluated pull requests (50.0 %)\n')
+    expect(status).toBe(1)
+  })
 })
 
 test('a limit fails the replay if no pull request was evaluated', () => {
-  const { status } = replayPull(baseBranchFiles, '--max-blocked', '0.5', '--since', '2090-01-01')
+  const { status } = replayPulls([baseBranchFiles], '--max-blocked', '0.5', '--since', '2090-01-01')
   expect(status).toBe(1)
 })

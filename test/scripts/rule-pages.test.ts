@@ -27,8 +27,10 @@ const createOutdatedRulePage = (id: string, path: string) =>
   `# ${id}\n\nold\n_old_\n\nBy people.\n\nIn [this example](../../fixtures/rules/${id}/${path}), old\n\nold\n`
 
 describe('pages of rules', () => {
+  const renderedPages = renderRulePages(projectRoot)
+
   test('every page is as the script generates it, and none describes a rule that does not exist', async () => {
-    for (const [path, text] of await renderRulePages(projectRoot))
+    for (const [path, text] of await renderedPages)
       expect({ path, text: readFileSync(join(projectRoot, path), 'utf8') }).toEqual({ path, text })
     expect(findOrphanedRulePages(projectRoot)).toEqual([])
   })
@@ -39,7 +41,7 @@ describe('pages of rules', () => {
   })
 
   test('have at most 25 lines on average, and examples of at most 15 lines', async () => {
-    const pages = [...(await renderRulePages(projectRoot)).values()]
+    const pages = [...(await renderedPages).values()]
     const count = (text: string) => text.split('\n').length - 1
     expect(pages.reduce((sum, text) => sum + count(text), 0) / pages.length).toBeLessThan(25)
     const examples = pages.flatMap((text) => [...text.matchAll(/^```\w+\n(?<code>[\s\S]*?)^```/gm)])

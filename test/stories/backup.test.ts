@@ -8,7 +8,8 @@ import { startBotProcess } from '../../sandbox/demo/bot-process.ts'
 import { runMergeFreezeStory, type MergeFreezeStoryResult } from '../../sandbox/demo/merge-freeze-story.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
-import { startPostgres, type PostgresServer } from '../adapters/store/postgres-server.ts'
+import { runSqlQuery } from '../adapters/store/postgres-server.ts'
+import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
 import {
@@ -49,7 +50,6 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
   let played: MergeFreezeStoryResult
   let comments: readonly string[]
   let directory: string
-  let postgres: PostgresServer | undefined
   let database: string | undefined
   let isLeftOut = false
   let bot: Awaited<ReturnType<typeof startBotProcess>>
@@ -81,14 +81,13 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
 
   beforeAll(async () => {
     isLeftOut = kind === 'Postgres' && findMissingProgram('pg_dump', 'pg_restore') !== undefined
-    postgres = kind === 'Postgres' && !isLeftOut ? await startPostgres() : undefined
-    isLeftOut ||= kind === 'Postgres' && postgres === undefined
+    database = kind === 'Postgres' && !isLeftOut ? await createStoryDatabase() : undefined
+    isLeftOut ||= kind === 'Postgres' && database === undefined
     if (isLeftOut) return
     world = await startStoryEnvironment({ publishes: true, sweepSeconds: 5 })
     directory = world.demo.environment['DATA_DIR'] ?? ''
     mkdirSync(folder('first'), { recursive: true })
     storeCredentials(folder('first'))
-    database = await postgres?.database()
     await start(folder('first'), database)
     played = await runMergeFreezeStory(world.demo, bot)
     comments = played.merged.comments.map(({ body }) => body)
@@ -96,7 +95,6 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
   afterAll(async () => {
     await bot?.kill('SIGKILL')
     await world?.close()
-    await postgres?.remove()
   })
   const expectContinued = async () => {
     await waitUntil(
@@ -124,9 +122,10 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
 
   test('continues where the backup was made', async () => {
     if (isLeftOut) return
-    if (postgres !== undefined && database !== undefined) {
+    if (database !== undefined) {
       const [dump, restore] = postgresCommands
-      const restored = await postgres.database()
+      await runSqlQuery(database, 'CREATE DATABASE restored')
+      const restored = new URL('restored', database).href
       run(dump, { DATABASE_URL: database })
       await bot.kill()
       run(restore, { DATABASE_URL: restored })

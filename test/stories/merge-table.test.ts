@@ -14,6 +14,7 @@ import {
   type PreparedMergeTableRow,
   type MergeTableFixture,
 } from './merge-table/table-fixture.ts'
+import { getTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const botMergeTableRows = [
@@ -41,7 +42,7 @@ describe('every merge route of a branch', () => {
   let runner: NodeJS.Timeout | undefined
 
   beforeAll(async () => {
-    ground = await createMergeTableFixture()
+    ground = await createMergeTableFixture({ validator: getTrafficValidator() })
     runner = setInterval(runOnTemporary, 100)
     bot = await startStoryBot({
       environment: { ...ground.environment, SWEEP_SECONDS: '30' },
@@ -129,6 +130,16 @@ describe('every merge route of a branch', () => {
     },
     120_000,
   )
+
+  test('every comment on a merged pull request says so, and all traffic is as GitHub documents it', async () => {
+    const unreported = () =>
+      played.filter(
+        ({ pull: { merged, comments } }) =>
+          merged !== null && !comments.some(({ body }) => body.includes('Merged')),
+      )
+    await waitUntil('all comments say so', () => unreported().length === 0, 30, log)
+    expect(ground.github.violations).toEqual([])
+  }, 60_000)
 
   test('no temporary branch of the App is left, and a user’s branch with such a name stays', async () => {
     const temporary = () =>

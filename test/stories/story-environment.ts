@@ -1,4 +1,4 @@
-// The demo's coast with a bot process beside it, for stories.
+// The demo's environment with a bot process, for stories.
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,18 +19,18 @@ import { getTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryEnvironment {
   readonly demo: DemoEnvironment
-  /** The bot that runs now. */
+  /** The running bot. */
   readonly bot: () => BotProcess
   /** Starts a bot, with these variables on top; webhooks go to it. */
   start(environment?: Readonly<Record<string, string>>): Promise<BotProcess>
-  /** What the bot logged so far. */
+  /** The bot's log so far. */
   readonly log: string[]
   close(): Promise<void>
 }
 
 export interface StoryOptions extends Partial<DemoEnvironmentOptions> {
   readonly environment?: Record<string, string>
-  /** Keeps the store in the bot's own folder, where Postgres could have it. */
+  /** Keeps the store in the bot's data folder even if Postgres is installed. */
   readonly embedded?: boolean
   /** Compares all traffic with GitHub's OpenAPI document. */
   readonly validateTraffic?: boolean
@@ -73,13 +73,10 @@ export async function startStoryEnvironment({
 /** Built before the tests start, because a hook would time out on a busy machine. */
 const builtCommand = await buildCatalogBotCli()
 
-/** Databases by the data folder of the bot that has them: started again there, it finds what it had. */
+/** Databases by the bot's data folder, so that a restarted bot continues with its database. */
 const databaseUrlByDataFolder = new Map<string, Promise<string | undefined>>()
 
-/**
- * A bot whose store, when it has none yet, is a made one: in Postgres where there is one, for that is ready at once, or
- * `embedded` in its data folder.
- */
+/** Starts a bot. A new one gets a prepared store: in Postgres if it is installed, unless `embedded`, else in its data folder. */
 export async function startStoryBot(
   options: BotProcessOptions & { readonly embedded?: boolean },
 ): Promise<BotProcess> {
@@ -102,7 +99,7 @@ export async function startStoryBot(
   })
 }
 
-/** Waits until something holds; fails with `what` and the end of the log after so many seconds. */
+/** Waits until `holds` is true. Fails with `what` and the end of the log after this many seconds. */
 export async function waitUntil(
   what: string,
   holds: () => boolean | Promise<boolean>,

@@ -1,5 +1,5 @@
-// A store's folder that is made already. To make one costs six seconds of the processor, to open one that is there two: so
-// one is made, once for all tests and for the next runs too, and every test that wants a store gets a copy.
+// A prepared folder of a store. Creating one takes six seconds of processor time, and opening an existing one two. So one is
+// created for all tests and later runs, and each test gets a copy.
 import { createHash } from 'node:crypto'
 import {
   constants,
@@ -22,11 +22,11 @@ import { realTimeClock } from './sample-records.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..')
 const storeCacheDirectory = join(projectRoot, 'node_modules', '.cache', 'catalog-bot-store')
-/** Milliseconds to wait for a process that makes it: on a busy machine that takes a while. */
+/** Milliseconds to wait for another process that creates it, on a busy machine. */
 const storeBuildTimeoutMs = 120_000
 const weekMs = 7 * 24 * 3600_000
 
-/** What a made store depends on: the code that makes its tables, and the two packages that it is made with. */
+/** Changes with the code that creates the tables, and with the two packages that it uses. */
 function computePreparedStoreCacheKey(): string {
   const key = createHash('sha256')
   for (const file of [
@@ -47,7 +47,7 @@ async function buildPreparedStore(): Promise<string> {
   const unlock = await lockDatabaseFolder(storeCacheDirectory, storeBuildTimeoutMs)
   try {
     if (existsSync(made)) return made
-    // Not at once: another run, of other code, may be copying it.
+    // Only old ones, because another run may be copying a recent one.
     for (const entry of readdirSync(storeCacheDirectory)) {
       const isOld = Date.now() - statSync(join(storeCacheDirectory, entry)).mtimeMs > weekMs
       if (isOld && /^(?:made|draft)-/.test(entry))
@@ -62,12 +62,12 @@ async function buildPreparedStore(): Promise<string> {
   }
 }
 
-/** Puts an empty store, whose tables are made, into the folder, which is made as well. */
+/** Creates the folder with an empty store that has its tables. */
 export async function copyPreparedStore(dataDirectory: string): Promise<void> {
   cpSync(await buildPreparedStore(), dataDirectory, { recursive: true, mode: constants.COPYFILE_FICLONE })
 }
 
-/** An empty store in a folder that is gone when the store is closed. */
+/** An empty store in a folder that is removed when the store is closed. */
 export async function openPreparedStore(
   options: Omit<StoreOptions, 'databaseUrl' | 'dataDirectory'>,
 ): Promise<Store> {

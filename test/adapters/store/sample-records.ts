@@ -1,4 +1,4 @@
-// What the store's tests put into a store, and how they wait for it.
+// Sample records for tests of the store, and a clock and a wait for them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { defineCacheNamespace } from '../../../src/ports/cache.ts'
@@ -19,7 +19,7 @@ export const realTimeClock: Clock = {
     }),
 }
 
-/** Spaces that take every value that JSON has. */
+/** Namespaces that accept any JSON value. */
 export const createCacheNamespace = (name: string) =>
   defineCacheNamespace<unknown>(name, { version: 1, read: (stored) => stored })
 export const createStateNamespace = (name: string) =>

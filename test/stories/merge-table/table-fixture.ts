@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import { readAppManifest } from '../../../sandbox/demo/bot-environment.ts'
 import { addVersionToChannelStart } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, readDemoCatalogFiles } from '../../../sandbox/demo/demo-environment.ts'
-import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
+import {
+  startMockGitHub,
+  type GitHubTrafficValidator,
+  type MockGitHub,
+} from '../../../sandbox/github/github.ts'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import type { MockApp, Installation } from '../../../sandbox/github/github-data.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
@@ -35,10 +39,12 @@ export interface MergeTableFixture {
   stop(): Promise<void>
 }
 
-export async function createMergeTableFixture(): Promise<MergeTableFixture> {
+export async function createMergeTableFixture(
+  options: { readonly validator?: GitHubTrafficValidator } = {},
+): Promise<MergeTableFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'landing-table-'))
   const registry = await startMockRegistry()
-  const github = await startMockGitHub({ directory: join(directory, 'github') })
+  const github = await startMockGitHub({ directory: join(directory, 'github'), ...options })
   for (const login of ['harbormaster', 'alice', 'bob', 'carol']) github.createUser(login)
   github.createOrganization(organizationName, ['harbormaster'])
   const manifestAccess = readAppManifest()
