@@ -8,7 +8,7 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { octokitRequestOptions, createApiVersionPlugin } from './github-fetch.ts'
-import { ForgeError, toForgeError } from './forge-error.ts'
+import { callGitHub, ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
@@ -165,13 +165,11 @@ export class GitHubApp {
   /** The App's account, `catalog-bot[bot]`. Rejects with a ForgeError. */
   readonly login = async (): Promise<string> => {
     if (this.#account !== undefined) return this.#account
-    try {
+    return callGitHub("read the App's account", async () => {
       const { data } = await (await this.#asApp()).rest.apps.getAuthenticated()
       this.#account = `${data?.slug ?? ''}[bot]`
       return this.#account
-    } catch (error) {
-      throw toForgeError(error, "read the App's account")
-    }
+    })
   }
 
   /**
@@ -225,12 +223,11 @@ export class GitHubApp {
   readonly permissionsOn = async (repository: RepositoryName): Promise<TokenPermissions> =>
     (await this.#readInstallation(repository, "read the App's permissions on")).permissions
 
-  async #readInstallation({ owner, name }: RepositoryName, doing: string) {
-    try {
-      return (await (await this.#asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data
-    } catch (error) {
-      throw toForgeError(error, `${doing} ${owner}/${name}`)
-    }
+  #readInstallation({ owner, name }: RepositoryName, doing: string) {
+    return callGitHub(
+      `${doing} ${owner}/${name}`,
+      async () => (await (await this.#asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data,
+    )
   }
 
   /** All installations that GitHub reports. Rejects with a ForgeError if GitHub does not report any. */
@@ -317,12 +314,10 @@ export async function createGitHubClientFromToken(
 async function readTokenOwner(
   octokit: RestOctokit,
 ): Promise<{ readonly login: string; readonly slug: string }> {
-  let login: string
-  try {
-    ;({ login } = viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
-  } catch (error) {
-    throw toForgeError(error, 'identify the owner of the token')
-  }
+  const { login } = await callGitHub(
+    'identify the owner of the token',
+    async () => viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer,
+  )
   const slug = appLoginPattern.exec(login)?.groups?.['slug']
   if (slug === undefined)
     throw new ForgeError(
@@ -332,11 +327,9 @@ async function readTokenOwner(
   return { login, slug }
 }
 
-async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
-  try {
+function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
+  return callGitHub(`read the ID of the App ${slug}`, async () => {
     const { data } = await octokit.request('GET /apps/{app_slug}', { app_slug: slug })
     return appSchema.parse(data).id
-  } catch (error) {
-    throw toForgeError(error, `read the ID of the App ${slug}`)
-  }
+  })
 }
