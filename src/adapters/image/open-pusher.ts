@@ -1,6 +1,5 @@
 // Pushes missing blobs, then manifests by digest, then tags. Only this module requests push rights; open-registry.ts
 // never does.
-import { createHash } from 'node:crypto'
 import pLimit from 'p-limit'
 import type { Clock } from '../../ports/clock.ts'
 import { createAuthorizedRequestSender } from '../registry/auth/authorized-request.ts'
@@ -14,7 +13,7 @@ import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
 import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registries-conf.ts'
 import type { HostnameResolver } from '../registry/transport/guarded-connector.ts'
-import { manifestAcceptHeader } from '../registry/manifest.ts'
+import { computeSha256Digest, manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryResponseError } from '../registry/transport/response-error.ts'
 import { RegistryTokenService } from '../registry/auth/token-service.ts'
@@ -503,10 +502,6 @@ function checkResponseDigest(reply: TransportResponse, digest: string, endpoint:
   const reportedDigest = reply.headers.get('docker-content-digest')?.[0]
   if (reportedDigest !== undefined && reportedDigest !== digest)
     throw new RegistryError('digest-mismatch', `${endpoint.name} stored ${digest} as ${reportedDigest}`)
-}
-
-function computeSha256Digest(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
 function toPushError(error: unknown, where: string): unknown {
