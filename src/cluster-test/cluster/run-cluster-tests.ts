@@ -127,18 +127,13 @@ function createClusterTestId(): string {
     .join('')
 }
 
-/**
- * Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time.
- * `alive`: ids of running install tests, whose objects are kept even after they expire.
- */
+/** Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time. */
 export async function sweepExpiredClusterTests(
   options: ClusterTestOptions,
-  alive: ReadonlySet<string> = new Set(),
 ): Promise<readonly ExpiredClusterTestSweepResult[]> {
   const seen = await readClusterObjects(options.cluster, abandonedClusterTestQueries, [])
   const swept: ExpiredClusterTestSweepResult[] = []
   for (const id of findExpiredClusterTestIds(seen, options.clock.now())) {
-    if (alive.has(id)) continue
     const { leftovers } = await cleanUpClusterTest(id, options)
     swept.push({ id, leftovers })
   }
