@@ -188,3 +188,17 @@ export function getRuleUrl(id: string): string | undefined {
   const base = getRulesBaseUrl()
   return base === undefined ? undefined : `${base}${encodeURIComponent(id)}.md`
 }
+
+/** Exits with 0, or with 1 if closing fails. A second signal exits immediately. */
+export function closeOnTerminationSignal(close: () => Promise<unknown>): void {
+  let isStopping = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (isStopping) process.exit(1)
+      isStopping = true
+      close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
+    })
+}
