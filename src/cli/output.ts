@@ -149,13 +149,9 @@ export function formatSystemError(error: unknown): string | undefined {
 }
 
 /** The root folder of this package. The commands are two folders deep, both in the sources and in the build. */
-export function findNpmPackageFolder(): string {
-  return join(import.meta.dirname, '..', '..')
-}
+export const findNpmPackageFolder = (): string => join(import.meta.dirname, '..', '..')
 
-export function readCatalogBotVersion(): string {
-  return readPackageMetadata(findNpmPackageFolder()).version
-}
+export const readCatalogBotVersion = (): string => readPackageMetadata(findNpmPackageFolder()).version
 
 /** Undefined in a checkout. */
 export function readReleaseDistribution(): ReleaseArtifactLocations | undefined {

@@ -10,7 +10,7 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
-import { type StateStore, defineStateNamespace } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { installTargets } from '../checks/install/install-targets.ts'
 
@@ -132,15 +132,14 @@ export async function requestClusterTest(
   if (request === undefined) {
     // Only another commit ends an install test, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== candidate.snapshot.head)
-      await app.store.writeState(
-        clusterTestRequestStateNamespace,
-        repository,
-        new Map([[key, { ...known, isOver: true }]]),
-      )
+      await writeStateValue(app.store, clusterTestRequestStateNamespace, repository, key, {
+        ...known,
+        isOver: true,
+      })
     return
   }
   if (known?.key === request.key && !known.isOver) return
-  await app.store.writeState(clusterTestRequestStateNamespace, repository, new Map([[key, request]]))
+  await writeStateValue(app.store, clusterTestRequestStateNamespace, repository, key, request)
   await app.store.enqueue({ kind: 'trial', installation, repository, pull })
 }
 
@@ -152,9 +151,8 @@ export async function cancelClusterTests(
   const key = String(pull)
   const request = await app.store.readState(clusterTestRequestStateNamespace, repository, key)
   if (request === undefined || request.isOver) return
-  await app.store.writeState(
-    clusterTestRequestStateNamespace,
-    repository,
-    new Map([[key, { ...request, isOver: true }]]),
-  )
+  await writeStateValue(app.store, clusterTestRequestStateNamespace, repository, key, {
+    ...request,
+    isOver: true,
+  })
 }

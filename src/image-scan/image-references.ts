@@ -38,11 +38,8 @@ const maxScannedBranches = 50
  * Returns the default branch first, then those its configuration names. Empty if that configuration is unreadable,
  * because image ownership is then unknown. Other branches with unreadable configuration are omitted.
  */
-export async function loadScannedBranches({
-  forge,
-  repository,
-  app,
-}: JobContext): Promise<readonly ScannedBranch[]> {
+export async function loadScannedBranches(ctx: JobContext): Promise<readonly ScannedBranch[]> {
+  const { forge, repository, app } = ctx
   const main = await forge.defaultBranch()
   const one = await loadScannedBranch(main)
   if (one === undefined) return []

@@ -8,7 +8,7 @@ import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
-import { type StateStore, defineStateNamespace } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { toCommitSha, isGitObjectId, toTreeSha } from '../pull-request/ids.ts'
 
@@ -78,10 +78,9 @@ export function decidePreviewRequest(
   if (result === undefined || snapshot.state !== 'open') return undefined
   if (!haveChecksPassed(outcomes, ['validation', 'images'])) return undefined
   const comment = findExecutedCommand(records, 'preview', snapshot, epoch)?.comment
-  const allPassed = haveChecksPassed(
-    outcomes.filter(({ isOptional, waiting }) => isOptional || waiting.length === 0),
-    checkIds.filter((id) => !outcomes.some(({ check, isOptional }) => check === id && isOptional)),
-  )
+  const decided = outcomes.filter(({ waiting }) => waiting.length === 0)
+  const isOptional = (id: CheckId) => outcomes.some((one) => one.check === id && one.isOptional)
+  const allPassed = checkIds.every((id) => isOptional(id) || haveChecksPassed(decided, [id]))
   if (comment === undefined && !allPassed) return undefined
   return {
     head: snapshot.head,
@@ -114,7 +113,7 @@ export async function requestPreview(
   if (request === undefined) return
   const known = await app.store.readState(previewRequestStateNamespace, repository, String(pull))
   if (JSON.stringify(known) === JSON.stringify(request)) return
-  await app.store.writeState(previewRequestStateNamespace, repository, new Map([[String(pull), request]]))
+  await writeStateValue(app.store, previewRequestStateNamespace, repository, String(pull), request)
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
 
@@ -127,10 +126,9 @@ export async function cancelPreviews(
   const request = await app.store.readState(previewRequestStateNamespace, repository, key)
   const made = await app.store.readState(builtPreviewStateNamespace, repository, key)
   if (request === undefined || request.isClosed || made === undefined) return
-  await app.store.writeState(
-    previewRequestStateNamespace,
-    repository,
-    new Map([[key, { ...request, isClosed: true }]]),
-  )
+  await writeStateValue(app.store, previewRequestStateNamespace, repository, key, {
+    ...request,
+    isClosed: true,
+  })
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }

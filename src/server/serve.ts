@@ -327,12 +327,8 @@ interface RunningServerResources {
 }
 
 /** Ends within the administrator's `stopSeconds`. */
-async function shutDownServer({
-  services,
-  worker,
-  servers,
-  workplaces,
-}: RunningServerResources): Promise<void> {
+async function shutDownServer(resources: RunningServerResources): Promise<void> {
+  const { services, worker, servers, workplaces } = resources
   const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.
@@ -380,9 +376,7 @@ function createMetricsServer(renderMetrics: () => Promise<string>, log: Logger):
   })
 }
 
-function toArrayIfDefined<T>(value: T | undefined): readonly T[] {
-  return value === undefined ? [] : [value]
-}
+const toArrayIfDefined = <T,>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value])
 
 async function verifyAppCredentials(github: GitHubApp, log: Logger): Promise<void> {
   try {

@@ -239,6 +239,4 @@ function parsePlatform({ os, architecture, variant }: z.output<typeof platformSc
   return os && architecture ? { os, architecture, ...(variant && { variant }) } : undefined
 }
 
-function createInvalidResponseError(message: string): RegistryError {
-  return new RegistryError('bad-reply', message)
-}
+const createInvalidResponseError = (message: string): RegistryError => new RegistryError('bad-reply', message)

@@ -127,9 +127,7 @@ function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
     : stateLabelByVerdict[shown as VerdictKind]
 }
 
-export function shortenSha(commit: string): string {
-  return commit.slice(0, 12)
-}
+export const shortenSha = (commit: string): string => commit.slice(0, 12)
 
 export function formatTextAsSentence(clause: string): string {
   const text = clause.trim()

@@ -222,13 +222,9 @@ function isInCidr([network, bits]: CidrRange, address: IpAddress): boolean {
   return network.kind() === address.kind() && address.match(network, bits)
 }
 
-function createBlockedHostError(message: string): RegistryError {
-  return new RegistryError('blocked', message)
-}
+const createBlockedHostError = (message: string): RegistryError => new RegistryError('blocked', message)
 
-function lowercaseHost(text: string): string {
-  return text.toLowerCase()
-}
+const lowercaseHost = (text: string): string => text.toLowerCase()
 
 /** Decides from a name or an address alone whether a host is public. */
 function isGlobalUnicast(address: IpAddress): boolean {
