@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { octokitRequestOptions, createApiVersionPlugin } from './github-fetch.ts'
+import { octokitRequestOptions, createApiVersionPlugin, silentOctokitLog } from './github-fetch.ts'
 import { callGitHub, ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
@@ -44,8 +44,6 @@ const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
 const appSchema = z.object({ id: z.number().int().positive() })
 
 const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
-
-const discardLogMessage = () => undefined
 
 export type Octokit = ProbotOctokit
 
@@ -276,12 +274,6 @@ export async function createGitHubClientFromToken(
   options: TokenAuthGitHubClientOptions,
 ): Promise<TokenAuthGitHubClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
-  const quiet = {
-    debug: discardLogMessage,
-    info: discardLogMessage,
-    warn: discardLogMessage,
-    error: discardLogMessage,
-  }
   const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
   const budgets = createInstallationBudgets({
     clock,
@@ -293,7 +285,7 @@ export async function createGitHubClientFromToken(
       auth: token,
       baseUrl: apiUrl,
       userAgent: 'catalog-bot',
-      log: quiet,
+      log: silentOctokitLog,
       request: { ...octokitRequestOptions },
     })
     budgets.attach(octokit, 0, work)
