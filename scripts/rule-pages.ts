@@ -59,9 +59,9 @@ function describeRule(rule: FindingRuleWithoutFormatter): string {
 
 /** Escapes what would be HTML, emphasis, a link, or an escape outside code. In a full page, which a terminal shows, only the last two. */
 function escapeMarkdown(text: string, isFull: boolean): string {
-  const keptPattern = isFull ? /^[`<*]/ : /^`/
+  const unescapedPattern = isFull ? /^[`<*]/ : /^`/
   return text.replaceAll(/`[^`]*`|[<*]|\\(?=[!-/:-@[-`{-~])|(?<=\])\(/g, (found) =>
-    keptPattern.test(found) ? found : `\\${found}`,
+    unescapedPattern.test(found) ? found : `\\${found}`,
   )
 }
 
