@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
-import type { Cache } from '../../../src/ports/cache.ts'
 import type { ImageLookupResult } from '../../../src/checks/lookups.ts'
 import { createCachedRegistry, limitRegistryQueries } from '../../../src/adapters/registry/cached-registry.ts'
 import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
@@ -20,12 +19,9 @@ function createRequestRecordingRegistry(
 ) {
   const requested: string[] = []
   const clock = createManualClock(0)
-  const cache = createInMemoryCache(clock)
-  const reads: number[] = []
   return {
     asked: requested,
     clock,
-    reads,
     registry: {
       async resolve(reference: string) {
         requested.push(reference)
@@ -33,13 +29,7 @@ function createRequestRecordingRegistry(
       },
       close: async () => undefined,
     },
-    store: {
-      ...cache,
-      getCached: (space, keys) => {
-        reads.push(keys.length)
-        return cache.getCached(space, keys)
-      },
-    } satisfies Cache,
+    store: createInMemoryCache(clock),
   }
 }
 
