@@ -57,10 +57,12 @@ function describeRule(rule: FindingRuleWithoutFormatter): string {
   ].join('; ')
 }
 
-/** Escapes what would be HTML, emphasis, or a link outside code. In a full page, which a terminal shows, only links. */
+/** Escapes what would be HTML, emphasis, a link, or an escape outside code. In a full page, which a terminal shows, only the last two. */
 function escapeMarkdown(text: string, isFull: boolean): string {
-  const pattern = isFull ? /`[^`]*`|(?<=\])\(/g : /`[^`]*`|[<*]|(?<=\])\(/g
-  return text.replaceAll(pattern, (found) => (found.startsWith('`') ? found : `\\${found}`))
+  const unescapedPattern = isFull ? /^[`<*]/ : /^`/
+  return text.replaceAll(/`[^`]*`|[<*]|\\(?=[!-/:-@[-`{-~])|(?<=\])\(/g, (found) =>
+    unescapedPattern.test(found) ? found : `\\${found}`,
+  )
 }
 
 /** Paragraphs and list items without the line breaks of an editor. */

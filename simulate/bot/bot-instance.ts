@@ -44,7 +44,6 @@ const disabledPublishClient: PublishClient = {
   close: () => Promise.resolve(),
 }
 const disabledClusterTestClient: ClusterTestClient = {
-  isAllowed: false,
   order: () => Promise.reject(new Error('the simulator does not install')),
   withServedCatalog: () => Promise.reject(new Error('the simulator does not install')),
   close: () => Promise.resolve(),

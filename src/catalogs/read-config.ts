@@ -1,7 +1,10 @@
 import { allRules } from '../checks/all-rules.ts'
+import { OwnershipResolver } from '../checks/ownership/authority.ts'
+import { findOwnerFilePathsForPackages } from '../checks/ownership/owner-files.ts'
+import { readTextBlobOrEmpty } from './catalog-loader.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import { iterateAncestorDirectories } from '../pull-request/layout/layout.ts'
-import type { TreeEntry } from '../pull-request/change.ts'
+import type { TreeEntry, TreePathEntry } from '../pull-request/change.ts'
 import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig, type Config } from '../config/config.ts'
@@ -53,3 +56,23 @@ async function findConfigPathProblem(
 }
 
 const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
+
+/** Who owns these paths, by the owner files among `entries`. */
+export async function readOwnership(
+  repository: TreeReader,
+  entries: readonly TreePathEntry[],
+  config: Config,
+  packages: Parameters<typeof findOwnerFilePathsForPackages>[1] = [],
+): Promise<OwnershipResolver> {
+  const paths = entries.map(({ path }) => path)
+  const needed = new Set(findOwnerFilePathsForPackages(paths, packages))
+  const textByPath = new Map<string, string>()
+  for (const { path, oid, mode } of entries)
+    if (needed.has(path) && mode.startsWith('100'))
+      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
+  const existing = new Set(paths)
+  return new OwnershipResolver(
+    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
+    config,
+  )
+}

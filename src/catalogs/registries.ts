@@ -125,7 +125,7 @@ export async function createRegistryLookupService({
     async refreshImage(reference, signal) {
       const answer = await cached.plain.refresh(reference, signal)
       // Answers about a digest stay cached for days, so a missing image must also clear the answer with platforms.
-      if (getImageLookupTtl(reference, answer, defaultImageLookupTtls) === defaultImageLookupTtls.negative)
+      if (getImageLookupTtl(reference, answer) === defaultImageLookupTtls.negative)
         await cached.detailed.cacheAnswer(reference, answer)
       return answer
     },

@@ -79,20 +79,16 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
       await writeOciLayout(image, options.ociLayout, tags.length > 0 ? tags : ['latest'])
       return printBuildResult(options, image, [])
     }
-    const published: [string, ImagePublishResult][] = []
-    for (const target of parseImagePushTargets(tags, options)) {
-      report(`Building and pushing the image: ${target.repository}`)
-      const one = await publisher.publish(order, target)
-      published.push([
-        target.repository,
-        await attest(one, target, {
-          built: () => publisher.build(order),
-          files: () => Promise.resolve(files),
-          annotations: order.annotations ?? {},
-          ...(path !== undefined && { path }),
-        }),
-      ])
+    const origin = {
+      built: () => publisher.build(order),
+      files: () => Promise.resolve(files),
+      annotations: order.annotations ?? {},
+      ...(path !== undefined && { path }),
     }
+    const published = await publishToTargets(tags, options, async (target) => {
+      report(`Building and pushing the image: ${target.repository}`)
+      return attest(await publisher.publish(order, target), target, origin)
+    })
     printBuildResult(options, published.at(-1)?.[1].image, published)
   })
 }
@@ -119,20 +115,16 @@ export async function runImageRebase(image: string, options: RebaseImageOptions)
       await writeOciLayout(rebased, options.ociLayout, tags.length > 0 ? tags : ['latest'])
       return printBuildResult(options, rebased, [])
     }
-    const published: [string, ImagePublishResult][] = []
-    for (const target of parseImagePushTargets(tags, options)) {
-      report(`Pushing the image: ${target.repository}`)
-      const one = await publisher.push(rebased, target)
-      published.push([
-        target.repository,
-        await attest(one, target, {
-          built: () => Promise.resolve(rebased),
-          files: async () => (await publisher.read(`${name}@${digest ?? ''}`)).files,
-          annotations: annotations ?? {},
-          ...(digest !== undefined && { rebased: { name, digest } }),
-        }),
-      ])
+    const origin = {
+      built: () => Promise.resolve(rebased),
+      files: async () => (await publisher.read(`${name}@${digest ?? ''}`)).files,
+      annotations: annotations ?? {},
+      ...(digest !== undefined && { rebased: { name, digest } }),
     }
+    const published = await publishToTargets(tags, options, async (target) => {
+      report(`Pushing the image: ${target.repository}`)
+      return attest(await publisher.push(rebased, target), target, origin)
+    })
     printBuildResult(options, rebased, published)
   })
 }
@@ -189,23 +181,26 @@ function requireSingleOutputMode(options: RebaseImageOptions, tags: readonly str
     throw new Error('specify the image name with --tag REGISTRY/REPOSITORY:TAG')
 }
 
-function parseImagePushTargets(
+/** One after the other. Results are by repository. */
+async function publishToTargets(
   tags: readonly string[],
   options: RebaseImageOptions & { readonly force?: boolean },
-): readonly ImagePublishTarget[] {
-  const byRepository = new Map<string, string[]>()
+  publish: (target: ImagePublishTarget) => Promise<ImagePublishResult>,
+): Promise<readonly (readonly [string, ImagePublishResult])[]> {
+  const tagsByRepository = new Map<string, string[]>()
   for (const text of tags) {
     const [, repository, tag] = /^(.*\/[^:@]*):([^/@]+)$/.exec(text) ?? []
     if (repository === undefined || tag === undefined)
       throw new Error(`"${text}" is not an image name in the form REGISTRY/REPOSITORY:TAG`)
-    byRepository.set(repository, [...(byRepository.get(repository) ?? []), tag])
+    tagsByRepository.set(repository, [...(tagsByRepository.get(repository) ?? []), tag])
   }
-  return [...byRepository].map(([repository, own]) => ({
-    repository,
-    tags: [...new Set(own)],
-    dryRun: options.dryRun === true,
-    evenIfUnchanged: options.force === true,
-  }))
+  const published: [string, ImagePublishResult][] = []
+  for (const [repository, own] of tagsByRepository) {
+    const [dryRun, evenIfUnchanged] = [options.dryRun === true, options.force === true]
+    const target = { repository, tags: [...new Set(own)], dryRun, evenIfUnchanged }
+    published.push([repository, await publish(target)])
+  }
+  return published
 }
 
 async function runWithCatalogPublisher(
@@ -244,7 +239,8 @@ async function runWithCatalogPublisher(
 }
 
 /** Uses the user's cache folder. Treats errors as missing entries. */
-function createOnDiskImageBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
+function createOnDiskImageBuildCache(): ImageBuildCache {
+  const folder = join(getCacheDirectory(), 'images')
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
     async get(key) {
@@ -320,6 +316,4 @@ function describePublishedImage(
   })
 }
 
-function formatMegabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`
-}
+const formatMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`

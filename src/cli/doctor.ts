@@ -18,7 +18,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
-import { createApiVersionPlugin } from '../adapters/github/github-fetch.ts'
+import { createApiVersionPlugin, silentOctokitLog } from '../adapters/github/github-fetch.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'
 import { toForgeError } from '../adapters/github/forge-error.ts'
 import { GitHubApp, type Octokit as AppOctokit } from '../adapters/github/github-app.ts'
@@ -198,11 +198,10 @@ async function fetchAppInstallation(octokit: AppOctokit, { owner, name }: Reposi
 }
 
 async function diagnoseWithUserToken(
-  { branch, app: given, tokenVariable }: DoctorCommandOptions,
+  { branch, app, tokenVariable }: DoctorCommandOptions,
   repository: RepositoryName,
   { apiUrl }: BotSettings,
 ): Promise<DoctorDiagnosisReport> {
-  const app = given
   if (app === undefined)
     throw new Error(
       "specify the App's ID with --app, or set APP_ID and the App's credentials in the environment",
@@ -210,17 +209,11 @@ async function diagnoseWithUserToken(
   const auth = process.env[tokenVariable]
   if (auth === undefined || auth === '')
     throw new Error(`the environment variable ${tokenVariable} does not contain a token`)
-  const quiet = {
-    debug: ignoreError,
-    info: ignoreError,
-    warn: ignoreError,
-    error: ignoreError,
-  }
   const octokit = new (Octokit.plugin(createApiVersionPlugin(printToStderr)))({
     auth,
     baseUrl: apiUrl,
     userAgent: 'catalog-bot',
-    log: quiet,
+    log: silentOctokitLog,
   })
   const target = { owner: repository.owner, repo: repository.name }
   const wanted = branch ?? (await octokit.rest.repos.get(target)).data.default_branch
@@ -280,8 +273,6 @@ async function probeRegistries(
     new Map([...answers].map(([reference, answer]) => [reference.slice(0, reference.indexOf('/')), answer])),
   )
 }
-
-const ignoreError = () => undefined
 
 async function writeRulesetFiles(
   folder: string,

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
 import { type BundleBlob, type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import {
   buildServedCatalog,
   type ServedCatalog,
@@ -19,7 +18,11 @@ import { createParsedCatalogFileCache } from '../catalogs/parsed-file-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectoryFromLabels, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
-import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
+import {
+  requireImageReferenceSyntax,
+  selectFilesOfCatalogImage,
+  withRegistryClient,
+} from './pulled-bundles.ts'
 
 export interface LoadedCatalogToInstall {
   readonly catalog: Catalog
@@ -43,18 +46,14 @@ export async function readCatalogToInstall(
   if (statSync(name, { throwIfNoEntry: false })) return loadCatalogFromDirectory(name)
   requireImageReferenceSyntax(name)
   return withRegistryClient(insecure, async (registry) => {
-    const { files, labels } = await pullBundleOrCatalog(registry, name)
-    const directory = getCatalogDirectoryFromLabels(labels)
-    if (directory === undefined)
-      throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
-    const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
+    const files = selectFilesOfCatalogImage(name, await pullBundleOrCatalog(registry, name))
     const { images } = await fetchMultiPlatformImage(registry, name, 'not-a-catalog')
     return {
-      ...parseFilesOfCatalogToInstall(below),
-      images: images.map(({ config, labels: its, platform }) => ({
+      ...parseFilesOfCatalogToInstall(files),
+      images: images.map(({ config, labels, platform }) => ({
         reference: name,
         platform,
-        directory: getCatalogDirectoryFromLabels(its),
+        directory: getCatalogDirectoryFromLabels(labels),
         ...parseImageEntrypointAndUser(config['config']),
       })),
     }
@@ -78,13 +77,7 @@ function loadCatalogFromDirectory(directory: string): LoadedCatalogToInstall {
 function parseFilesOfCatalogToInstall(
   all: ReadonlyMap<string, Uint8Array>,
 ): Pick<LoadedCatalogToInstall, 'catalog' | 'files' | 'served'> {
-  const ignores = [...all].filter(([path]) => isIgnoreFile(path))
-  const { files: paths, loadError } = selectCatalogFiles(
-    all.keys(),
-    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
-  )
-  if (loadError) throw new Error(loadError.message)
-  const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
+  const files = new Map([...all].map(([path, bytes]) => [path, () => bytes]))
   const cache = createParsedCatalogFileCache()
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),

@@ -246,9 +246,7 @@ export function parseGitHubAccount(text: string): GitHubAccount {
   }
 }
 
-function isSameLogin(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase()
-}
+const isSameLogin = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 export type GitHubRepositoryRole = Extract<RepositoryRoleLookupResult, { kind: 'role' }>['role']
 const repositoryRoles: readonly GitHubRepositoryRole[] = [

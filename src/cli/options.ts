@@ -95,9 +95,7 @@ export function addExamplesToHelp(command: Command, examples: readonly string[],
   return command.addHelpText('after', `\nExamples:\n${shown}${text === '' ? '' : `\n\n${text}`}`)
 }
 
-export function getCommandHelp(command: Command) {
-  return helpByCommand.get(command) ?? { examples: [], text: '' }
-}
+export const getCommandHelp = (command: Command) => helpByCommand.get(command) ?? { examples: [], text: '' }
 
 export function listCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(listCommands)]

@@ -147,9 +147,7 @@ export function formatSystemError(error: unknown): string | undefined {
   return subject === undefined ? meaning : `${subject}: ${meaning}`
 }
 
-export function readCatalogBotVersion(): string {
-  return readPackageMetadata().version
-}
+export const readCatalogBotVersion = (): string => readPackageMetadata().version
 
 /** Undefined in a checkout. */
 export function readReleaseDistribution(): ReleaseArtifactLocations | undefined {
@@ -181,4 +179,18 @@ export function getRulesBaseUrl(): string | undefined {
 export function getRuleUrl(id: string): string | undefined {
   const base = getRulesBaseUrl()
   return base === undefined ? undefined : `${base}${encodeURIComponent(id)}.md`
+}
+
+/** Exits with 0, or with 1 if closing fails. A second signal exits immediately. */
+export function closeOnTerminationSignal(close: () => Promise<unknown>): void {
+  let isStopping = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (isStopping) process.exit(1)
+      isStopping = true
+      close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
+    })
 }

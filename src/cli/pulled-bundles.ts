@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import pLimit from 'p-limit'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
+import { selectCatalogFilesInTree } from '@catalog-bot/fbc/load/select-files'
 import { systemClock } from '../adapters/system-clock.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import {
@@ -93,20 +93,24 @@ export async function readCatalogFiles(
 ): Promise<readonly CatalogInputFile[]> {
   if (statSync(name, { throwIfNoEntry: false })) return readCatalogDirectoryFiles(name)
   requireImageReferenceSyntax(name)
-  const { files, labels } = await withRegistryClient(insecure, (registry) =>
-    pullBundleOrCatalog(registry, name),
+  const files = await withRegistryClient(insecure, async (registry) =>
+    selectFilesOfCatalogImage(name, await pullBundleOrCatalog(registry, name)),
   )
+  return [...files].map(([path, bytes]) => ({ path, bytes: () => bytes }))
+}
+
+/** The files that opm reads, by their path in the catalog. Throws if the image is not a catalog. */
+export function selectFilesOfCatalogImage(
+  name: string,
+  { files, labels }: PulledBundle,
+): ReadonlyMap<string, Uint8Array> {
   const directory = getCatalogDirectoryFromLabels(labels)
   if (directory === undefined)
     throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
-  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
-  const { files: paths, loadError } = selectCatalogFiles(
-    below.keys(),
-    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
-  )
-  if (loadError) throw new Error(loadError.message)
-  return paths.map((path) => ({ path, bytes: () => below.get(path) ?? new Uint8Array() }))
+  const selection = selectCatalogFilesInTree(below)
+  if (selection.loadError) throw new Error(selection.loadError.message)
+  return new Map(selection.files.map((path) => [path, below.get(path) ?? new Uint8Array()]))
 }
 
 function readCatalogDirectoryFiles(dir: string): readonly CatalogInputFile[] {

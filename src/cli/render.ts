@@ -120,9 +120,7 @@ function createCatalogRenderInput(source: string): CatalogRenderInput {
   return { images: [], render: () => renderCatalogDirectory(source) }
 }
 
-function isDirectory(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory()
-}
+const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
 
 /**
  * An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template,

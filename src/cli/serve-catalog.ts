@@ -3,10 +3,10 @@
 import { buildServedCatalog, parseServedCatalogFile } from '@catalog-bot/fbc/api/served-catalog'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { formatHostAndPort, startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { startHttpServer } from '@catalog-bot/fbc-server/http-server'
 import { readCatalogFiles } from './pulled-bundles.ts'
-import { setExitCode, printToStdout, printToStderr } from './output.ts'
+import { closeOnTerminationSignal, setExitCode, printToStdout, printToStderr } from './output.ts'
 
 export interface ServeCatalogOptions {
   readonly port: number
@@ -39,22 +39,4 @@ export async function serveCatalog(name: string, options: ServeCatalogOptions): 
   printToStdout(`Serving ${escapeNonPrintableCharacters(name)}: ${counted}`)
   printToStdout(`gRPC: ${formatHostAndPort(host, grpc.port)}`)
   printToStdout(`HTTP: http://${formatHostAndPort(host, http.port)}/api/v1/all`)
-}
-
-function formatHostAndPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-}
-
-/** A second signal stops the server immediately. */
-function closeOnTerminationSignal(close: () => Promise<unknown>): void {
-  let isStopping = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      if (isStopping) process.exit(1)
-      isStopping = true
-      close().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      )
-    })
 }

@@ -129,12 +129,8 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
  * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
  * can attach others.
  */
-function isImageVerified({
-  signatures,
-  platforms,
-  provenance,
-  refusedAttestations,
-}: ImageVerification): boolean {
+function isImageVerified(verification: ImageVerification): boolean {
+  const { signatures, platforms, provenance, refusedAttestations } = verification
   const isSigned = [signatures, ...platforms.map((one) => one.signatures)].every((count) => count > 0)
   return isSigned && (provenance.length > 0 || refusedAttestations.length === 0)
 }

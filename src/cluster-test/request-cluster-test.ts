@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto'
 import { checkIds } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
-import type { CheckOutcome } from '../checks/check.ts'
-import type { CommandRecord } from '../policy/command-records.ts'
+import { commitShaSchema, haveChecksPassed, treeShaSchema } from '../publish/request-preview.ts'
+import { findExecutedCommand, type CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { type TreeSha, toCommitSha, isGitObjectId, toTreeSha } from '../pull-request/ids.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
-import { type StateStore, defineStateNamespace } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { installTargets } from '../checks/install/install-targets.ts'
 
@@ -33,10 +33,10 @@ const plannedClusterTestSchema = z.object({
 
 const clusterTestRequestSchema = z.object({
   /** The pull request's head, which has the check. */
-  head: z.string().refine(isGitObjectId).transform(toCommitSha),
+  head: commitShaSchema,
   /** The validated tree to merge, and its base. */
-  tree: z.string().refine(isGitObjectId).transform(toTreeSha),
-  baseTree: z.string().refine(isGitObjectId).transform(toTreeSha),
+  tree: treeShaSchema,
+  baseTree: treeShaSchema,
   /** By catalog root. */
   trials: z.array(z.object({ root: z.string(), trial: plannedClusterTestSchema })),
   /** Identifies the request; equal ones are not repeated. */
@@ -99,22 +99,10 @@ export function evaluateClusterTestRequest(
   const plannedTests = outcomes.find(({ check }) => check === 'install')?.clusterTests ?? []
   if (plannedTests.length === 0) return undefined
   // Without these checks it cannot be installed, or its images are unknown.
-  const isSound = (['validation', 'images', 'install'] as const).every((id) =>
-    outcomes.some((outcome) => outcome.check === id && hasCheckPassed(outcome)),
-  )
-  if (!isSound) return undefined
-  const comment = records.findLast(
-    (record) =>
-      record.command === 'test-install' &&
-      record.outcome === 'done' &&
-      record.head === snapshot.head &&
-      record.epoch === epoch,
-  )?.comment
-  const allAgree = checkIds.every((id) =>
-    outcomes.some(
-      (outcome) => outcome.check === id && hasCheckPassed(outcome) && outcome.waiting.length === 0,
-    ),
-  )
+  if (!haveChecksPassed(outcomes, ['validation', 'images', 'install'])) return undefined
+  const comment = findExecutedCommand(records, 'test-install', snapshot, epoch)?.comment
+  const agreeing = outcomes.filter(({ waiting }) => waiting.length === 0)
+  const allAgree = haveChecksPassed(agreeing, checkIds)
   if (comment === undefined && !(onCluster === 'automatic' && allAgree)) return undefined
   // Independent of the base; a repeated request by comment runs again.
   const about = JSON.stringify([snapshot.head, comment ?? 0, plannedTests])
@@ -127,10 +115,6 @@ export function evaluateClusterTestRequest(
     isRequired: requiresCluster,
     isOver: false,
   }
-}
-
-function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
-  return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 
 /** Withdrawn requests end, and their install tests stop. */
@@ -148,15 +132,14 @@ export async function requestClusterTest(
   if (request === undefined) {
     // Only another commit ends an install test, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== candidate.snapshot.head)
-      await app.store.writeState(
-        clusterTestRequestStateNamespace,
-        repository,
-        new Map([[key, { ...known, isOver: true }]]),
-      )
+      await writeStateValue(app.store, clusterTestRequestStateNamespace, repository, key, {
+        ...known,
+        isOver: true,
+      })
     return
   }
   if (known?.key === request.key && !known.isOver) return
-  await app.store.writeState(clusterTestRequestStateNamespace, repository, new Map([[key, request]]))
+  await writeStateValue(app.store, clusterTestRequestStateNamespace, repository, key, request)
   await app.store.enqueue({ kind: 'trial', installation, repository, pull })
 }
 
@@ -168,9 +151,8 @@ export async function cancelClusterTests(
   const key = String(pull)
   const request = await app.store.readState(clusterTestRequestStateNamespace, repository, key)
   if (request === undefined || request.isOver) return
-  await app.store.writeState(
-    clusterTestRequestStateNamespace,
-    repository,
-    new Map([[key, { ...request, isOver: true }]]),
-  )
+  await writeStateValue(app.store, clusterTestRequestStateNamespace, repository, key, {
+    ...request,
+    isOver: true,
+  })
 }

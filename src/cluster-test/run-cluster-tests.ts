@@ -3,7 +3,7 @@
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-test-check.ts'
 import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
@@ -70,11 +70,10 @@ export async function runClusterTests(
   if (prepared.kind !== 'prepared') {
     const why = 'why' in prepared ? prepared.why : 'the test cluster could not be prepared'
     await publishClusterTestCheck(request, [{ kind: 'not-tried', what: 'this change', why }], ctx)
-    await app.store.writeState(
-      clusterTestRunStateNamespace,
-      forge.repository,
-      new Map([[key, { ...made, key: request.key }]]),
-    )
+    await writeStateValue(app.store, clusterTestRunStateNamespace, forge.repository, key, {
+      ...made,
+      key: request.key,
+    })
     return
   }
   const images = await findImages(job.pull, request, ctx)
@@ -82,7 +81,7 @@ export async function runClusterTests(
   if ([...images.values()].includes('coming') && waited < maxPreviewImagePolls) {
     await publishClusterTestCheck(request, [{ kind: 'waiting', isForImage: true }], ctx)
     const now = { ...made, waited: { key: request.key, times: waited + 1 } }
-    await app.store.writeState(clusterTestRunStateNamespace, forge.repository, new Map([[key, now]]))
+    await writeStateValue(app.store, clusterTestRunStateNamespace, forge.repository, key, now)
     await app.store.enqueue(job, previewImagePollSeconds)
     return
   }
@@ -145,7 +144,7 @@ async function runRequestedClusterTests(
   let made = before
   const saveRuns = async (change: Partial<ClusterTestRunState>): Promise<void> => {
     made = { ...made, ...change }
-    await app.store.writeState(clusterTestRunStateNamespace, forge.repository, new Map([[key, made]]))
+    await writeStateValue(app.store, clusterTestRunStateNamespace, forge.repository, key, made)
   }
   for (const [index, requested] of request.trials.entries()) {
     const rest = request.trials

@@ -13,14 +13,11 @@ import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { TreePathEntry } from '../pull-request/change.ts'
 import { collectCatalogImageReferences, isAllowedRegistry } from '../checks/images/named-image.ts'
-import { findOwnerFilePathsForPackages } from '../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../checks/ownership/principals.ts'
-import { OwnershipResolver } from '../checks/ownership/authority.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { MissingImageLocation } from '../report/missing-images-issue.ts'
-import { readTextBlobOrEmpty } from '../catalogs/catalog-loader.ts'
-import { readConfig } from '../catalogs/read-config.ts'
+import { readConfig, readOwnership } from '../catalogs/read-config.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 export interface ScannedBranch {
@@ -38,11 +35,8 @@ const maxScannedBranches = 50
  * Returns the default branch first, then those its configuration names. Empty if that configuration is unreadable,
  * because image ownership is then unknown. Other branches with unreadable configuration are omitted.
  */
-export async function loadScannedBranches({
-  forge,
-  repository,
-  app,
-}: JobContext): Promise<readonly ScannedBranch[]> {
+export async function loadScannedBranches(ctx: JobContext): Promise<readonly ScannedBranch[]> {
+  const { forge, repository, app } = ctx
   const main = await forge.defaultBranch()
   const one = await loadScannedBranch(main)
   if (one === undefined) return []
@@ -162,17 +156,7 @@ async function addImageReferenceOwners(
     const role = classifyPath(file, layout)
     return { path: file, package: name, directory: ('directory' in role ? role.directory : undefined) ?? '' }
   })
-  const paths = entries.map(({ path }) => path)
-  const needed = new Set(findOwnerFilePathsForPackages(paths, spots))
-  const textByPath = new Map<string, string>()
-  for (const { path, oid, mode } of entries)
-    if (needed.has(path) && mode.startsWith('100'))
-      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
-  const existing = new Set(paths)
-  const authority = new OwnershipResolver(
-    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
-    config,
-  )
+  const authority = await readOwnership(repository, entries, config, spots)
   for (const { path, directory, package: name } of spots) {
     const people = owners.get(name) ?? new Set()
     for (const principal of authority.ownersOf(path, directory, name)) people.add(formatPrincipal(principal))

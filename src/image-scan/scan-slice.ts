@@ -14,7 +14,7 @@ import type { PendingImageReference, RegistryHostState, ScanState, ImageScanPass
 import { readScanBatch, writeScanBatches } from './scan-state.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { StatusPageStore, RecordedImageReference } from '../ports/status-page-store.ts'
-import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import { defineStateNamespace, type StateStore, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** References per part: some seconds, at four at once and a tenth of a second each. */
@@ -189,7 +189,7 @@ async function checkImageReference(
     (await app.store.readState(verifiedImageTagStateNamespace, forge.repository, reference)) === true
   const tagged = await queryRegistry(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
-    await app.store.writeState(verifiedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
+    await writeStateValue(app.store, verifiedImageTagStateNamespace, forge.repository, reference, true)
   return { result: detectMovedTag(pinned, tagged, stoodForIt), ...found }
 
   async function queryRegistry(text: string): Promise<ImageLookupResult> {
@@ -199,6 +199,4 @@ async function checkImageReference(
   }
 }
 
-function parseRegistryHost(reference: string): string {
-  return parseImageReference(reference).reference?.host ?? ''
-}
+const parseRegistryHost = (reference: string): string => parseImageReference(reference).reference?.host ?? ''

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { imageScanFailureKinds, type ImageScanFailureState } from '../checks/images/missing-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import { defineStateNamespace, type StateStore, writeStateValue } from '../ports/state.ts'
 
 const registryHostStateSchema = z.object({
   /** Skipped until then. */
@@ -141,7 +141,7 @@ export async function writeScanState(
   repository: RepositoryName,
   state: ScanState,
 ): Promise<void> {
-  await store.writeState(scanStateNamespace, repository, new Map([[scanStateKey, state]]))
+  await writeStateValue(store, scanStateNamespace, repository, scanStateKey, state)
 }
 
 /** A reference and its number of unanswered requests. */

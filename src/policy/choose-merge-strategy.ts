@@ -168,14 +168,8 @@ function explainDisallowedMergeMethod(rules: BranchRules, method: MergeMethod): 
   return `merge.method is ${method}, but ${fault}; change that setting, or choose another method`
 }
 
-function findMergeBlockers({
-  rules,
-  app,
-  ownChecks,
-  checksToRequire = ownChecks,
-  pull,
-  permissions,
-}: MergePlanInput): string[] {
+function findMergeBlockers(input: MergePlanInput): string[] {
+  const { rules, app, ownChecks, checksToRequire = ownChecks, pull, permissions } = input
   const unknown = rules.checks.required.filter(
     (check) => check.app === app && !ownChecks.includes(check.name),
   )

@@ -1,7 +1,7 @@
 // Applies the recorded commands to the current state of a pull request: approvals, holds, merges, and overrides.
 import { parseCommandFromComment, type CommandName, type SlashCommand } from '../pull-request/command.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
-import type { PullComment } from '../pull-request/snapshot.ts'
+import type { PullComment, PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Approval, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
 import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
@@ -104,6 +104,22 @@ export function findActivePullHold(
   const lifted = inOrder.filter(({ command, comment }) => command === 'unhold' && comment > hold.comment)
   if (lifted.some((record) => check === undefined || isCommandStillValid(record, check))) return undefined
   return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
+}
+
+/** The last time that a command took effect on this head. */
+export function findExecutedCommand(
+  records: readonly CommandRecord[],
+  command: CommandName,
+  { head }: Pick<PullSnapshot, 'head'>,
+  epoch: number,
+): CommandRecord | undefined {
+  return records.findLast(
+    (record) =>
+      record.command === command &&
+      record.outcome === 'done' &&
+      record.head === head &&
+      record.epoch === epoch,
+  )
 }
 
 /** Who requested the merge of this exact state. */

@@ -141,15 +141,8 @@ export function createMalformedCommitsReason(why: string): VerdictReason {
   return { code: 'malformed', text: `Git rejects the commits of this pull request: ${why}` }
 }
 
-function* findVerdictReasonsInPullState({
-  snapshot,
-  config,
-  stopped = [],
-  refused,
-  heldBy,
-  removedBy,
-  requestedBy,
-}: VerdictInput): Generator<VerdictReasonWithKind> {
+function* findVerdictReasonsInPullState(input: VerdictInput): Generator<VerdictReasonWithKind> {
+  const { snapshot, config, stopped = [], refused, heldBy, removedBy, requestedBy } = input
   if (snapshot.state !== 'open')
     yield createVerdictReason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
@@ -194,11 +187,8 @@ function* findVerdictReasonsInPullState({
     yield createVerdictReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
 }
 
-function* findVerdictReasonsInTestMerge({
-  merge,
-  changedPaths,
-  snapshot,
-}: VerdictInput): Generator<VerdictReasonWithKind> {
+function* findVerdictReasonsInTestMerge(input: VerdictInput): Generator<VerdictReasonWithKind> {
+  const { merge, changedPaths, snapshot } = input
   if (merge.kind === 'conflict') {
     const shown = merge.paths.slice(0, 3).join(', ')
     const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
@@ -219,12 +209,8 @@ function* findVerdictReasonsInTestMerge({
 }
 
 /** Every required check must have finished. An absent check does not pass. */
-function* findVerdictReasonsInChecks({
-  outcomes,
-  config,
-  requestedBy,
-  merge,
-}: VerdictInput): Generator<VerdictReasonWithKind> {
+function* findVerdictReasonsInChecks(input: VerdictInput): Generator<VerdictReasonWithKind> {
+  const { outcomes, config, requestedBy, merge } = input
   const requiredChecks = getRequiredBotChecks(config)
   for (const id of requiredChecks) {
     // A conflict already blocks the merge, and no check runs until it is resolved.

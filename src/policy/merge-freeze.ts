@@ -1,5 +1,5 @@
 // A freeze: catalog-bot merges nothing into a branch until the freeze ends.
-import { formatIsoTime } from '@catalog-bot/findings/printable'
+import { formatUtcMinute } from '@catalog-bot/findings/printable'
 import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 
@@ -83,10 +83,6 @@ export function formatFreeze({ branch, kind, reason, by, since }: MergeFreeze): 
       return `GitHub has rejected merges into ${target} since ${at}${why}. catalog-bot retries periodically, and when the settings change`
   }
 }
-
-/** `2026-11-22 10:00 UTC`. */
-const formatUtcMinute = (milliseconds: number): string =>
-  `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
 export function formatFreezeAuthor(by: FreezeAuthor): string {
   switch (by.kind) {

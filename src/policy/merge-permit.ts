@@ -35,6 +35,4 @@ export function createMergePermit(merge: ValidatedMerge): MergePermit {
 }
 
 /** Also checks at run time, because JavaScript callers have no types. */
-export function isMergePermit(value: unknown): value is MergePermit {
-  return SealedMergePermit.is(value)
-}
+export const isMergePermit = (value: unknown): value is MergePermit => SealedMergePermit.is(value)

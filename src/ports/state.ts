@@ -41,3 +41,13 @@ export interface StateStore {
     keys: readonly string[],
   ): Promise<void>
 }
+
+export function writeStateValue<Value>(
+  store: Pick<StateStore, 'writeState'>,
+  space: StateNamespace<Value>,
+  repository: RepositoryName,
+  key: string,
+  value: NoInfer<Value>,
+): Promise<void> {
+  return store.writeState(space, repository, new Map([[key, value]]))
+}

@@ -34,11 +34,8 @@ export interface PublishInputs {
 }
 
 /** Returns undefined if the configuration is unreadable. */
-export async function loadPublishInputs({
-  forge,
-  repository,
-  app,
-}: JobContext): Promise<PublishInputs | undefined> {
+export async function loadPublishInputs(ctx: JobContext): Promise<PublishInputs | undefined> {
+  const { forge, repository, app } = ctx
   const main = await forge.defaultBranch()
   const tip = await readBranchTip(main, repository)
   if (tip === undefined) return undefined

@@ -141,9 +141,7 @@ export function createPublishTemplateRenderer(
   }
 }
 
-export function isValidTag(text: string): boolean {
-  return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(text)
-}
+export const isValidTag = (text: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(text)
 
 /** Returns the permanent tag, or undefined if the image gets none. */
 export function formatPermanentImageTag(

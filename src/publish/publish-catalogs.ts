@@ -4,7 +4,7 @@ import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/status-page-store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import {
@@ -160,7 +160,7 @@ async function addMergedPullsToPublicationState(
   const pulls = [...new Set([...state.pulls, ...concerned])].sort((a, b) => a - b).map(toPullNumber)
   if (pulls.length === state.pulls.length) return state
   const next = { ...state, pulls }
-  await app.store.writeState(publicationStateNamespace, forge.repository, new Map([[id, next]]))
+  await writeStateValue(app.store, publicationStateNamespace, forge.repository, id, next)
   return next
 }
 
@@ -214,22 +214,13 @@ async function removeOldImages(
     const removed = new Set(answer.gone)
     if (answer.kept.length > 0)
       app.log.info({ image: publication.image, kept: answer.kept }, 'some old images were not removed')
-    await app.store.writeState(
-      publicationStateNamespace,
-      forge.repository,
-      new Map([
-        [
-          publication.id,
-          {
-            ...state,
-            history: state.history.filter(({ digest }) => !removed.has(digest)),
-            undeletable: [
-              ...new Set([...state.undeletable, ...answer.kept.map(({ digest }) => digest)]),
-            ].slice(-1000),
-          },
-        ],
-      ]),
-    )
+    await writeStateValue(app.store, publicationStateNamespace, forge.repository, publication.id, {
+      ...state,
+      history: state.history.filter(({ digest }) => !removed.has(digest)),
+      undeletable: [...new Set([...state.undeletable, ...answer.kept.map(({ digest }) => digest)])].slice(
+        -1000,
+      ),
+    })
   }
 }
 

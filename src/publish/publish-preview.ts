@@ -5,7 +5,7 @@ import { parseDurationToMs } from '../config/publish.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { renderPreviewCheck, type PreviewImageView } from '../report/publish-check.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PublishResponse } from './process/publish-protocol.ts'
@@ -59,11 +59,12 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
     ctx,
   )
   const attempts = failed ? before.attempts + 1 : 0
-  await app.store.writeState(
-    builtPreviewStateNamespace,
-    forge.repository,
-    new Map([[key, { images, ended: [...new Set(ended)], attempts, ...(shown !== undefined && { shown }) }]]),
-  )
+  await writeStateValue(app.store, builtPreviewStateNamespace, forge.repository, key, {
+    images,
+    ended: [...new Set(ended)],
+    attempts,
+    ...(shown !== undefined && { shown }),
+  })
   const waits = [
     ...(failed && attempts < maxPreviewBuildAttempts
       ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, maxPreviewRetryDelaySeconds)]

@@ -3,7 +3,7 @@
 import type { CommitSha } from '../pull-request/ids.ts'
 import { parseDurationToMs } from '../config/publish.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { PublishClient } from './process/publish-client.ts'
 import type { PublishResponse, PublishedImageResponse } from './process/publish-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -345,10 +345,6 @@ async function writePublicationState(
   const maxHistoryLength = Math.max(publication.entry.retention.keep, minPublishedImageHistoryLength)
   // Retention removes older images and drops them from the history.
   const trimmedState = { ...state, history: state.history.slice(0, maxHistoryLength + 200) }
-  await app.store.writeState(
-    publicationStateNamespace,
-    forge.repository,
-    new Map([[publication.id, trimmedState]]),
-  )
+  await writeStateValue(app.store, publicationStateNamespace, forge.repository, publication.id, trimmedState)
   return trimmedState
 }

@@ -80,9 +80,7 @@ async function findChangedCatalogs(
     .flatMap(getCatalogNames)
 }
 
-function getCatalogNames({ root, names = [root] }: CatalogRoot): readonly string[] {
-  return names
-}
+const getCatalogNames = ({ root, names = [root] }: CatalogRoot): readonly string[] => names
 
 /** Stores the state after each step. Returns the seconds until the next poll, or undefined if no rebuild remains. */
 export async function advanceRebuilds(

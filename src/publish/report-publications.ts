@@ -18,7 +18,7 @@ import {
 } from '../report/publish-issue.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/status-page-store.ts'
 import { type JobContext, requeuePull } from '../jobs/job-context.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
@@ -78,11 +78,7 @@ export async function reportPublications(
   const saveShown = async (next: ReportedPublications) => {
     if (JSON.stringify(next) === JSON.stringify(shown)) return
     shown = next
-    await app.store.writeState(
-      reportedPublicationsStateNamespace,
-      forge.repository,
-      new Map([['all', shown]]),
-    )
+    await writeStateValue(app.store, reportedPublicationsStateNamespace, forge.repository, 'all', shown)
   }
   const deploymentReport = await reportDeployments(statuses, shown, ctx)
   await saveShown({ ...shown, deployments: deploymentReport.deployments })
@@ -218,11 +214,10 @@ async function reportPublicationsToPulls(
     const known = await app.store.readState(pullPublicationStateNamespace, forge.repository, String(pull))
     if (JSON.stringify(known) !== JSON.stringify(wanted)) {
       const writeReported = (isShown: boolean) =>
-        app.store.writeState(
-          pullPublicationStateNamespace,
-          forge.repository,
-          new Map([[String(pull), { ...wanted, isShown }]]),
-        )
+        writeStateValue(app.store, pullPublicationStateNamespace, forge.repository, String(pull), {
+          ...wanted,
+          isShown,
+        })
       await writeReported(false)
       await reportPublicationsOnPull(pull, statuses, ctx)
       await writeReported(true)

@@ -1,22 +1,25 @@
 // Requests a preview image of a merge result that passed validation and the images check, if an owner or a maintainer
 // asks or if all checks passed. A separate job builds it.
-import { checkIds } from '@catalog-bot/findings/checks'
+import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
-import type { CommandRecord } from '../policy/command-records.ts'
+import { findExecutedCommand, type CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
-import { type StateStore, defineStateNamespace } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { toCommitSha, isGitObjectId, toTreeSha } from '../pull-request/ids.ts'
 
+export const commitShaSchema = z.string().refine(isGitObjectId).transform(toCommitSha)
+export const treeShaSchema = z.string().refine(isGitObjectId).transform(toTreeSha)
+
 const previewRequestSchema = z.object({
   /** The pull request's head, which has the check. */
-  head: z.string().refine(isGitObjectId).transform(toCommitSha),
+  head: commitShaSchema,
   /** The validated tree that would be merged. */
-  tree: z.string().refine(isGitObjectId).transform(toTreeSha),
+  tree: treeShaSchema,
   baseRef: z.string(),
   /** False if all checks passed, which counts only where previews are automatic. */
   isAsked: z.boolean(),
@@ -73,24 +76,11 @@ export function decidePreviewRequest(
 ): PreviewRequest | undefined {
   const { result, outcomes } = verdict
   if (result === undefined || snapshot.state !== 'open') return undefined
-  const isSound = (['validation', 'images'] as const).every((id) =>
-    outcomes.some((outcome) => outcome.check === id && hasCheckPassed(outcome)),
-  )
-  if (!isSound) return undefined
-  const comment = records.findLast(
-    (record) =>
-      record.command === 'preview' &&
-      record.outcome === 'done' &&
-      record.head === snapshot.head &&
-      record.epoch === epoch,
-  )?.comment
-  const allPassed = checkIds.every((id) =>
-    outcomes.some(
-      (outcome) =>
-        outcome.check === id &&
-        (outcome.isOptional || (hasCheckPassed(outcome) && outcome.waiting.length === 0)),
-    ),
-  )
+  if (!haveChecksPassed(outcomes, ['validation', 'images'])) return undefined
+  const comment = findExecutedCommand(records, 'preview', snapshot, epoch)?.comment
+  const decided = outcomes.filter(({ waiting }) => waiting.length === 0)
+  const isOptional = (id: CheckId) => outcomes.some((one) => one.check === id && one.isOptional)
+  const allPassed = checkIds.every((id) => isOptional(id) || haveChecksPassed(decided, [id]))
   if (comment === undefined && !allPassed) return undefined
   return {
     head: snapshot.head,
@@ -102,8 +92,14 @@ export function decidePreviewRequest(
   }
 }
 
-function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
-  return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
+/** Whether each of these checks left no question open and reported no error. */
+export function haveChecksPassed(outcomes: readonly CheckOutcome[], checks: readonly CheckId[]): boolean {
+  return checks.every((id) =>
+    outcomes.some(
+      ({ check, findings, unanswered }) =>
+        check === id && unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error'),
+    ),
+  )
 }
 
 export async function requestPreview(
@@ -117,7 +113,7 @@ export async function requestPreview(
   if (request === undefined) return
   const known = await app.store.readState(previewRequestStateNamespace, repository, String(pull))
   if (JSON.stringify(known) === JSON.stringify(request)) return
-  await app.store.writeState(previewRequestStateNamespace, repository, new Map([[String(pull), request]]))
+  await writeStateValue(app.store, previewRequestStateNamespace, repository, String(pull), request)
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
 
@@ -130,10 +126,9 @@ export async function cancelPreviews(
   const request = await app.store.readState(previewRequestStateNamespace, repository, key)
   const made = await app.store.readState(builtPreviewStateNamespace, repository, key)
   if (request === undefined || request.isClosed || made === undefined) return
-  await app.store.writeState(
-    previewRequestStateNamespace,
-    repository,
-    new Map([[key, { ...request, isClosed: true }]]),
-  )
+  await writeStateValue(app.store, previewRequestStateNamespace, repository, key, {
+    ...request,
+    isClosed: true,
+  })
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }

@@ -4,7 +4,7 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import type { RollbackCommand } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { CatalogPublication } from './plan-publications.ts'
 import {
@@ -121,7 +121,7 @@ export async function executeRollback(
   }
   const { publication, tag, digest } = meant
   const request = { comment: record.comment, pull, login: record.login, digest }
-  await app.store.writeState(rollbackRequestStateNamespace, repository, new Map([[publication.id, request]]))
+  await writeStateValue(app.store, rollbackRequestStateNamespace, repository, publication.id, request)
   await app.store.enqueue({ kind: 'publish', installation, repository })
   app.log.info(
     { image: publication.image, digest, login: record.login },

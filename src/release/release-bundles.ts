@@ -6,7 +6,7 @@ import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { Job, JobQueue, LeaseStore } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 import { advanceRelease } from './advance-release.ts'
@@ -91,7 +91,7 @@ async function advanceReleases(job: ReleaseJob, ctx: ReleaseJobContext): Promise
   }
   const known = await store.readState(releaseStateNamespace, forge.repository, job.branch)
   const writeReleaseState = (state: ReleaseState) =>
-    store.writeState(releaseStateNamespace, forge.repository, new Map([[job.branch, state]]))
+    writeStateValue(store, releaseStateNamespace, forge.repository, job.branch, state)
   if (known === undefined) return writeReleaseState({ seen: tip, releasing: [] })
   let state = known
   if (state.seen !== tip) {
@@ -231,6 +231,4 @@ async function findChangedBundles(
   return found
 }
 
-function toBundleDirectoryKey({ directory, version }: BundleDirectoryId): string {
-  return `${directory}/${version}`
-}
+const toBundleDirectoryKey = ({ directory, version }: BundleDirectoryId): string => `${directory}/${version}`

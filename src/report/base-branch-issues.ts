@@ -150,6 +150,4 @@ export function renderRevertPullRequest(
 }
 
 /** Branch names are arbitrary text, and a title must not contain mentions or references. */
-function escapeIssueTitle(text: string): string {
-  return text.replace(/[^A-Za-z0-9 ._/-]/g, '')
-}
+const escapeIssueTitle = (text: string): string => text.replace(/[^A-Za-z0-9 ._/-]/g, '')

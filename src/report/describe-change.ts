@@ -250,12 +250,8 @@ function describePackageFieldChanges(
   return lines
 }
 
-function describeCompositeListFileChange({
-  path,
-  added,
-  removed,
-  updated,
-}: CompositeListFileChange): DescriptionLine[] {
+function describeCompositeListFileChange(change: CompositeListFileChange): DescriptionLine[] {
+  const { path, added, removed, updated } = change
   const entries: DescriptionLineSegment[][] = [
     ...added.map(({ name, image }): DescriptionLineSegment[] => [
       'new reference ',

@@ -148,9 +148,7 @@ export function renderFencedBlock(language: string, text: string): string {
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-export function renderMermaidBlock(source: string): string {
-  return renderFencedBlock('mermaid', source)
-}
+export const renderMermaidBlock = (source: string): string => renderFencedBlock('mermaid', source)
 
 export function truncateText(text: string): string {
   if (text.length <= maxGitHubTextLength) return text

@@ -192,6 +192,4 @@ function formatMissingImageAdvice(
   return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
 }
 
-function compareStrings(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
+const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

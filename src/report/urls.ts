@@ -214,9 +214,7 @@ export function formatPullUrl(page: PullUrlParts, pull: PullNumber = page.pull):
   return `${formatRepositoryUrl(page)}/pull/${pull}`
 }
 
-export function formatChecksUrl(page: PullUrlParts): string {
-  return `${formatPullUrl(page)}/checks`
-}
+export const formatChecksUrl = (page: PullUrlParts): string => `${formatPullUrl(page)}/checks`
 
 export function formatCommitUrl(page: PullUrlParts, commit: CommitSha | string): string {
   return `${formatRepositoryUrl(page)}/commit/${encodeUrlComponentForMarkdown(commit)}`

@@ -52,7 +52,6 @@ export interface RunningBotServer {
 type StatusPageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 export interface ServeOptions {
-  readonly clock?: Clock
   /** The embedded database, if the caller began to open it. catalog-bot closes it, also if the start fails. */
   readonly opening?: Promise<Database>
   /** An extra page that uses the App's GitHub access. */
@@ -67,8 +66,9 @@ export async function startBotServer(
   settings: BotSettings,
   credentials: AppCredentials,
   log: Logger,
-  { clock = systemClock, page, opening }: ServeOptions = {},
+  { page, opening }: ServeOptions = {},
 ): Promise<RunningBotServer> {
+  const clock = systemClock
   const metrics = createMetrics()
   const github = createMeteredGitHubApp(settings, credentials, { metrics, clock, log })
   try {
@@ -327,12 +327,8 @@ interface RunningServerResources {
 }
 
 /** Ends within the administrator's `stopSeconds`. */
-async function shutDownServer({
-  services,
-  worker,
-  servers,
-  workplaces,
-}: RunningServerResources): Promise<void> {
+async function shutDownServer(resources: RunningServerResources): Promise<void> {
+  const { services, worker, servers, workplaces } = resources
   const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.
@@ -380,9 +376,7 @@ function createMetricsServer(renderMetrics: () => Promise<string>, log: Logger):
   })
 }
 
-function toArrayIfDefined<T>(value: T | undefined): readonly T[] {
-  return value === undefined ? [] : [value]
-}
+const toArrayIfDefined = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value])
 
 async function verifyAppCredentials(github: GitHubApp, log: Logger): Promise<void> {
   try {

@@ -44,22 +44,14 @@ export function htmlTemplate(fixed: TemplateStringsArray, ...parts: readonly Htm
 export const emptyHtml: Html = new EscapedHtml('')
 
 /** Wraps a picture from draw-svg.ts, which escapes its content. Screen readers see one image with a title. */
-export function wrapSvgAsHtml(svg: string): Html {
-  return new EscapedHtml(svg.replace('<svg ', '<svg role="img" '))
-}
+export const wrapSvgAsHtml = (svg: string): Html => new EscapedHtml(svg.replace('<svg ', '<svg role="img" '))
 
-export function renderPreformattedText(text: string): Html {
-  return new EscapedHtml(escapeHtml(text))
-}
+export const renderPreformattedText = (text: string): Html => new EscapedHtml(escapeHtml(text))
 
 /** See escapeSourceLine(). */
-export function renderSourceLine(line: string): Html {
-  return new EscapedHtml(escapeHtml(escapeSourceLine(line)))
-}
+export const renderSourceLine = (line: string): Html => new EscapedHtml(escapeHtml(escapeSourceLine(line)))
 
-export function convertHtmlToString(markup: Html): string {
-  return EscapedHtml.textOf(markup)
-}
+export const convertHtmlToString = (markup: Html): string => EscapedHtml.textOf(markup)
 
 /**
  * Matches text that is not on one line, has markup characters or repeated spaces, is too long, or has characters other

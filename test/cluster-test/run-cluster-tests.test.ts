@@ -101,7 +101,6 @@ async function runClusterTestRunScenario(scene: ClusterTestRunScenario): Promise
     leases: [],
   }
   const fakeClusterTests: ClusterTestClient = {
-    isAllowed: true,
     async order(order, onNews) {
       played.orders.push(order)
       if (order.kind === 'prepare') return scene.prepare ?? preparedWorkerResponse

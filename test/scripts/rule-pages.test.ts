@@ -88,6 +88,13 @@ describe('pages of rules', () => {
     expect([then.includes(added), now.includes(added)]).toEqual([false, true])
   })
 
+  test.each([false, true])('show a backslash of a message (a full page: %s)', async (isFull) => {
+    const id = 'refused-by-olm-v1'
+    const page = createOutdatedRulePage(id, 'bad/webhook-name-with-capitals')
+    const renewed = await updateRulePage(page, { ...sampleRule, id }, ruleFixturesDirectory, { isFull })
+    expect(renewed).toContain(String.raw`(\\.[a-z0-9]`)
+  })
+
   test.each([
     ['# two-heads\n', /needs "# several-heads", a description, and an example/],
     [createOutdatedRulePage('other', 'bad/fork'), /needs "# several-heads"/],

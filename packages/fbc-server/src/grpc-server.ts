@@ -65,7 +65,7 @@ export async function startGrpcServer(
       },
     })
   const bound = Promise.withResolvers<number>()
-  server.bindAsync(formatListenAddress(host, port), ServerCredentials.createInsecure(), (error, boundPort) =>
+  server.bindAsync(formatHostAndPort(host, port), ServerCredentials.createInsecure(), (error, boundPort) =>
     error ? bound.reject(error) : bound.resolve(boundPort),
   )
   return {
@@ -81,7 +81,8 @@ export async function startGrpcServer(
   }
 }
 
-function formatListenAddress(host: string, port: number): string {
+/** IPv6 addresses need brackets. */
+export function formatHostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 

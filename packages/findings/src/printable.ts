@@ -4,6 +4,10 @@
 // oxlint-disable-next-line no-restricted-globals
 export const formatIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
+/** `2026-11-22 10:00 UTC`. */
+export const formatUtcMinute = (milliseconds: number): string =>
+  `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
+
 export const formatCountWithNoun = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : plural}`
 

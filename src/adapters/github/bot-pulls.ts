@@ -24,18 +24,9 @@ export async function findBotPullRequest(
   branch: string,
   base: string,
 ): Promise<BotPullRequest | undefined> {
-  const { data } = await octokit.rest.pulls.list({
-    ...target,
-    head: `${target.owner}:${branch}`,
-    base,
-    state: 'all',
-    per_page: 100,
-  })
-  const us = await login()
   const home = `${target.owner}/${target.repo}`.toLowerCase()
-  const own = data.filter(
-    ({ head, user }) =>
-      head.ref === branch && user?.login === us && head.repo?.full_name.toLowerCase() === home,
+  const own = (await listPullsOfAccount(octokit, target, await login(), branch, base)).filter(
+    ({ head }) => head.repo?.full_name.toLowerCase() === home,
   )
   const found = own.find(({ state }) => state === 'open') ?? own[0]
   if (!found) return undefined
@@ -44,6 +35,19 @@ export async function findBotPullRequest(
     state: found.state === 'open' ? 'open' : found.merged_at === null ? 'closed' : 'merged',
     head: toCommitSha(found.head.sha),
   }
+}
+
+/** The account's open and closed pull requests for a branch, newest first. */
+async function listPullsOfAccount(
+  octokit: Octokit,
+  target: RepositoryParams,
+  account: string,
+  branch: string,
+  base: string,
+) {
+  const head = `${target.owner}:${branch}`
+  const { data } = await octokit.rest.pulls.list({ ...target, head, base, state: 'all', per_page: 100 })
+  return data.filter((pull) => pull.head.ref === branch && pull.user?.login === account)
 }
 
 /** See Forge.mergedPull. Rejects with what Octokit rejects with. */
@@ -190,16 +194,8 @@ export async function createPullRequestFromTree(
   action: Extract<ForgeAction, { kind: 'propose-tree' }>,
 ): Promise<PullNumber> {
   const { branch, base, parent, tree, message, title, body } = action
-  const { data: known } = await octokit.rest.pulls.list({
-    ...target,
-    head: `${target.owner}:${branch}`,
-    base,
-    state: 'all',
-    per_page: 100,
-  })
-  const us = await login()
   // A pull request that a person closed is not opened again.
-  const own = known.find((pull) => pull.head.ref === branch && pull.user?.login === us)
+  const [own] = await listPullsOfAccount(octokit, target, await login(), branch, base)
   if (own !== undefined) return toPullNumber(own.number)
   const there = await readBranchTip(octokit, target, branch)
   if (there === undefined) {

@@ -88,6 +88,15 @@ interface GraphqlError extends Error {
   readonly errors?: readonly { readonly type?: string; readonly message?: string }[]
 }
 
+/** Rejects with a ForgeError. `doing` names the call, without token or body. */
+export async function callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send()
+  } catch (error) {
+    throw toForgeError(error, doing)
+  }
+}
+
 /** GraphQL reports a reached limit with a success status. */
 function findRateLimitRejection(error: unknown) {
   if (isHttpError(error)) {

@@ -19,7 +19,7 @@ import type {
   WorkflowRun,
 } from '../../ports/forge.ts'
 import { resolveForgeLookup } from './forge-lookup.ts'
-import { ForgeError, toForgeError } from './forge-error.ts'
+import { callGitHub, ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findBotIssue, performIssueAction, type BotGitHubAppContext } from './bot-issues.ts'
 import { upsertBotComment, upsertReviewSuggestions } from './put-comment.ts'
@@ -273,12 +273,8 @@ class GitHubForge implements Forge {
       }))
     })
 
-  async #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
-    try {
-      return await send()
-    } catch (error) {
-      throw toForgeError(error, `${doing} of ${this.#named}`)
-    }
+  #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
+    return callGitHub(`${doing} of ${this.#named}`, send)
   }
 
   async #perform(action: ForgeAction, isAgain: boolean): Promise<ForgeActionResult> {

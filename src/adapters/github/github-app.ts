@@ -7,8 +7,8 @@ import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { octokitRequestOptions, createApiVersionPlugin } from './github-fetch.ts'
-import { ForgeError, toForgeError } from './forge-error.ts'
+import { octokitRequestOptions, createApiVersionPlugin, silentOctokitLog } from './github-fetch.ts'
+import { callGitHub, ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
@@ -44,8 +44,6 @@ const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
 const appSchema = z.object({ id: z.number().int().positive() })
 
 const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
-
-const discardLogMessage = () => undefined
 
 export type Octokit = ProbotOctokit
 
@@ -165,13 +163,11 @@ export class GitHubApp {
   /** The App's account, `catalog-bot[bot]`. Rejects with a ForgeError. */
   readonly login = async (): Promise<string> => {
     if (this.#account !== undefined) return this.#account
-    try {
+    return callGitHub("read the App's account", async () => {
       const { data } = await (await this.#asApp()).rest.apps.getAuthenticated()
       this.#account = `${data?.slug ?? ''}[bot]`
       return this.#account
-    } catch (error) {
-      throw toForgeError(error, "read the App's account")
-    }
+    })
   }
 
   /**
@@ -225,12 +221,11 @@ export class GitHubApp {
   readonly permissionsOn = async (repository: RepositoryName): Promise<TokenPermissions> =>
     (await this.#readInstallation(repository, "read the App's permissions on")).permissions
 
-  async #readInstallation({ owner, name }: RepositoryName, doing: string) {
-    try {
-      return (await (await this.#asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data
-    } catch (error) {
-      throw toForgeError(error, `${doing} ${owner}/${name}`)
-    }
+  #readInstallation({ owner, name }: RepositoryName, doing: string) {
+    return callGitHub(
+      `${doing} ${owner}/${name}`,
+      async () => (await (await this.#asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data,
+    )
   }
 
   /** All installations that GitHub reports. Rejects with a ForgeError if GitHub does not report any. */
@@ -279,12 +274,6 @@ export async function createGitHubClientFromToken(
   options: TokenAuthGitHubClientOptions,
 ): Promise<TokenAuthGitHubClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
-  const quiet = {
-    debug: discardLogMessage,
-    info: discardLogMessage,
-    warn: discardLogMessage,
-    error: discardLogMessage,
-  }
   const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
   const budgets = createInstallationBudgets({
     clock,
@@ -296,7 +285,7 @@ export async function createGitHubClientFromToken(
       auth: token,
       baseUrl: apiUrl,
       userAgent: 'catalog-bot',
-      log: quiet,
+      log: silentOctokitLog,
       request: { ...octokitRequestOptions },
     })
     budgets.attach(octokit, 0, work)
@@ -317,12 +306,10 @@ export async function createGitHubClientFromToken(
 async function readTokenOwner(
   octokit: RestOctokit,
 ): Promise<{ readonly login: string; readonly slug: string }> {
-  let login: string
-  try {
-    ;({ login } = viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
-  } catch (error) {
-    throw toForgeError(error, 'identify the owner of the token')
-  }
+  const { login } = await callGitHub(
+    'identify the owner of the token',
+    async () => viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer,
+  )
   const slug = appLoginPattern.exec(login)?.groups?.['slug']
   if (slug === undefined)
     throw new ForgeError(
@@ -332,11 +319,9 @@ async function readTokenOwner(
   return { login, slug }
 }
 
-async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
-  try {
+function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
+  return callGitHub(`read the ID of the App ${slug}`, async () => {
     const { data } = await octokit.request('GET /apps/{app_slug}', { app_slug: slug })
     return appSchema.parse(data).id
-  } catch (error) {
-    throw toForgeError(error, `read the ID of the App ${slug}`)
-  }
+  })
 }

@@ -22,6 +22,16 @@ const isUnsupportedVersionError = (error: unknown): boolean =>
 const isJsonMediaType = (type: string | null): boolean =>
   /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
 
+const discardLogMessage = () => undefined
+
+/** The `log` option of an Octokit: callers report errors themselves. */
+export const silentOctokitLog = {
+  debug: discardLogMessage,
+  info: discardLogMessage,
+  warn: discardLogMessage,
+  error: discardLogMessage,
+}
+
 /** The parts of a successful answer that Octokit reads. */
 export interface ParsedResponse {
   readonly status: number

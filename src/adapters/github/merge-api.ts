@@ -12,7 +12,7 @@ import type {
   MergeQueueEntry,
   MergeRejectionMessage,
 } from '../../ports/merge-api.ts'
-import { toForgeError } from './forge-error.ts'
+import { callGitHub, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub's words for a race that it lost itself: the same call may succeed after everything is read again. */
@@ -175,12 +175,8 @@ class GitHubMergeApi implements MergeApi {
     return permit.landing
   }
 
-  async #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
-    try {
-      return await send()
-    } catch (error) {
-      throw toForgeError(error, `${doing} of ${this.#named}`)
-    }
+  #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
+    return callGitHub(`${doing} of ${this.#named}`, send)
   }
 
   #pullNode(pull: PullNumber) {

@@ -40,9 +40,7 @@ const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z
 /** Milliseconds, because a person waits for the page. */
 const oauthRequestTimeoutMs = 8_000
 
-export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
-  return new GitHubOAuthClient(options)
-}
+export const createOAuthClient = (options: OAuthClientOptions): OAuthClient => new GitHubOAuthClient(options)
 
 class GitHubOAuthClient implements OAuthClient {
   readonly #options: OAuthClientOptions

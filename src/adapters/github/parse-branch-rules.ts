@@ -157,11 +157,8 @@ const ignoredBranchRuleTypes = new Set([
 ])
 
 /** Undefined: irrelevant to a merge. */
-export function parseBranchRule({
-  type,
-  parameters,
-  bypass,
-}: AppliedBranchRule): Partial<BranchRequirements> | undefined {
+export function parseBranchRule(rule: AppliedBranchRule): Partial<BranchRequirements> | undefined {
+  const { type, parameters, bypass } = rule
   if (type === 'update')
     return bypass === 'never'
       ? { closedToUs: true }

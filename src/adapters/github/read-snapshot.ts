@@ -77,7 +77,9 @@ async function tryReadPullDetails(
   octokit: Octokit,
   repository: RepositoryName,
   before: RestPullRequest,
-  {
+  options: PullSnapshotReadOptions,
+): Promise<PullDetails | undefined> {
+  const {
     appId = 0,
     login,
     maxEntries = Infinity,
@@ -85,8 +87,7 @@ async function tryReadPullDetails(
     repositoryCache,
     commentCache: cache,
     monotonic = () => performance.now(),
-  }: PullSnapshotReadOptions,
-): Promise<PullDetails | undefined> {
+  } = options
   if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxNodesPerPullConnection))
     return undefined
   const readAt = monotonic()
@@ -111,14 +112,9 @@ async function readPullReviewsCommentsAndBase(
   octokit: Octokit,
   repository: RepositoryName,
   before: RestPullRequest,
-  {
-    appId = 0,
-    login,
-    commentCache: cache,
-    skipCache = false,
-    maxEntries = Infinity,
-  }: PullSnapshotReadOptions,
+  options: PullSnapshotReadOptions,
 ): Promise<PullReviewsCommentsAndBase> {
+  const { appId = 0, login, commentCache: cache, skipCache = false, maxEntries = Infinity } = options
   const target = { owner: repository.owner, repo: repository.name }
   const pull = toPullNumber(before.number)
   const isTalkative = getCommentCount(before) > maxEntries
@@ -212,9 +208,7 @@ function toPullDiffSize(pull: {
 }
 
 /** A pull request that a list shows has no such number. */
-function getCommentCount({ comments = 0 }: { comments?: number }): number {
-  return comments
-}
+const getCommentCount = ({ comments = 0 }: { comments?: number }): number => comments
 
 /** Up to one page more than `maxEntries`, because GitHub doesn't report the number of reviews. */
 async function readPullReviews(

@@ -6,7 +6,7 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow, type OciJsonDocument } from './base-image.ts'
 import { type AttachedManifest, type ImageAttachment, ImageError } from './catalog-publisher.ts'
-import { computeSha256Digest } from './image-documents.ts'
+import { computeSha256Digest } from '../registry/manifest.ts'
 import type { ImagePusher } from './open-pusher.ts'
 
 /** Concurrent writers may overwrite an index entry. This is the number of attempts to write it. */

@@ -106,9 +106,7 @@ export function rejectBaseImageContainingCatalog({ images, name }: FetchedMultiP
     )
 }
 
-function formatBaseImageReference(reference: ImageReference): string {
-  return formatImageReference(reference)
-}
+const formatBaseImageReference = (reference: ImageReference): string => formatImageReference(reference)
 
 /** Excludes attestations, artifacts, and other operating systems. */
 function isLinuxImage(entry: OciJsonDocument): boolean {

@@ -161,9 +161,6 @@ export interface PublishedCatalogImage {
   readonly labels: Readonly<Record<string, string>>
   /** The annotations of the top document. Empty for Docker images. */
   readonly annotations: Readonly<Record<string, string>>
-  /** The base that the annotations declare. */
-  readonly baseName: string | undefined
-  readonly baseDigest: string | undefined
   /** Paths are below the catalog's directory, in opm's order. */
   readonly files: readonly CatalogImageFile[]
 }

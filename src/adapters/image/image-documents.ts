@@ -1,7 +1,6 @@
 // Creates configs, manifests, and the index from the base's documents. Pure and deterministic. Preserves unknown
 // fields.
-import { createHash } from 'node:crypto'
-import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
+import { computeSha256Digest, manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { OciJsonDocument, FetchedPlatformImage } from './base-image.ts'
 import { ImageError } from './catalog-publisher.ts'
 
@@ -112,10 +111,6 @@ export interface EncodedOciJsonDocument extends Descriptor {
 export function encodeOciJsonDocument(document: OciJsonDocument, mediaType: string): EncodedOciJsonDocument {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
   return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, bytes }
-}
-
-export function computeSha256Digest(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
 export function createImageManifest(

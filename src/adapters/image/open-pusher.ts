@@ -1,6 +1,5 @@
 // Pushes missing blobs, then manifests by digest, then tags. Only this module requests push rights; open-registry.ts
 // never does.
-import { createHash } from 'node:crypto'
 import pLimit from 'p-limit'
 import type { Clock } from '../../ports/clock.ts'
 import { createAuthorizedRequestSender } from '../registry/auth/authorized-request.ts'
@@ -14,7 +13,7 @@ import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
 import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registries-conf.ts'
 import type { HostnameResolver } from '../registry/transport/guarded-connector.ts'
-import { manifestAcceptHeader } from '../registry/manifest.ts'
+import { computeSha256Digest, manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryResponseError } from '../registry/transport/response-error.ts'
 import { RegistryTokenService } from '../registry/auth/token-service.ts'
@@ -180,53 +179,34 @@ class RegistryImagePusher implements ImagePusher {
   readonly listTags: ImagePusher['listTags'] = async ({ host, repository }) => {
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const found = new Set<string>()
-    // Amazon's registries reject more than a thousand tags per request.
-    let path: string | URL = 'tags/list?n=1000'
     try {
-      for (let page = 0; page < maxTagListPages; page += 1) {
-        const reply: TransportResponse = await this.#exchange(
-          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3 },
-          'manifest',
-        )
-        for (const tag of parseTagList(reply.body)) found.add(tag)
-        const next = parseNextPageUrl(reply)
-        if (next === undefined) return [...found].sort()
-        path = next
-      }
+      // Amazon's registries reject more than a thousand tags per request.
+      for await (const body of this.#fetchPages(endpoint, 'tag', 'tags/list?n=1000', maxTagListBytes))
+        for (const tag of parseTagList(body)) found.add(tag)
+      return [...found].sort()
     } catch (error) {
       if (error instanceof RegistryError && error.code === 'missing') return []
       throw error
     }
-    throw new RegistryError('too-large', `the tag list of ${endpoint.name}/${repository} has too many pages`)
   }
 
   readonly listReferrers: ImagePusher['listReferrers'] = async ({ host, repository }, digest) => {
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const found: unknown[] = []
-    let path: string | URL = `referrers/${digest}`
     try {
-      for (let page = 0; page < maxTagListPages; page += 1) {
-        const reply: TransportResponse = await this.#exchange(
-          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3 },
-          'manifest',
-        )
-        const listed = parseReferrers(reply.body)
+      const path = `referrers/${digest}`
+      for await (const body of this.#fetchPages(endpoint, 'referrers', path, maxManifestBytes)) {
+        const listed = parseReferrers(body)
         if (listed === undefined) return undefined
         found.push(...listed)
-        const next = parseNextPageUrl(reply)
-        if (next === undefined) return found
-        path = next
       }
+      return found
     } catch (error) {
       // Registries before OCI 1.1 don't recognize the path.
       const isOld = error instanceof RegistryError && !error.retryable && (error.status ?? 0) >= 400
       if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
       throw error
     }
-    throw new RegistryError(
-      'too-large',
-      `the referrers list of ${endpoint.name}/${repository} has too many pages`,
-    )
   }
 
   readonly deleteManifest: ImagePusher['deleteManifest'] = async ({ host, repository }, digest) => {
@@ -250,6 +230,27 @@ class RegistryImagePusher implements ImagePusher {
   readonly close: ImagePusher['close'] = () => {
     this.#clock.close()
     return this.#transport.close()
+  }
+
+  /** The bodies of a list's pages. `list` names it in messages. */
+  async *#fetchPages(
+    endpoint: RegistryEndpoint,
+    list: string,
+    path: string | URL,
+    bodyLimit: number,
+  ): AsyncGenerator<Uint8Array> {
+    let next: string | URL | undefined = path
+    for (let page = 0; page < maxTagListPages; page += 1) {
+      const reply: TransportResponse = await this.#exchange(
+        { endpoint, method: 'GET', path: next, headers: {}, bodyLimit, redirects: 3 },
+        'manifest',
+      )
+      yield reply.body
+      next = parseNextPageUrl(reply)
+      if (next === undefined) return
+    }
+    const { name, repository } = endpoint
+    throw new RegistryError('too-large', `the ${list} list of ${name}/${repository} has too many pages`)
   }
 
   #sendRequest(
@@ -503,10 +504,6 @@ function checkResponseDigest(reply: TransportResponse, digest: string, endpoint:
   const reportedDigest = reply.headers.get('docker-content-digest')?.[0]
   if (reportedDigest !== undefined && reportedDigest !== digest)
     throw new RegistryError('digest-mismatch', `${endpoint.name} stored ${digest} as ${reportedDigest}`)
-}
-
-function computeSha256Digest(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
 function toPushError(error: unknown, where: string): unknown {

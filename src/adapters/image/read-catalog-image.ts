@@ -96,8 +96,6 @@ async function pullCatalogImage(registry: RegistryClient, text: string): Promise
       platforms: tree.images.map(({ platform }) => platform),
       labels: first.labels,
       annotations,
-      baseName: annotations[baseImageNameAnnotation],
-      baseDigest: annotations[baseImageDigestAnnotation],
       files: [...filesBelow(directory)]
         .map(([path, bytes]) => ({ path, bytes }))
         .sort((a, b) => comparePathsInWalkOrder(a.path, b.path)),

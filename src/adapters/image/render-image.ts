@@ -4,7 +4,7 @@ import { bundleAnnotationKeys } from '@catalog-bot/bundle/bundle-metadata'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
+import { selectCatalogFilesInTree } from '@catalog-bot/fbc/load/select-files'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { sortCatalogForRendering } from '@catalog-bot/fbc/write/blob-order'
 import {
@@ -39,11 +39,7 @@ export function renderBundleImage(
 
 function renderCatalogFiles(files: BundleFiles, directory: string): CatalogReadResult<WritableCatalog> {
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
-  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
-  const selection = selectCatalogFiles(
-    below.keys(),
-    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
-  )
+  const selection = selectCatalogFilesInTree(below)
   if (selection.loadError) return { ok: false, error: selection.loadError.message }
   const read = parseWritableCatalog(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
   return read.ok ? { ok: true, value: sortCatalogForRendering(read.value) } : read

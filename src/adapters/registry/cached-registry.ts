@@ -16,24 +16,15 @@ interface RegistryQueryLimits {
 // The largest packages name about 30 registries' worth of images in a few thousand references.
 const defaultRegistryQueryLimits: RegistryQueryLimits = { hosts: 50, references: 10_000 }
 
-/** Seconds. */
-export interface ImageLookupTtls {
-  readonly digest: number
-  readonly tag: number
-  readonly negative: number
-}
-
-// Digests expire after a week because registries collect garbage. Tags and missing images change during work on a pull
+// Seconds. Digests expire after a week because registries collect garbage. Tags and missing images change during work on a pull
 // request.
-export const defaultImageLookupTtls: ImageLookupTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
+export const defaultImageLookupTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends ImageRegistry {
   /** Queries the registry even if an answer is cached, and caches the new one. */
   refresh(reference: string, signal?: AbortSignalLike): Promise<ImageLookupResult>
   /** Caches an answer from another source, replacing the cached one. */
   cacheAnswer(reference: string, answer: ImageLookupResult): Promise<void>
-  /** One cache read, one batch of queries, one cache write. Results are in the given order. */
-  resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageLookupResult[]>
 }
 
 export interface RegistryCacheOptions {
@@ -42,7 +33,6 @@ export interface RegistryCacheOptions {
   readonly identity: (reference: string) => Promise<string>
   /** Anything else that changes answers, such as `platforms`. */
   readonly variant?: string
-  readonly lives?: ImageLookupTtls
 }
 
 const imageLookupResultSchema = z.union([
@@ -65,7 +55,6 @@ const imageLookupCacheNamespace = defineCacheNamespace<ImageLookupResult>('image
 })
 
 export function createCachedRegistry(registry: ImageRegistry, options: RegistryCacheOptions): CachedRegistry {
-  const lives = options.lives ?? defaultImageLookupTtls
   // Deduplicates concurrent queries.
   const pendingAnswers = new Map<string, Promise<ImageLookupResult>>()
 
@@ -82,39 +71,16 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
     return answer
   }
 
-  async function resolveAll(references: readonly string[], signal?: AbortSignalLike) {
-    const keys = new Map<string, string>()
-    for (const reference of new Set(references)) keys.set(reference, await computeCacheKey(reference))
-    const known = await options.store.getCached(imageLookupCacheNamespace, [...keys.values()])
-    const answers = new Map<string, ImageLookupResult>()
-    const fresh = new Map<number, Map<string, ImageLookupResult>>()
-    await Promise.all(
-      [...keys].map(async ([reference, key]) => {
-        const cachedAnswer = known.get(key)
-        const answer = cachedAnswer ?? (await queryOnce(key, reference, signal))
-        answers.set(reference, answer)
-        const life = cachedAnswer === answer ? undefined : getImageLookupTtl(reference, answer, lives)
-        if (life === undefined) return
-        const group = fresh.get(life) ?? new Map<string, ImageLookupResult>()
-        fresh.set(life, group.set(key, answer))
-      }),
-    )
-    for (const [life, values] of fresh) await options.store.putCached(imageLookupCacheNamespace, values, life)
-    return references.map((reference) => answers.get(reference) as ImageLookupResult)
+  async function putAnswer(key: string, reference: string, answer: ImageLookupResult): Promise<void> {
+    const ttl = getImageLookupTtl(reference, answer)
+    if (ttl !== undefined)
+      await options.store.putCached(imageLookupCacheNamespace, new Map([[key, answer]]), ttl)
   }
 
-  async function cacheAnswer(reference: string, answer: ImageLookupResult): Promise<void> {
-    const life = getImageLookupTtl(reference, answer, lives)
-    if (life !== undefined)
-      await options.store.putCached(
-        imageLookupCacheNamespace,
-        new Map([[await computeCacheKey(reference), answer]]),
-        life,
-      )
-  }
+  const cacheAnswer = async (reference: string, answer: ImageLookupResult) =>
+    putAnswer(await computeCacheKey(reference), reference, answer)
 
   return {
-    resolveAll,
     cacheAnswer,
     async refresh(reference, signal) {
       // Not shared with concurrent callers, because this caller may abort it.
@@ -123,27 +89,28 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
       return answer
     },
     async resolve(reference, signal) {
-      const [answer] = await resolveAll([reference], signal)
-      return answer as ImageLookupResult
+      const key = await computeCacheKey(reference)
+      const cachedAnswer = (await options.store.getCached(imageLookupCacheNamespace, [key])).get(key)
+      if (cachedAnswer !== undefined) return cachedAnswer
+      const answer = await queryOnce(key, reference, signal)
+      await putAnswer(key, reference, answer)
+      return answer
     },
     close: () => registry.close(),
   }
 }
 
 /** Seconds to cache an answer; undefined for answers that are not cached. */
-export function getImageLookupTtl(
-  reference: string,
-  answer: ImageLookupResult,
-  lives: ImageLookupTtls,
-): number | undefined {
+export function getImageLookupTtl(reference: string, answer: ImageLookupResult): number | undefined {
+  const { digest, tag, negative } = defaultImageLookupTtls
   switch (answer.kind) {
     case 'ok':
-      return parseImageReference(reference).reference?.digest === undefined ? lives.tag : lives.digest
+      return parseImageReference(reference).reference?.digest === undefined ? tag : digest
     case 'missing':
     case 'missing-or-private':
     case 'digest-mismatch':
     case 'unsupported':
-      return lives.negative
+      return negative
     // These cost no request and depend on the configuration.
     case 'malformed':
     case 'blocked':

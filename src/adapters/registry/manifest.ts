@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from './registry-error.ts'
 import { goObject, parseStrictJson } from './strict-json.ts'
+
+export function computeSha256Digest(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
 
 const stringListSchema = z.array(z.string())
 
@@ -234,6 +239,4 @@ function parsePlatform({ os, architecture, variant }: z.output<typeof platformSc
   return os && architecture ? { os, architecture, ...(variant && { variant }) } : undefined
 }
 
-function createInvalidResponseError(message: string): RegistryError {
-  return new RegistryError('bad-reply', message)
-}
+const createInvalidResponseError = (message: string): RegistryError => new RegistryError('bad-reply', message)

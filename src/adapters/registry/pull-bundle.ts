@@ -85,18 +85,14 @@ export function pullBundle(
 }
 
 /** Like pullBundle(), for an image that may be a bundle or a catalog, depending on its labels. */
-export function pullBundleOrCatalog(
-  registry: RegistryClient,
-  text: string,
-  signal?: AbortSignalLike,
-): Promise<PulledBundle> {
+export function pullBundleOrCatalog(registry: RegistryClient, text: string): Promise<PulledBundle> {
   const content = (labels: PulledBundle['labels']) => {
     const directory = getCatalogDirectoryFromLabels(labels)
     return directory === undefined
       ? { directories: bundleDirectoryNames, limits: defaultImagePullLimits }
       : { directories: [directory], limits: catalogImagePullLimits }
   }
-  return pullImageFiles(registry, text, content, signal)
+  return pullImageFiles(registry, text, content)
 }
 
 /** The files of a catalog image's catalog and cache directories. */
@@ -104,10 +100,9 @@ export async function pullCatalogFiles(
   registry: RegistryClient,
   text: string,
   directories: readonly string[],
-  signal?: AbortSignalLike,
 ): Promise<BundleFiles> {
   const content = { directories, limits: catalogImagePullLimits }
-  return (await pullImageFiles(registry, text, () => content, signal)).files
+  return (await pullImageFiles(registry, text, () => content)).files
 }
 
 /** The directory that the label names, without surrounding slashes; undefined if the image is not a catalog. */
@@ -129,7 +124,7 @@ async function pullImageFiles(
   registry: RegistryClient,
   text: string,
   contentOf: (labels: PulledBundle['labels']) => ImageFileSelection,
-  signal: AbortSignalLike | undefined,
+  signal?: AbortSignalLike,
 ): Promise<PulledBundle> {
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, contentOf, signal)
   return {

@@ -225,9 +225,7 @@ function normalizeRegistryName(text: string, name: string): string {
   return [canonical, ...path].join('/')
 }
 
-function getLocationHost(location: string): string {
-  return location.split('/')[0] ?? ''
-}
+const getLocationHost = (location: string): string => location.split('/')[0] ?? ''
 
 async function listDropInFiles(folder: string): Promise<readonly string[]> {
   try {
@@ -313,6 +311,4 @@ function splitEndpointLocation(
 }
 
 // docker.io itself is a website, not a registry.
-function getRegistryApiHost(host: string): string {
-  return host === 'docker.io' ? 'registry-1.docker.io' : host
-}
+const getRegistryApiHost = (host: string): string => (host === 'docker.io' ? 'registry-1.docker.io' : host)

@@ -85,9 +85,7 @@ function rejectAmbiguousStructure(text: string): void {
 }
 
 /** Folds keys as encoding/json does: the long s equals s, the Kelvin sign equals k. */
-function foldJsonKeyCase(key: string): string {
-  return key.toUpperCase().toLowerCase()
-}
+const foldJsonKeyCase = (key: string): string => key.toUpperCase().toLowerCase()
 
 function quoteJsonKey(key: string): string {
   return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)

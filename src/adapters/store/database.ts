@@ -87,6 +87,24 @@ export function toPgBossDatabase(sql: Transaction): PgBossDatabase {
   return { executeSql: async (text, values) => ({ rows: [...(await sql.query(text, values ?? []))] }) }
 }
 
+/** `send` rejects with the driver's errors, which become StoreErrors. */
+export function createSqlQueryExecutor(
+  send: (text: string, values?: readonly unknown[]) => Promise<readonly object[]>,
+): SqlQueryExecutor {
+  const trySending = async (text: string, values?: readonly unknown[]) => {
+    try {
+      return await send(text, values)
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+  return {
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await trySending(text, values)) as readonly Row[],
+    run: async (text) => void (await trySending(text)),
+  }
+}
+
 /** Classifies a driver's error by SQLSTATE class or by the system's error code. */
 export function toStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause

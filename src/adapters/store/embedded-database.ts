@@ -2,7 +2,7 @@
 // transactions, single statements and pg-boss scripts take turns.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Database, type SqlQueryExecutor, toStoreError, getSqlState, StoreError } from './database.ts'
+import { type Database, createSqlQueryExecutor, toStoreError, getSqlState, StoreError } from './database.ts'
 import { connectEmbeddedDatabase, type EmbeddedConnection } from './embedded-connection.ts'
 
 /** Milliseconds before the first restart; the pause doubles after each quick failure. */
@@ -135,25 +135,6 @@ function createSerialTaskQueue() {
       return queue(isUrgent ? urgent : usual, work)
     },
     end: (work: () => Promise<void>): Promise<void> => (ended ??= queue(usual, work)),
-  }
-}
-
-function createSqlQueryExecutor(send: SqlQuerySender): SqlQueryExecutor {
-  return {
-    query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-      try {
-        return (await send(text, values)) as readonly Row[]
-      } catch (error) {
-        throw toStoreError(error)
-      }
-    },
-    run: async (text) => {
-      try {
-        await send(text)
-      } catch (error) {
-        throw toStoreError(error)
-      }
-    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { Pool, type PoolClient } from 'pg'
 import {
   type Database,
-  type SqlQueryExecutor,
+  createSqlQueryExecutor,
   type Transaction,
   toStoreError,
   getSqlState,
@@ -41,7 +41,7 @@ export function openServerDatabase(url: string, problem: (error: unknown) => voi
   }
   return {
     kind: 'server',
-    ...createSqlQueryExecutor(pool),
+    ...createSqlQueryExecutor(sendWith(pool)),
     transaction,
     runExclusively: (name, work) =>
       transaction(async (sql) => {
@@ -81,28 +81,14 @@ async function acquirePoolClient(pool: Pool): Promise<PoolClient> {
 
 function createDatabaseTransaction(client: PoolClient): Transaction {
   return {
-    ...createSqlQueryExecutor(client),
+    ...createSqlQueryExecutor(sendWith(client)),
     lock: async (name) => {
       await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog-bot ${name}`])
     },
   }
 }
 
-function createSqlQueryExecutor(client: Pick<PoolClient, 'query'> | Pool): SqlQueryExecutor {
-  return {
-    query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-      try {
-        return (await client.query<Row>(text, [...values])).rows
-      } catch (error) {
-        throw toStoreError(error)
-      }
-    },
-    run: async (text) => {
-      try {
-        await client.query(text)
-      } catch (error) {
-        throw toStoreError(error)
-      }
-    },
-  }
+function sendWith(client: Pick<PoolClient, 'query'> | Pool) {
+  return async (text: string, values?: readonly unknown[]): Promise<readonly object[]> =>
+    (await client.query<object>(text, values && [...values])).rows
 }

@@ -305,15 +305,8 @@ function createMergedPullRecordStore(
   }
 }
 
-function toPullDisplayData({
-  title,
-  author,
-  draft,
-  reasons,
-  checks,
-  approvals,
-  packages,
-}: EvaluationRecord): PullDisplayData {
+function toPullDisplayData(evaluation: EvaluationRecord): PullDisplayData {
+  const { title, author, draft, reasons, checks, approvals, packages } = evaluation
   return { title, draft, reasons, checks, approvals, packages, ...(author !== undefined && { author }) }
 }
 

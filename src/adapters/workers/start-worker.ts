@@ -34,9 +34,7 @@ export class WorkerFault extends Error {
 }
 
 /** The script `name` beside the module at `url`, with the same extension: sources start sources, and compiled code compiled code. */
-export function findWorkerScript(name: string, url: string): URL {
-  return new URL(`./${name}${extname(url)}`, url)
-}
+export const findWorkerScript = (name: string, url: string): URL => new URL(`./${name}${extname(url)}`, url)
 
 /** Faults that the order caused. */
 const resourceLimitFaultCodes: readonly WorkerFaultCode[] = ['too-slow', 'too-much-memory', 'displaced']
@@ -247,12 +245,8 @@ function setNiceness(pid: number, niceness: number): void {
   }
 }
 
-function forkWorker({
-  script,
-  heap,
-  hasChildren = false,
-  environment = {},
-}: WorkerProcessOptions): ChildProcess {
+function forkWorker(options: WorkerProcessOptions): ChildProcess {
+  const { script, heap, hasChildren = false, environment = {} } = options
   const compiled = getCompileCacheDir()
   try {
     return fork(fileURLToPath(script), [], {

@@ -24,11 +24,8 @@ export interface KubeconfigOptions {
 const authHeaderCacheTtlMs = 60_000
 
 /** @throws ClusterError with a message that contains no value of the file */
-export async function loadClusterConnection({
-  file,
-  context,
-  allowsPrograms = false,
-}: KubeconfigOptions): Promise<ClusterConnection> {
+export async function loadClusterConnection(options: KubeconfigOptions): Promise<ClusterConnection> {
+  const { file, context, allowsPrograms = false } = options
   const config = new KubeConfig()
   try {
     config.loadFromFile(file)

@@ -122,12 +122,8 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     return toRejectedClusterAction(action, answer)
   }
 
-  async log({
-    namespace,
-    pod,
-    container,
-    previous,
-  }: Parameters<KubeClusterClient['log']>[0]): Promise<string> {
+  async log(at: Parameters<KubeClusterClient['log']>[0]): Promise<string> {
+    const { namespace, pod, container, previous } = at
     const query = new URLSearchParams({
       container,
       tailLines: String(maxContainerLogLines),

@@ -47,12 +47,11 @@ const clusterTestIdCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 export interface RunClusterTestsOptions extends ClusterTestOptions {
   readonly environment: ClusterTestEnvironment
   readonly onTrial?: (planned: PlannedClusterTest, attempt: number) => void
-  readonly tries?: number
   /** Called before an attempt creates anything, so that a later process can find its objects. */
   readonly onPlan?: (plan: ClusterTestPlan) => Promise<void>
 }
 
-const defaultMaxTestAttempts = 3
+const maxTestAttempts = 3
 
 export async function runClusterTests(
   tests: readonly PlannedClusterTest[],
@@ -70,21 +69,14 @@ async function runClusterTestWithRetries(
   planned: PlannedClusterTest,
   options: RunClusterTestsOptions,
 ): Promise<ClusterTestReport> {
-  const {
-    clock,
-    deadlines = defaultClusterTestDeadlines,
-    tries = defaultMaxTestAttempts,
-    environment,
-    onTrial,
-    onPlan,
-  } = options
+  const { clock, deadlines = defaultClusterTestDeadlines, environment, onTrial, onPlan, signal } = options
   for (let attempt = 1; ; attempt++) {
     onTrial?.(planned, attempt)
     const plan = buildClusterTestPlan(planned, environment, deadlines, clock.now())
     await onPlan?.(plan)
     const report = await runClusterTest(plan, options)
     const isOver =
-      attempt >= tries || !isRetryableClusterTestOutcome(report.outcome) || options.signal?.aborted === true
+      attempt >= maxTestAttempts || !isRetryableClusterTestOutcome(report.outcome) || signal?.aborted === true
     // Remaining objects would interfere with the next attempt.
     if (isOver || report.leftovers.length > 0) return report
   }
@@ -127,18 +119,13 @@ function createClusterTestId(): string {
     .join('')
 }
 
-/**
- * Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time.
- * `alive`: ids of running install tests, whose objects are kept even after they expire.
- */
+/** Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time. */
 export async function sweepExpiredClusterTests(
   options: ClusterTestOptions,
-  alive: ReadonlySet<string> = new Set(),
 ): Promise<readonly ExpiredClusterTestSweepResult[]> {
   const seen = await readClusterObjects(options.cluster, abandonedClusterTestQueries, [])
   const swept: ExpiredClusterTestSweepResult[] = []
   for (const id of findExpiredClusterTestIds(seen, options.clock.now())) {
-    if (alive.has(id)) continue
     const { leftovers } = await cleanUpClusterTest(id, options)
     swept.push({ id, leftovers })
   }

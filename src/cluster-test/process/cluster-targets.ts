@@ -1,20 +1,16 @@
 // The administrator's list of the cluster, kubeconfig, and limits for each repository's install tests. A repository's
 // configuration can only enable install tests, and a pull request controls nothing.
 import { createHash } from 'node:crypto'
-import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { z } from 'zod'
-import { parse } from 'yaml'
-import type { RequestingRepository } from '../../publish/process/push-targets.ts'
+import {
+  createTargetRepositoryFields,
+  filterTargetsOf,
+  parseTargetList,
+  type RequestingRepository,
+} from '../../publish/process/push-targets.ts'
 
 const clusterTargetSchema = z.strictObject({
-  github: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
-    .describe(
-      'A single repository. Patterns are not supported, so that a new repository cannot gain cluster access through its name alone.',
-    ),
-  /** Repository names can be reused by others; an installation id cannot. */
-  installation: z.number().int().positive().optional(),
+  ...createTargetRepositoryFields('cluster access'),
   /** Relative to this list. */
   kubeconfig: z.string().min(1),
   context: z.string().min(1).optional(),
@@ -58,32 +54,15 @@ const clusterTargetSchema = z.strictObject({
 
 export type ClusterTarget = z.output<typeof clusterTargetSchema>
 
-/** Reads the administrator's list (YAML or JSON). Throws an Error that names the problem without values. */
-export function parseClusterTargets(text: string): readonly ClusterTarget[] {
-  let value: unknown
-  try {
-    value = parse(text, { maxAliasCount: 0 })
-  } catch {
-    throw new Error('CLUSTER_TARGETS is not valid YAML')
-  }
-  const result = z.array(clusterTargetSchema).safeParse(value ?? [])
-  if (result.success) return result.data
-  throw new Error(
-    `CLUSTER_TARGETS: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
-  )
-}
+export const parseClusterTargets = (text: string): readonly ClusterTarget[] =>
+  parseTargetList(text, 'CLUSTER_TARGETS', clusterTargetSchema)
 
 /** Returns the first matching entry. */
 export function findClusterTarget(
   targets: readonly ClusterTarget[],
-  { github, installation }: RequestingRepository,
+  requester: RequestingRepository,
 ): ClusterTarget | undefined {
-  const name = toRepositoryKey(github)
-  return targets.find(
-    (one) =>
-      one.github.toLowerCase() === name &&
-      (one.installation === undefined || one.installation === installation),
-  )
+  return filterTargetsOf(targets, requester)[0]
 }
 
 /** Equal for all entries of one cluster, and reveals nothing about it. */

@@ -12,7 +12,6 @@ import type {
 import { findWorkerScript, WorkerFault } from '../../adapters/workers/start-worker.ts'
 
 export interface ClusterTestClient {
-  readonly isAllowed: boolean
   /** Rejects only if the App is closed; other failures are answers. */
   order(
     order: ClusterTestWorkerRequest,
@@ -82,13 +81,9 @@ export function createClusterTestClient(
     maxOrders: 1,
   })
   return {
-    isAllowed,
     async order(order, onNews) {
       if (!isAllowed)
-        return {
-          kind: 'refused',
-          why: 'no test cluster is configured (CLUSTER_TARGETS is not set)',
-        }
+        return { kind: 'refused', why: 'no test cluster is configured (CLUSTER_TARGETS is not set)' }
       return pool.run(
         order,
         clusterTestTimeoutMs,

@@ -89,10 +89,7 @@ export function createPublishClient(environment: PublishEnvironment, processes =
   return {
     async order(order, onIntent) {
       if (!isAllowed)
-        return {
-          kind: 'refused',
-          why: 'no push targets are configured (PUBLISH_TARGETS is not set)',
-        }
+        return { kind: 'refused', why: 'no push targets are configured (PUBLISH_TARGETS is not set)' }
       return pool.run(
         order,
         publishRequestTimeoutMs,

@@ -30,16 +30,12 @@ import type {
 type PublishIntentConfirmer = (intending: PublishIntentMessage) => Promise<PublishIntentDecision>
 
 /** Rejects only with internal failures. */
-export async function handlePublishRequest(
+export function handlePublishRequest(
   order: PublishRequest,
   ctx: PublishContext,
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
-  try {
-    return await dispatchPublishRequest(order, ctx, intend)
-  } catch (error) {
-    return toFailedPublishResponse(error)
-  }
+  return dispatchPublishRequest(order, ctx, intend).catch(toFailedPublishResponse)
 }
 
 async function dispatchPublishRequest(

@@ -15,31 +15,27 @@ interface PublishDestination extends RequestingRepository {
   readonly image: string
 }
 
+interface ImageDestination extends PublishDestination {
+  readonly tags: readonly string[]
+  readonly history?: PermanentImageTag
+  readonly settings: PublishImageSettings
+  readonly annotations: Readonly<Record<string, string>>
+}
+
 /** An order may set catalog tags or preview tags, never both. */
 export type PublishPurpose = 'catalog' | 'preview'
 
 export type PublishRequest =
-  | (PublishDestination & {
+  | (ImageDestination & {
       readonly kind: 'publish'
       readonly purpose: PublishPurpose
       /** The folder of the repository's mirror. */
       readonly mirror: string
       readonly tree: TreeSha
       readonly root: string
-      readonly tags: readonly string[]
-      readonly history?: PermanentImageTag
-      readonly settings: PublishImageSettings
-      readonly annotations: Readonly<Record<string, string>>
     })
   /** Rebuilds the same catalog on the current base. */
-  | (PublishDestination & {
-      readonly kind: 'rebase'
-      readonly digest: string
-      readonly tags: readonly string[]
-      readonly history?: PermanentImageTag
-      readonly settings: PublishImageSettings
-      readonly annotations: Readonly<Record<string, string>>
-    })
+  | (ImageDestination & { readonly kind: 'rebase'; readonly digest: string })
   /** Points tags to an existing image. */
   | (PublishDestination & {
       readonly kind: 'retag'

@@ -9,15 +9,20 @@ const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !
   message: 'must be HOST/PATH, or HOST/PATH/* for everything below that path, without a tag or digest',
 })
 
-const pushTargetSchema = z.strictObject({
+/** The fields of an administrator's list that name a repository. `gain`: what an entry gives it. */
+export const createTargetRepositoryFields = (gain: string) => ({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
     .describe(
-      'A single repository. Patterns are not supported, so that a new repository cannot gain credentials through its name alone.',
+      `A single repository. Patterns are not supported, so that a new repository cannot gain ${gain} through its name alone.`,
     ),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
+})
+
+const pushTargetSchema = z.strictObject({
+  ...createTargetRepositoryFields('credentials'),
   push: z.array(imagePatternSchema).default([]),
   /** Allowed sources of base images besides public addresses. */
   bases: z.array(imagePatternSchema).default([]),
@@ -37,8 +42,6 @@ const pushTargetSchema = z.strictObject({
     .default([]),
 })
 
-const pushTargetsSchema = z.array(pushTargetSchema)
-
 export type PushTarget = z.output<typeof pushTargetSchema>
 
 /** The requesting repository, authenticated by GitHub and never read from its files. */
@@ -51,20 +54,40 @@ export type PushGrant =
   | { readonly kind: 'granted'; readonly target: PushTarget; readonly at: number }
   | { readonly kind: 'refused'; readonly why: string }
 
+export const parsePushTargets = (text: string): readonly PushTarget[] =>
+  parseTargetList(text, 'PUBLISH_TARGETS', pushTargetSchema)
+
 /**
- * Reads the administrator's list (YAML or JSON). Throws an Error that names the problem without values, which may be secret.
+ * Reads an administrator's list (YAML or JSON). Throws an Error that names the problem without values, which may be secret.
  */
-export function parsePushTargets(text: string): readonly PushTarget[] {
+export function parseTargetList<Schema extends z.ZodType>(
+  text: string,
+  variable: string,
+  schema: Schema,
+): readonly z.output<Schema>[] {
   let value: unknown
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch {
-    throw new Error('PUBLISH_TARGETS is not valid YAML')
+    throw new Error(`${variable} is not valid YAML`)
   }
-  const result = pushTargetsSchema.safeParse(value ?? [])
+  const result = z.array(schema).safeParse(value ?? [])
   if (result.success) return result.data
   throw new Error(
-    `PUBLISH_TARGETS: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
+    `${variable}: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
+  )
+}
+
+/** The entries for a repository. */
+export function filterTargetsOf<Target extends Pick<PushTarget, 'github' | 'installation'>>(
+  targets: readonly Target[],
+  { github, installation }: RequestingRepository,
+): readonly Target[] {
+  const name = toRepositoryKey(github)
+  return targets.filter(
+    (one) =>
+      one.github.toLowerCase() === name &&
+      (one.installation === undefined || one.installation === installation),
   )
 }
 
@@ -97,17 +120,12 @@ export function findWebhookGrant(
 
 function findPushTargetGrant(
   targets: readonly PushTarget[],
-  { github, installation }: RequestingRepository,
+  requester: RequestingRepository,
   isCovered: (target: PushTarget) => boolean,
   action: string,
 ): PushGrant {
-  const name = toRepositoryKey(github)
-  const own = targets.filter(
-    (one) =>
-      one.github.toLowerCase() === name &&
-      (one.installation === undefined || one.installation === installation),
-  )
-  const found = own.find(isCovered)
+  const { github } = requester
+  const found = filterTargetsOf(targets, requester).find(isCovered)
   if (found !== undefined) return { kind: 'granted', target: found, at: targets.indexOf(found) }
   return {
     kind: 'refused',

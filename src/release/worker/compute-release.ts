@@ -200,13 +200,9 @@ async function readPackageSettingsFile(
   return { path: entry.path, text: new TextDecoder().decode(bytes) }
 }
 
-function createRejectedRelease(why: string): RejectedRelease {
-  return { kind: 'refused', why }
-}
+const createRejectedRelease = (why: string): RejectedRelease => ({ kind: 'refused', why })
 
-function createSkippedReleaseResult(why: string): ReleaseResult {
-  return { kind: 'unwanted', why }
-}
+const createSkippedReleaseResult = (why: string): ReleaseResult => ({ kind: 'unwanted', why })
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
 function createBaseBranchPackageFileReader(

@@ -38,13 +38,8 @@ export interface WebhookDeliveryHandlerOptions {
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
-export function createWebhookDeliveryHandler({
-  store,
-  secrets,
-  appId,
-  waitingFor,
-  onAccepted,
-}: WebhookDeliveryHandlerOptions) {
+export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOptions) {
+  const { store, secrets, appId, waitingFor, onAccepted } = options
   const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBodyBytesBySizeClass }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== webhookDeliveryPath) return false

@@ -42,12 +42,8 @@ export interface SetUpOptions {
 }
 
 /** Resolves when the page is served. Rejects if the port is taken. */
-export async function startSetup({
-  settings,
-  log,
-  say,
-  onServing,
-}: SetUpOptions): Promise<{ close(): Promise<void> }> {
+export async function startSetup(options: SetUpOptions): Promise<{ close(): Promise<void> }> {
+  const { settings, log, say, onServing } = options
   assertSafeCredentialsFile(settings.dataDirectory)
   const token = createSetupToken()
   let running: RunningBotServer | undefined

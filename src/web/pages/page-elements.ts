@@ -1,13 +1,9 @@
 // The elements of status pages: tables, cards, labels, times, and forms. They escape all text.
-import { formatIsoTime } from '@catalog-bot/findings/printable'
+import { formatIsoTime, formatUtcMinute } from '@catalog-bot/findings/printable'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import { emptyHtml, htmlTemplate, type Html } from '../html.ts'
 
 export type PageTone = 'good' | 'calm' | 'bad' | 'unsure'
-
-/** `2026-11-22 10:00 UTC`. */
-export const formatUtcMinute = (milliseconds: number): string =>
-  `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
 /** Characters that a text may have without being folded, and that a folded one shows. */
 const [maxOpenTextLength, maxFoldedTextLength] = [280, 2000]
@@ -131,9 +127,7 @@ function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
     : stateLabelByVerdict[shown as VerdictKind]
 }
 
-export function shortenSha(commit: string): string {
-  return commit.slice(0, 12)
-}
+export const shortenSha = (commit: string): string => commit.slice(0, 12)
 
 export function formatTextAsSentence(clause: string): string {
   const text = clause.trim()
@@ -170,8 +164,8 @@ export function renderEmptyState(sentence: Html | string): Html {
 }
 
 /** Hides `body` until the reader opens it. `id`, unique on the page, keeps it open when the page updates. */
-export function renderFold(id: string, summary: Html | string, body: Html, isOpen = false): Html {
-  return htmlTemplate`<details id="${id}"${isOpen && htmlTemplate` open`}><summary>${summary}</summary>${body}</details>`
+export function renderFold(id: string, summary: Html | string, body: Html): Html {
+  return htmlTemplate`<details id="${id}"><summary>${summary}</summary>${body}</details>`
 }
 
 /** The first sentences of a long text, such as an explanation of a resolver. See renderFullText(). */

@@ -56,9 +56,7 @@ export function renderRulePage({ id, check, severity, title, since, page }: Rule
 }
 
 /** The status page already shows the heading, and the title with the table. */
-function removeRulePageIntroduction(page: string): string {
-  return page.split('\n\n').slice(2).join('\n\n')
-}
+const removeRulePageIntroduction = (page: string): string => page.split('\n\n').slice(2).join('\n\n')
 
 /** Undefined for unknown rules, so that no other file can be read. */
 export function readRuleMarkdown(id: string): string | undefined {

@@ -12,7 +12,7 @@ import {
   formatSignInUrl,
 } from '../../report/urls.ts'
 import { scriptAsset, stylesheetAsset } from './page-assets.ts'
-import { formatUtcMinute } from './page-elements.ts'
+import { formatUtcMinute } from '@catalog-bot/findings/printable'
 
 export type NoticePageKind =
   'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'

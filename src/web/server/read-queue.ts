@@ -212,15 +212,8 @@ function toQueuedPullView(row: PullRecord, openMerges: readonly MergeIntent[]): 
   }
 }
 
-function toMergeFreezeView({
-  branch,
-  kind,
-  since,
-  by,
-  reason,
-  pull,
-  tryAgainAt,
-}: MergeFreeze): MergeFreezeView {
+function toMergeFreezeView(freeze: MergeFreeze): MergeFreezeView {
+  const { branch, kind, since, by, reason, pull, tryAgainAt } = freeze
   return {
     ...(branch !== undefined && { branch }),
     kind,

@@ -161,13 +161,8 @@ const toRepositoryAccessCacheKey = ({ word }: WebSession, repository: Repository
   `${word} ${toRepositoryKey(repository)}`
 
 /** Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public. */
-export function decideRepositoryVisibility({
-  pages,
-  listed,
-  isSignedIn,
-  now,
-  publicFor,
-}: RepositoryVisibilityInputs): RepositoryVisibility {
+export function decideRepositoryVisibility(inputs: RepositoryVisibilityInputs): RepositoryVisibility {
+  const { pages, listed, isSignedIn, now, publicFor } = inputs
   if (pages === 'off') return 'no'
   if (!isSignedIn && pages !== 'public') return 'no'
   if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'
@@ -224,7 +219,7 @@ function isPrivateIpAddress(address: string): boolean {
 export function createConcurrencyLimiter(maxRunning: number, waiting: number) {
   let running = 0
   const line: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+  return async <T,>(work: () => Promise<T>): Promise<T | undefined> => {
     if (running >= maxRunning) {
       if (line.length >= waiting) return undefined
       await new Promise<void>((resolve) => line.push(resolve))

@@ -92,9 +92,7 @@ export interface SignInFlowOptions {
   readonly now: () => number
 }
 
-export function createSignInFlow(options: SignInFlowOptions): SignInFlow {
-  return new GitHubSignInFlow(options)
-}
+export const createSignInFlow = (options: SignInFlowOptions): SignInFlow => new GitHubSignInFlow(options)
 
 class GitHubSignInFlow implements SignInFlow {
   readonly #client: OAuthClient

@@ -8,16 +8,13 @@ import {
   type LookupResultByKind,
   type LookupRequest,
 } from '../../checks/lookups.ts'
-import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
-import { OwnershipResolver } from '../../checks/ownership/authority.ts'
 import {
   isBotAccount,
   PrincipalMatcher,
   normalizeLogin,
   type Principal,
 } from '../../checks/ownership/principals.ts'
-import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
-import { readConfig } from '../../catalogs/read-config.ts'
+import { readConfig, readOwnership } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { Forge, ForgeLookupRequest } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
@@ -93,18 +90,7 @@ async function checkMaintainerStatus(
   const tree = await repository.treeOf(tip)
   const { config, findings } = await readConfig(repository, tree)
   if (findings.length > 0) return 'unknown'
-  const entries = await repository.list(tree)
-  const paths = entries.map(({ path }) => path)
-  const needed = new Set(findOwnerFilePathsForPackages(paths, []))
-  const textByPath = new Map<string, string>()
-  for (const { path, oid, mode } of entries)
-    if (needed.has(path) && mode.startsWith('100'))
-      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
-  const existing = new Set(paths)
-  const { maintainers } = new OwnershipResolver(
-    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
-    config,
-  )
+  const { maintainers } = await readOwnership(repository, await repository.list(tree), config)
   const answers = new Map<string, LookupResultByKind[keyof LookupResultByKind]>()
   for (const question of createMaintainerLookupRequests(account, maintainers))
     answers.set(toLookupKey(question), await forge.answer(question))

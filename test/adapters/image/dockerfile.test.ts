@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { defaultBaseImage, renderDockerfile } from '../../../src/adapters/image/local-build.ts'
+import { renderDockerfile } from '../../../src/adapters/image/local-build.ts'
 import { runOpm } from '../../run-opm.ts'
 
 const dockerfileOptions = {
   directory: 'catalog',
-  base: defaultBaseImage,
-  builder: defaultBaseImage,
+  base: 'quay.io/operator-framework/opm:latest',
+  builder: 'quay.io/operator-framework/opm:latest',
   labels: {},
 }
 

@@ -199,8 +199,6 @@ export class FakeCatalogPublisher implements CatalogPublisher {
       platforms: ['linux/amd64'],
       labels: {},
       annotations: stored.annotations,
-      baseName: stored.base?.name,
-      baseDigest: stored.base?.digest,
       files: stored.files,
     })
   }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
-import type { Cache } from '../../../src/ports/cache.ts'
 import type { ImageLookupResult } from '../../../src/checks/lookups.ts'
 import { createCachedRegistry, limitRegistryQueries } from '../../../src/adapters/registry/cached-registry.ts'
 import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
@@ -20,12 +19,9 @@ function createRequestRecordingRegistry(
 ) {
   const requested: string[] = []
   const clock = createManualClock(0)
-  const cache = createInMemoryCache(clock)
-  const reads: number[] = []
   return {
     asked: requested,
     clock,
-    reads,
     registry: {
       async resolve(reference: string) {
         requested.push(reference)
@@ -33,13 +29,7 @@ function createRequestRecordingRegistry(
       },
       close: async () => undefined,
     },
-    store: {
-      ...cache,
-      getCached: (space, keys) => {
-        reads.push(keys.length)
-        return cache.getCached(space, keys)
-      },
-    } satisfies Cache,
+    store: createInMemoryCache(clock),
   }
 }
 
@@ -79,18 +69,17 @@ describe('answers are cached', () => {
       await createCachedRegistry(registry, { store, identity: async () => who, variant }).resolve('q.io/a:1')
     expect(asked).toHaveLength(3)
   })
-  test('many references require one cache read, and no request the second time', async () => {
-    const { registry, store, asked, reads } = createRequestRecordingRegistry()
+  test('many references require one request each, and no request the second time', async () => {
+    const { registry, store, asked } = createRequestRecordingRegistry()
     const references = Array.from(
       { length: 500 },
       (_, n) => `q.io/a@sha256:${n.toString(16).padStart(64, '0')}`,
     )
     for (let round = 0; round < 2; round += 1) {
       const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
-      expect(await cached.resolveAll([...references, ...references])).toHaveLength(1000)
+      await Promise.all([...references, ...references].map((reference) => cached.resolve(reference)))
     }
     expect(asked).toHaveLength(500)
-    expect(reads).toEqual([500, 500])
   })
   test('refresh bypasses the cache and updates it', async () => {
     const reference = `q.io/a@sha256:${sampleSha256Hex}`

@@ -2,7 +2,6 @@
 import type { ClusterTestClient } from '../../../src/cluster-test/process/cluster-test-client.ts'
 
 export const rejectingClusterTestClient: ClusterTestClient = {
-  isAllowed: false,
   order: () => Promise.reject(new Error('nothing is tried here')),
   withServedCatalog: () => Promise.reject(new Error('nothing is served here')),
   close: () => Promise.resolve(),

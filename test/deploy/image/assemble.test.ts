@@ -9,13 +9,13 @@ import { joinByteChunks, type ByteChunkTree } from '../../../packages/fbc/src/go
 import { getTarEndMarker, packTarTree } from '@catalog-bot/fbc/go/tar/tar-tree'
 import { fetchMultiPlatformImage } from '../../../src/adapters/image/base-image.ts'
 import {
-  computeSha256Digest,
   createImageManifest,
   encodeOciJsonDocument,
   mediaTypesByImageFormat,
 } from '../../../src/adapters/image/image-documents.ts'
 import { gzipByteChunks } from '../../../src/adapters/image/layer/pack-layer.ts'
 import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { computeSha256Digest } from '../../../src/adapters/registry/manifest.ts'
 import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'

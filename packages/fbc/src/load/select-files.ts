@@ -75,6 +75,15 @@ export function isIgnoreFile(path: string): boolean {
   return path === ignoreFileName || path.endsWith(`/${ignoreFileName}`)
 }
 
+/** `files` is the content of a tree by path. */
+export function selectCatalogFilesInTree(files: ReadonlyMap<string, Uint8Array>): CatalogFileSelection {
+  const ignoreFiles = [...files].filter(([path]) => isIgnoreFile(path))
+  return selectCatalogFiles(
+    files.keys(),
+    new Map(ignoreFiles.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  )
+}
+
 /** `paths` are relative to the catalog's root and use `/`. `ignoreFiles` has the text of each .indexignore by path. */
 export function selectCatalogFiles(
   paths: Iterable<string>,

@@ -59,13 +59,8 @@ export interface BudgetedFetchOptions {
 
 type BudgetedFetch = (input: string, init?: RequestInit) => Promise<Response | ParsedResponse>
 
-export function createBudgetedFetch({
-  budget,
-  cache,
-  work,
-  now,
-  events,
-}: BudgetedFetchOptions): BudgetedFetch {
+export function createBudgetedFetch(options: BudgetedFetchOptions): BudgetedFetch {
+  const { budget, cache, work, now, events } = options
   let hasBegun = false
   return async (url, init = {}) => {
     const cost = computeRequestCost(init.method ?? 'GET', url, init.body)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { computeSha256Digest } from '../../registry/manifest.ts'
 import {
   forEachByteChunk,
   joinByteChunks,
@@ -105,10 +106,7 @@ export async function packLayer(order: PackLayerRequest): Promise<PackedCatalogL
   if (order.compression === 'none')
     return { summary, packed: { bytes: joinByteChunks(archive), digest: diffId } }
   const bytes = await (compressed ?? gzipByteChunks(archive))
-  return {
-    summary,
-    packed: { bytes, digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}` },
-  }
+  return { summary, packed: { bytes, digest: computeSha256Digest(bytes) } }
 }
 
 /** Compresses an archive in parallel, and repeated pieces only once. Parts are byte-aligned and independent, so they can be concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib. */

@@ -2,6 +2,7 @@
 // built. Replaces an equivalent image from another builder with the local build.
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { RegistryClient } from '../../registry/registry-client.ts'
+import { computeSha256Digest } from '../../registry/manifest.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { parseImageReferenceOrThrow, type OciJsonDocument } from '../base-image.ts'
 import type {
@@ -20,7 +21,6 @@ import {
   fetchPlatformManifests,
   createProvenanceAttachment,
   formatRepositoryName,
-  computeSha256Digest,
   cosignSignatureAnnotation,
   createSignatureAttachment,
   type ArtifactLayer,

@@ -1,11 +1,9 @@
 // Builds the OCI manifests that refer to an image: SBOM, provenance, and cosign's artifacts.
-import { type CatalogBundleSummary } from '../catalog-publisher.ts'
-import { createHash } from 'node:crypto'
 import { type ImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { compareBytes } from '@catalog-bot/fbc/go/text'
-import type { ImageAttachment } from '../catalog-publisher.ts'
+import type { CatalogBundleSummary, ImageAttachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
-import { manifestMediaTypes, type ImageIndexEntry } from '../../registry/manifest.ts'
+import { computeSha256Digest, manifestMediaTypes, type ImageIndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import {
@@ -214,10 +212,6 @@ function toArtifactLayer(
 
 function toBlobToPush(bytes: Uint8Array): BlobToPush {
   return { digest: computeSha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
-}
-
-export function computeSha256Digest(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
 export function createImageSbom(

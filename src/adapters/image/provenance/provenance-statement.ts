@@ -1,4 +1,5 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { z } from 'zod'
 import { goObject } from '../../registry/strict-json.ts'
 import { type SignedImage, parseProvenanceJson } from './signature-formats.ts'
@@ -18,8 +19,6 @@ export interface ImageBuildRecord {
   /** The URL of this installation. */
   readonly builder: string
   readonly version: string
-  /** An ID to find this build in the logs. */
-  readonly invocation?: string
   readonly started?: number
   readonly finished?: number
 }
@@ -49,9 +48,8 @@ export function createProvenanceStatement(image: SignedImage, build: ImageBuildR
       runDetails: {
         builder: { id: build.builder, version: { 'catalog-bot': build.version } },
         metadata: {
-          ...(build.invocation !== undefined && { invocationId: build.invocation }),
-          ...(build.started !== undefined && { startedOn: formatIsoTimestamp(build.started) }),
-          ...(build.finished !== undefined && { finishedOn: formatIsoTimestamp(build.finished) }),
+          ...(build.started !== undefined && { startedOn: formatIsoTime(build.started) }),
+          ...(build.finished !== undefined && { finishedOn: formatIsoTime(build.finished) }),
         },
       },
     },
@@ -70,10 +68,6 @@ function formatGitUri(repository: string): string {
 function toDigestSet(digest: string): Readonly<Record<string, string>> {
   const at = digest.indexOf(':')
   return { [digest.slice(0, at)]: digest.slice(at + 1) }
-}
-
-function formatIsoTimestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }
 
 /** What is not as expected in a predicate counts as absent. */

@@ -35,14 +35,13 @@ const credentialFileRecheckIntervalMs = 10_000
  */
 export async function loadSystemCredentials(
   environment: Readonly<Record<string, string | undefined>>,
-  options: CredentialHelperOptions = {},
 ): Promise<readonly CredentialSource[]> {
   const home = environment['HOME'] ?? homedir()
   const configHome = environment['XDG_CONFIG_HOME'] ?? join(home, '.config')
   const runtime = environment['XDG_RUNTIME_DIR']
-  const queryHelper = createCachedCredentialHelperQuery(options)
+  const queryHelper = createCachedCredentialHelperQuery()
   const secrets = environment['PULL_SECRETS']
-  const sources = secrets ? [...(await loadMountedPullSecrets(secrets, options))] : []
+  const sources = secrets ? [...(await loadMountedPullSecrets(secrets))] : []
   const inline = environment['DOCKER_AUTH_CONFIG']
   if (inline)
     sources.push(createDockerConfigCredentials(parseDockerConfig(inline, 'DOCKER_AUTH_CONFIG'), queryHelper))
@@ -54,7 +53,7 @@ export async function loadSystemCredentials(
     join(home, '.dockercfg'),
   ]
   for (const path of paths) {
-    const source = path ? await createReloadingCredentialSource(path, queryHelper, options.now) : undefined
+    const source = path ? await createReloadingCredentialSource(path, queryHelper) : undefined
     if (source) sources.push(source)
   }
   return sources
@@ -89,15 +88,8 @@ export async function loadMountedPullSecrets(
 }
 
 /** The credentials of one file only. Rejects if it is missing or cannot be used. */
-export async function loadCredentialFile(
-  path: string,
-  options: CredentialHelperOptions = {},
-): Promise<CredentialSource> {
-  const source = await createReloadingCredentialSource(
-    path,
-    createCachedCredentialHelperQuery(options),
-    options.now,
-  )
+export async function loadCredentialFile(path: string): Promise<CredentialSource> {
+  const source = await createReloadingCredentialSource(path, createCachedCredentialHelperQuery())
   if (source === undefined) throw new RegistryError('credentials', `${path} does not exist`)
   return source
 }

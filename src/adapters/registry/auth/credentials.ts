@@ -92,7 +92,7 @@ export function createCachedCredentialHelperQuery(
 async function queryCredentialHelper(
   name: string,
   server: string,
-  options: CredentialHelperOptions = {},
+  options: CredentialHelperOptions,
 ): Promise<RegistryCredential> {
   if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith('.'))
     throw new RegistryError('credentials', `"${name.slice(0, 40)}" is not a valid credential helper name`)

@@ -29,8 +29,6 @@ export interface EgressOptions {
   readonly internal?: Readonly<Record<string, readonly string[]>>
   /** Public addresses to forbid, as CIDRs. */
   readonly deniedAddresses?: readonly string[]
-  /** Ports besides those of the hosts listed above. Default 443, 80, 5000, 5001, 8443. */
-  readonly ports?: readonly number[]
   /** If set, no other host (`host` or `host:port`, exact) is contacted, including realms and redirects. */
   readonly onlyHosts?: readonly string[]
   /** Additional token hosts that may receive a registry's credentials: `{'registry.example': ['sso.example']}`. */
@@ -51,7 +49,8 @@ export interface EgressProxy {
   readonly by: 'address' | 'name'
 }
 
-const defaultAllowedPorts = [443, 80, 5000, 5001, 8443]
+/** Besides those of the hosts that the options list. */
+const allowedPorts: ReadonlySet<number> = new Set([443, 80, 5000, 5001, 8443])
 
 const maxCachedRegistryOrigins = 1000
 
@@ -71,7 +70,6 @@ export class EgressPolicy {
   readonly #options: EgressOptions
   readonly #plainHttp
   readonly #only
-  readonly #ports
   readonly #denied
   readonly #internal
   readonly #tokenHosts
@@ -83,7 +81,6 @@ export class EgressPolicy {
     this.#options = options
     this.#plainHttp = new Set((options.plainHttp ?? []).map(lowercaseHost))
     this.#only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseHost))
-    this.#ports = new Set(options.ports ?? defaultAllowedPorts)
     this.#denied = [...alwaysDeniedCidrRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
     this.#internal = new Map(
       Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
@@ -188,7 +185,7 @@ export class EgressPolicy {
       throw createBlockedHostError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
     if (this.#only && !this.#only.has(hostname) && !this.#only.has(`${hostname}:${port}`))
       throw createBlockedHostError(`${url.host} is not one of the allowed registries`)
-    if (!this.#ports.has(port) && !this.#listedPorts.has(`${hostname}:${port}`))
+    if (!allowedPorts.has(port) && !this.#listedPorts.has(`${hostname}:${port}`))
       throw createBlockedHostError(`port ${port} on ${hostname} is not an allowed registry port`)
     if (ipaddr.isValid(hostname)) this.#checkAddress(hostname, port, hostname)
     else if (!this.#getInternalRanges(hostname, port) && isInternalHostname(hostname))
@@ -222,13 +219,9 @@ function isInCidr([network, bits]: CidrRange, address: IpAddress): boolean {
   return network.kind() === address.kind() && address.match(network, bits)
 }
 
-function createBlockedHostError(message: string): RegistryError {
-  return new RegistryError('blocked', message)
-}
+const createBlockedHostError = (message: string): RegistryError => new RegistryError('blocked', message)
 
-function lowercaseHost(text: string): string {
-  return text.toLowerCase()
-}
+const lowercaseHost = (text: string): string => text.toLowerCase()
 
 /** Decides from a name or an address alone whether a host is public. */
 function isGlobalUnicast(address: IpAddress): boolean {

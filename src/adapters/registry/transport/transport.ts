@@ -208,9 +208,7 @@ interface RequestAbortHandle {
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-function isSuccessStatus(status: number): boolean {
-  return status >= 200 && status < 300
-}
+const isSuccessStatus = (status: number): boolean => status >= 200 && status < 300
 
 function parseRedirectUrl(location: string, base: URL): URL {
   try {

@@ -197,9 +197,7 @@ export class LayeredFileSystem {
   }
 }
 
-function getBaseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
-}
+const getBaseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 function* listDescendantPaths(directory: LayerDirectoryNode, prefix: string): Generator<string> {
   for (const [name, child] of directory.children) {

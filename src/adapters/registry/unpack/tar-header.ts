@@ -80,9 +80,7 @@ export function sliceUntilNul(bytes: Uint8Array): Uint8Array {
   return end < 0 ? bytes : bytes.subarray(0, end)
 }
 
-function decodeLatin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes)
-}
+const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
 
 export function createRejectedImageError(reason: string, cause?: unknown): RegistryError {
   return new RegistryError('unsupported', `catalog-bot rejects the image because ${reason}`, { cause })

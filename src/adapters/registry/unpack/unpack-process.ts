@@ -19,12 +19,8 @@ export type UnpackResult =
 
 let areReadersCompiled = false
 
-async function handleUnpackRequest({
-  layers,
-  directories,
-  limits,
-  labels,
-}: UnpackRequest): Promise<UnpackResult> {
+async function handleUnpackRequest(request: UnpackRequest): Promise<UnpackResult> {
+  const { layers, directories, limits, labels } = request
   try {
     if (labels === undefined) return { files: await unpackLayers(layers, directories, limits) }
     // Loads the bundle readers only if needed. The first order saves their compiled code before it reads the archive.

@@ -24,15 +24,9 @@ export const misspelledFieldRule = defineRule<{ path: string; field: string; kno
       fix: `Rename the field to "${known}", or remove it.`,
     }),
     *find(catalog) {
-      for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
-        if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
-        const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
-        const type = findEnclosingPropertyType(catalog, leniency)
-        const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
-        if (known === undefined) continue
-        const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
-        yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data }
-      }
+      for (const { leniency, path, field, similar: known, schema } of listUnknownFields(catalog))
+        if (known !== undefined)
+          yield { ...toStrictDecodingRuleHit(leniency, path), data: { path, field, known, schema } }
     },
   },
 )
@@ -53,20 +47,24 @@ export const unknownFieldRule = defineRule<{
     fix: 'Remove the field. If the value of the field is only for human readers, use a comment instead.',
   }),
   *find(catalog) {
-    for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
-      if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
-      const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
-      const type = findEnclosingPropertyType(catalog, leniency)
-      const known = findKnownFieldNames(leniency.schema, leniency.path, type)
-      // Other rules cover these with better advice.
-      if (findSimilarName(field, known) !== undefined || isRelatedImageValueField(leniency.path)) continue
-      yield {
-        ...toStrictDecodingRuleHit(leniency, leniency.path),
-        data: { path: leniency.path, field, schema: type ?? leniency.schema, known },
-      }
-    }
+    // Other rules cover the rest with better advice.
+    for (const { leniency, similar, ...data } of listUnknownFields(catalog))
+      if (similar === undefined && !isRelatedImageValueField(data.path))
+        yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data }
   },
 })
+
+/** Fields that opm does not know, with the known ones at their place. `similar`: the known one that may be meant. */
+function* listUnknownFields(catalog: Parameters<typeof listStrictDecodingProblems>[0]) {
+  for (const leniency of listStrictDecodingProblems(catalog, 'unknown-field')) {
+    const { path, schema } = leniency
+    if (!Object.hasOwn(fieldShapesByBlobSchema, schema)) continue
+    const field = path.slice(path.lastIndexOf('.') + 1)
+    const type = findEnclosingPropertyType(catalog, leniency)
+    const known = findKnownFieldNames(schema, path, type)
+    yield { leniency, path, field, schema: type ?? schema, known, similar: findSimilarName(field, known) }
+  }
+}
 
 function isRelatedImageValueField(path: string): boolean {
   return /^relatedImages\[\d+\]\.value$/i.test(path)

@@ -3,10 +3,13 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { RegistryError } from '../../../../src/adapters/registry/registry-error.ts'
-import { manifestMediaTypes, parseManifest } from '../../../../src/adapters/registry/manifest.ts'
+import {
+  computeSha256Digest,
+  manifestMediaTypes,
+  parseManifest,
+} from '../../../../src/adapters/registry/manifest.ts'
 import {
   formatCosignTag,
-  computeSha256Digest,
   type ArtifactSubject,
 } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
