@@ -1,11 +1,10 @@
-// Comments on pull requests, issues, and commits, from user actions and from REST, with the same webhooks.
+// Comments on pull requests and issues, from user actions and from REST, with the same webhooks.
 import type { MockGitHubState } from './github-state.ts'
-import { toCommentView, toCommitCommentView, toIssueView } from './views/pull-view.ts'
+import { toCommentView, toIssueView } from './views/pull-view.ts'
 import { findPullOrIssue } from './github-data.ts'
 import type {
   MockAccount,
   MockApp,
-  CommitComment,
   IssueComment,
   GitHubPayload,
   MockRepository,
@@ -55,29 +54,10 @@ export function findComment(repo: MockRepository, id: number): IssueComment | un
   return undefined
 }
 
-export function addCommitComment(
-  state: MockGitHubState,
-  repo: MockRepository,
-  sha: string,
-  author: MockAccount,
-  app: MockApp | null,
-  body: string,
-  at: { readonly path: string | null; readonly position: number | null } = { path: null, position: null },
-): CommitComment {
-  const now = state.world.timestamp()
-  const base = { id: state.world.nextId(), author, app, body, createdAt: now, updatedAt: now, reactions: [] }
-  const comment: CommitComment = { ...base, repo, sha, ...at }
-  repo.commitComments.push(comment)
-  state.webhooks.emit('commit_comment', 'created', repo, author, {
-    comment: toCommitCommentView(state.world, comment),
-  })
-  return comment
-}
-
 function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {
   const thread = findPullOrIssue(comment.repo, comment.issue)
   if (thread === undefined)
-    throw new Error(`comment ${comment.id} does not belong to a pull request, issue, or commit`)
+    throw new Error(`comment ${comment.id} does not belong to a pull request or an issue`)
   return thread
 }
 

@@ -9,7 +9,6 @@ import { findAccountByLogin, findRepositoryByName } from './github-data.ts'
 import type {
   MockAccount,
   Installation,
-  GitHubPayload,
   MockPull,
   MockRepository,
   CollaboratorRole,
@@ -78,10 +77,6 @@ export class GitHubAdmin {
     state: 'active' | 'pending' = 'active',
   ): void {
     team.members.set(this.account(login).id, { role, state })
-  }
-
-  removeMember(team: Team, login: string): void {
-    team.members.delete(this.account(login).id)
   }
 
   /** The account with a login. Throws if it does not exist. */
@@ -185,7 +180,6 @@ export class GitHubAdmin {
       hasIssues: true,
       nextNumber: 1,
       labels: new Map(),
-      commitComments: [],
       suites: [],
       statuses: [],
       deployments: [],
@@ -195,7 +189,6 @@ export class GitHubAdmin {
       rulesets: new Map(),
       protections: new Map(),
       mergeMethods: { merge: true, squash: true, rebase: true },
-      allowAutoMerge: false,
       queues: new Map(),
       knownRefs: new Map(),
       createdAt: at,
@@ -250,35 +243,11 @@ export class GitHubAdmin {
     this.repository(repository).hasIssues = on
   }
 
+  /** https://docs.github.com/webhooks/webhook-events-and-payloads#repository */
   archive(repository: string, archived = true): void {
     const repo = this.repository(repository)
     repo.archived = archived
-    this.#emit(repo, archived ? 'archived' : 'unarchived')
-  }
-
-  renameRepository(repository: string, name: string): void {
-    const repo = this.repository(repository)
-    const from = repo.name
-    repo.name = name
-    this.#emit(repo, 'renamed', { changes: { repository: { name: { from } } } })
-  }
-
-  deleteRepository(repository: string): void {
-    const repo = this.repository(repository)
-    repo.deleted = true
-    this.#emit(repo, 'deleted')
-  }
-
-  changeDefaultBranch(repository: string, branch: string): void {
-    const repo = this.repository(repository)
-    const from = repo.defaultBranch
-    repo.defaultBranch = branch
-    this.#emit(repo, 'edited', { changes: { default_branch: { from } } })
-  }
-
-  /** https://docs.github.com/webhooks/webhook-events-and-payloads#repository */
-  #emit(repo: MockRepository, action: string, more: GitHubPayload = {}): void {
-    this.state.webhooks.emit('repository', action, repo, repo.owner, more)
+    this.state.webhooks.emit('repository', archived ? 'archived' : 'unarchived', repo, repo.owner, {})
   }
 }
 

@@ -55,13 +55,6 @@ export interface IssueComment extends MockComment {
   readonly issue: number
 }
 
-export interface CommitComment extends MockComment {
-  readonly repo: MockRepository
-  readonly sha: string
-  readonly path: string | null
-  readonly position: number | null
-}
-
 export interface MockReview {
   readonly id: number
   readonly author: MockAccount
@@ -135,7 +128,6 @@ export interface MockPull {
   openConversations: number
   /** Whether users with write access to the base may push to the head in its fork, as the author chose. */
   maintainerCanModify: boolean
-  autoMerge: { readonly by: MockAccount; readonly method: MergeMethod } | null
   comments: IssueComment[]
 }
 
@@ -297,7 +289,6 @@ export interface MockRepository {
   hasIssues: boolean
   nextNumber: number
   readonly labels: Map<string, MockLabel>
-  readonly commitComments: CommitComment[]
   readonly suites: CheckSuite[]
   readonly statuses: MockCommitStatus[]
   readonly deployments: MockDeployment[]
@@ -308,7 +299,6 @@ export interface MockRepository {
   /** Classic branch protection, by branch pattern. */
   readonly protections: Map<string, BranchProtection>
   readonly mergeMethods: Record<MergeMethod, boolean>
-  allowAutoMerge: boolean
   /** Merge queues by branch, in merge order. */
   readonly queues: Map<string, MockMergeQueueEntry[]>
   /** The last known branches. The sandbox compares them with the current ones to find the changes of a push. */

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { IssuedTokenStore, canSeeRepository, formatCallerName } from './http/auth.ts'
-import { mergePullsReadyForAutoMerge } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import {
   FaultInjector,
@@ -185,26 +184,12 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
     if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(state, repo)))
-    if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
-      state.runInBackground(mergePullsReadyForAutoMerge(state, repo))
   }
   const faults = new FaultInjector()
   const requests: ApiRequestRecord[] = []
   const violations: string[] = []
   const record = (it: ApiRequestRecord): void => void requests.push(it)
-  const makers = [
-    createAppRoutes,
-    createRepositoryRoutes,
-    createGitWriteRoutes,
-    createRuleRoutes,
-    createGraphqlRoutes,
-    createPullRoutes,
-    createIssueRoutes,
-    createCheckRoutes,
-    createActionsRoutes,
-    createDeploymentRoutes,
-  ]
-  const routes = makers.flatMap((make) => make(state))
+  const routes = [...createRestRoutes(state), createGraphqlRoute(state)]
   let observe: ((exchange: RecordedHttpExchange) => void) | undefined
   const { validator } = options
   if (validator) {
@@ -259,8 +244,21 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   return github
 }
 
-/** `POST /graphql`: the merge features that REST does not have. These are the merge queue, the rules of a ref for its caller, and atomic updates of several refs with compare-and-swap. Also shows who edited a comment. */
-function createGraphqlRoutes(state: MockGitHubState): Route[] {
+export const createRestRoutes = (state: MockGitHubState): Route[] =>
+  [
+    createAppRoutes,
+    createRepositoryRoutes,
+    createGitWriteRoutes,
+    createRuleRoutes,
+    createPullRoutes,
+    createIssueRoutes,
+    createCheckRoutes,
+    createActionsRoutes,
+    createDeploymentRoutes,
+  ].flatMap((create) => create(state))
+
+/** `POST /graphql`: the merge features that REST does not have. These are the merge queue, and the rules of a ref for its caller. Also shows who edited a comment. */
+function createGraphqlRoute(state: MockGitHubState): Route {
   const respondToQuery = async ({ body, caller }: RouteRequest): Promise<GraphqlResult> => {
     const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
     let operation
@@ -288,5 +286,5 @@ function createGraphqlRoutes(state: MockGitHubState): Route[] {
     }
     return await executeGraphqlQuery({ repository, node, nodes, viewer }, operation.fields)
   }
-  return [defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))]
+  return defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))
 }

@@ -1,7 +1,7 @@
 // Actions on pull requests by any caller: opening, editing, labels, reviews, and review requests.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { MockGitHubState } from './github-state.ts'
-import { closePull, emitPullRequestEvent, cancelAutoMerge, createCheckSuites } from './git/ref-changes.ts'
+import { closePull, emitPullRequestEvent, createCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
 import { toAccountView, toTeamView } from './views/account-view.ts'
 import { toLabelView, toPullSummaryView, toReviewView } from './views/pull-view.ts'
@@ -93,7 +93,6 @@ export async function createPull(
     reviewComments: [],
     openConversations: 0,
     maintainerCanModify: headRepo !== repo && maintainerCanModify,
-    autoMerge: null,
     comments: [],
   }
   await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)
@@ -133,7 +132,6 @@ export async function editPull(
     pull.baseRef = changes.base
     pull.baseSha = sha
     pull.mergeable = undefined
-    await cancelAutoMerge(state, pull, by, 'base branch was changed')
   }
   if (Object.keys(edited).length > 0)
     await emitPullRequestEvent(state, pull, 'edited', by, { changes: edited })
@@ -164,16 +162,10 @@ export async function setPullDraft(
 }
 
 /** A repository's label. Created if it does not exist. */
-export function findOrCreateLabel(
-  world: MockGitHubData,
-  repo: MockRepository,
-  name: string,
-  color = 'ededed',
-  description: string | null = null,
-): MockLabel {
+function findOrCreateLabel(world: MockGitHubData, repo: MockRepository, name: string): MockLabel {
   const known = repo.labels.get(name.toLowerCase())
   if (known !== undefined) return known
-  const label = { id: world.nextId(), name, color, description }
+  const label = { id: world.nextId(), name, color: 'ededed', description: null }
   repo.labels.set(name.toLowerCase(), label)
   return label
 }
@@ -192,20 +184,18 @@ export async function addPullLabel(
   })
 }
 
-/** False when the pull request does not have the label. */
 export async function removePullLabel(
   state: MockGitHubState,
   pull: MockPull,
   name: string,
   by: MockAccount,
-): Promise<boolean> {
+): Promise<void> {
   const label = pull.labels.find((it) => it.name.toLowerCase() === name.toLowerCase())
-  if (label === undefined) return false
+  if (label === undefined) return
   pull.labels = pull.labels.filter((it) => it !== label)
   await emitPullRequestEvent(state, pull, 'unlabeled', by, {
     label: toLabelView(state.world, pull.repo, label),
   })
-  return true
 }
 
 export async function requestReviews(
@@ -226,27 +216,6 @@ export async function requestReviews(
   for (const team of teams.filter((it) => !pull.requestedTeams.includes(it))) {
     pull.requestedTeams.push(team)
     await emitPullRequestEvent(state, pull, 'review_requested', by, {
-      requested_team: toTeamView(state.world, team),
-    })
-  }
-}
-
-export async function removeReviewRequests(
-  state: MockGitHubState,
-  pull: MockPull,
-  users: readonly MockAccount[],
-  teams: readonly Team[],
-  by: MockAccount,
-): Promise<void> {
-  for (const user of users.filter((it) => pull.requestedUsers.includes(it))) {
-    pull.requestedUsers = pull.requestedUsers.filter((it) => it !== user)
-    await emitPullRequestEvent(state, pull, 'review_request_removed', by, {
-      requested_reviewer: toAccountView(state.world, user),
-    })
-  }
-  for (const team of teams.filter((it) => pull.requestedTeams.includes(it))) {
-    pull.requestedTeams = pull.requestedTeams.filter((it) => it !== team)
-    await emitPullRequestEvent(state, pull, 'review_request_removed', by, {
       requested_team: toTeamView(state.world, team),
     })
   }

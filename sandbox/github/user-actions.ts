@@ -10,9 +10,6 @@ import {
   findMergeQueueEntry,
 } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
-import { enableAutoMerge } from './branch-rules/auto-merge.ts'
-import { renameBranch } from './branch-rules/rename-branch.ts'
-import { updateBranch } from './branch-rules/update-branch.ts'
 import { startWorkflowRun } from './workflows.ts'
 import {
   commitFiles,
@@ -30,14 +27,13 @@ import {
   dismissReview,
   editPull,
   addPullLabel,
-  requestReviews,
   setPullDraft,
   removePullLabel,
 } from './pulls.ts'
 import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
-import { cancelAutoMerge, processRefChanges } from './git/ref-changes.ts'
+import { processRefChanges } from './git/ref-changes.ts'
 import { signCommit } from './signing.ts'
 import { replyToReviewComment } from './review-comments.ts'
 import type {
@@ -46,7 +42,6 @@ import type {
   CheckSuite,
   MockIssue,
   IssueComment,
-  MergeMethod,
   MockPull,
   MockRepository,
   MockReview,
@@ -253,10 +248,6 @@ export class MockUserActions extends GitHubAppAdmin {
   async unlabel(pull: MockPull, name: string, by: string = pull.repo.owner.login): Promise<void> {
     await removePullLabel(this.state, pull, name, this.account(by))
   }
-  async requestReview(pull: MockPull, reviewer: string, by: string = pull.repo.owner.login): Promise<void> {
-    await requestReviews(this.state, pull, [this.account(reviewer)], [], this.account(by))
-  }
-
   /** A review of the head, or of an earlier commit. */
   review(
     pull: MockPull,
@@ -272,21 +263,6 @@ export class MockUserActions extends GitHubAppAdmin {
     replyToReviewComment(this.state, pull, comment, this.account(by), body)
   }
 
-  /** Clicks "Update branch". */
-  async updateBranch(pull: MockPull, by: string): Promise<void> {
-    await updateBranch(this.state, pull, { kind: 'user', account: this.account(by) }, undefined)
-  }
-  async enableAutoMerge(pull: MockPull, by: string, method: MergeMethod = 'merge'): Promise<void> {
-    await enableAutoMerge(this.state, pull, this.account(by), method)
-  }
-  async disableAutoMerge(pull: MockPull, by: string): Promise<void> {
-    await cancelAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
-  }
-  /** Renames a branch. Pull requests into it follow, and pull requests from it are closed. */
-  async renameBranch(repository: string, from: string, to: string, by?: string): Promise<void> {
-    const repo = this.repository(repository)
-    await renameBranch(this.state, repo, from, to, this.#by(repo, by))
-  }
   /** A workflow of the repository has run on a commit. */
   async runWorkflow(
     repository: string,

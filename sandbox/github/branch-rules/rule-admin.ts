@@ -131,11 +131,6 @@ export class BranchRuleAdmin extends GitHubAdmin {
     this.state.queueDue(pull.repo)
   }
 
-  /** Sets the repository's "Allow auto-merge". */
-  allowAutoMerge(repository: string, on = true): void {
-    this.repository(repository).allowAutoMerge = on
-  }
-
   /** A code scanning tool uploads its results for a commit. */
   analyze(repository: string, sha: string, tool: string, alerts = 0): void {
     const repo = this.repository(repository)

@@ -20,7 +20,7 @@ import { toPullView } from '../views/pull-view.ts'
 import { toPushedCommitView, readPushedCommits } from '../views/commit-view.ts'
 import { toCheckSuiteView } from '../views/check-view.ts'
 import { getRepositoryWebUrl } from '../views/repository-view.ts'
-import { iterateAllPulls, canPushToRepository } from '../github-data.ts'
+import { iterateAllPulls } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -123,9 +123,6 @@ async function handlePullHeadMoved(
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
   if (pull.headRepo !== pull.repo) await createCheckSuites(state, pull.repo, now, pull.headRef, before, by)
   await emitPullRequestEvent(state, pull, 'synchronize', by, { before, after: now })
-  // A push by a person without write access ends auto-merge:
-  // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
-  if (!canPushToRepository(state.world, pull.repo, by)) await cancelAutoMerge(state, pull, by)
   await dismissApprovalsAfterHeadPush(state, pull, by, before)
 }
 
@@ -151,18 +148,6 @@ async function handlePullBaseMoved(
     },
   )
   await markPullMerged(state, pull, sha ?? pull.headSha, by)
-}
-
-/** Disables auto-merge. Has no effect on a pull request without it. */
-export async function cancelAutoMerge(
-  state: MockGitHubState,
-  pull: MockPull,
-  by: MockAccount,
-  reason = 'head branch was modified by a user without write access',
-): Promise<void> {
-  if (pull.autoMerge === null) return
-  pull.autoMerge = null
-  await emitPullRequestEvent(state, pull, 'auto_merge_disabled', by, { reason })
 }
 
 export async function markPullMerged(

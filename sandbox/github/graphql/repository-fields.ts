@@ -27,7 +27,7 @@ import { formatGitHubTimestamp } from '../github-data.ts'
 import type { MockAccount, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFieldValues } from './execute-query.ts'
 
-export const toCommitFields = (oid: string): GraphqlFieldValues => ({
+const toCommitFields = (oid: string): GraphqlFieldValues => ({
   __typename: 'Commit',
   id: toNodeId('Commit', oid),
   oid,
@@ -64,7 +64,7 @@ export function toRepositoryFields(
   }
 }
 
-export function toRefFields(
+function toRefFields(
   caller: ApiCaller,
   state: MockGitHubState,
   repo: MockRepository,
@@ -125,7 +125,7 @@ function toRefUpdateRuleFields(
   }
 }
 
-export function toPullRequestFields(state: MockGitHubState, pull: MockPull): GraphqlFieldValues {
+function toPullRequestFields(state: MockGitHubState, pull: MockPull): GraphqlFieldValues {
   return {
     __typename: 'PullRequest',
     id: toNodeId('PullRequest', pull.id),

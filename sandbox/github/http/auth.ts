@@ -85,11 +85,6 @@ export class IssuedTokenStore {
     return this.#tokens.delete(token)
   }
 
-  /** Revokes the token that this caller used. */
-  revoke(caller: ApiCaller): void {
-    for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
-  }
-
   /** The caller who sent this Authorization header. Throws GitHub's 401 for an invalid or expired token or JWT. */
   identify(header: string | undefined): ApiCaller {
     if (header === undefined) return { kind: 'anonymous' }

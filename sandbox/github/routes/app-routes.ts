@@ -6,7 +6,6 @@ import {
   respondCreated,
   parseIdParam,
   createValidationError,
-  respondNoContent,
   createNotFoundError,
   respondOk,
   paginate,
@@ -15,7 +14,6 @@ import {
 import type { RouteRequest, Route } from '../http/route.ts'
 import { defaultHourlyRateLimit } from '../http/rate-limit-types.ts'
 import {
-  toAccountView,
   toAppView,
   toFullTeamView,
   toInstallationView,
@@ -47,9 +45,6 @@ export function createAppRoutes(state: MockGitHubState): Route[] {
     defineRoute('GET /app/installations', 'app', (call) =>
       paginate(call, listInstallations(call), (items) => items.map((it) => toInstallationView(world, it))),
     ),
-    defineRoute('GET /app/installations/{installation_id}', 'app', (call) =>
-      respondOk(toInstallationView(world, requireInstallation(call))),
-    ),
     defineRoute('POST /app/installations/{installation_id}/access_tokens', 'app', (call) => {
       const installation = requireInstallation(call)
       if (installation.suspendedAt !== null)
@@ -78,35 +73,10 @@ export function createAppRoutes(state: MockGitHubState): Route[] {
         pem: app.privateKey,
       })
     }),
-    defineRoute('DELETE /installation/token', 'installation', (call) => {
-      credentials.revoke(call.caller)
-      return respondNoContent()
-    }),
     createRepoInstallationRoute(state),
-    ...['GET /orgs/{org}/installation', 'GET /users/{username}/installation'].map((operation) =>
-      defineRoute(operation, 'app', (call) => {
-        const account = findAccountByLogin(world, call.params['org'] ?? call.params['username'] ?? '')
-        const found = listInstallations(call).find((it) => it.account === account)
-        if (found === undefined) throw createNotFoundError()
-        return respondOk(toInstallationView(world, found))
-      }),
-    ),
     defineRoute('GET /app/hook/deliveries', 'app', (call) =>
       paginateWebhookDeliveries(call, webhooks.deliveries),
     ),
-    defineRoute('GET /app/hook/deliveries/{delivery_id}', 'app', (call) => {
-      const delivery = requireWebhookDelivery(call, webhooks.deliveries)
-      return respondOk({
-        ...toWebhookDeliveryView(delivery),
-        url: '',
-        request: { headers: delivery.requestHeaders, payload: delivery.payload },
-        response: { headers: delivery.responseHeaders, payload: delivery.responseBody },
-      })
-    }),
-    defineRoute('POST /app/hook/deliveries/{delivery_id}/attempts', 'app', (call) => {
-      webhooks.redeliver(requireWebhookDelivery(call, webhooks.deliveries))
-      return { status: 202, body: {} }
-    }),
     defineRoute('GET /installation/repositories', 'installation', (call) => {
       if (call.caller.kind !== 'installation') throw createNotFoundError()
       const all = [...(call.caller.repositories ?? call.caller.installation.repositories)].filter(
@@ -149,9 +119,6 @@ function createAccountRoutes(world: MockGitHubData): Route[] {
     defineRoute('GET /users/{username}', 'anyone', (call) =>
       accountResponse(findAccountByLogin(world, call.params['username'] ?? '')),
     ),
-    defineRoute('GET /user/{account_id}', 'anyone', (call) =>
-      accountResponse(world.accounts.get(parseIdParam(call, 'account_id'))),
-    ),
     defineRoute('GET /user', 'anyone', (call) => {
       if (call.caller.kind === 'installation')
         throw new GitHubApiError(403, 'Resource not accessible by integration')
@@ -176,11 +143,6 @@ function createTeamRoutes(world: MockGitHubData): Route[] {
   }
   return [
     defineRoute(`GET ${base}`, members, (call) => respondOk(toFullTeamView(world, requireTeam(call)))),
-    defineRoute(`GET ${base}/members`, members, (call) => {
-      const active = [...requireTeam(call).members].filter(([, it]) => it.state === 'active')
-      const people = active.flatMap(([id]) => world.accounts.get(id) ?? []).filter((it) => !it.deleted)
-      return paginate(call, people, (items) => items.map((it) => toAccountView(world, it)))
-    }),
     defineRoute(`GET ${base}/memberships/{username}`, members, (call) => {
       const team = requireTeam(call)
       const account = findAccountByLogin(world, call.params['username'] ?? '')
@@ -229,12 +191,12 @@ function parseRepositorySelection(
 }
 
 function toWebhookDeliveryView(delivery: WebhookDelivery): GitHubPayload {
-  const { id, guid, deliveredAt, redelivery, seconds, status, event, action, installation, repo } = delivery
+  const { id, guid, deliveredAt, seconds, status, event, action, installation, repo } = delivery
   return {
     id,
     guid,
     delivered_at: deliveredAt,
-    redelivery,
+    redelivery: false,
     duration: Math.round(seconds * 100) / 100,
     status:
       status >= 200 && status < 300
@@ -274,12 +236,4 @@ function paginateWebhookDeliveries(
     ...respondOk(rest.slice(0, size).map(toWebhookDeliveryView)),
     headers: next === undefined ? {} : { link: `<${url.href}>; rel="next"` },
   }
-}
-
-function requireWebhookDelivery(call: RouteRequest, all: readonly WebhookDelivery[]): WebhookDelivery {
-  const id = parseIdParam(call, 'delivery_id')
-  const app = requireAppCaller(call)
-  const found = all.find((it) => it.id === id && it.app === app)
-  if (found === undefined) throw createNotFoundError()
-  return found
 }

@@ -1,11 +1,5 @@
-// REST routes of check runs, check suites and commit statuses.
-import {
-  addCommitStatus,
-  rerequestCheckRun,
-  rerequestCheckSuite,
-  addCheckRun,
-  updateCheckRun,
-} from '../checks.ts'
+// REST routes of check runs and commit statuses.
+import { addCommitStatus, addCheckRun, updateCheckRun } from '../checks.ts'
 import type { CommitStatusInput } from '../checks.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { MockGitHubState } from '../github-state.ts'
@@ -16,20 +10,13 @@ import {
   createNotFoundError,
   respondOk,
   paginate,
-  paginateAsync,
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
 import type { RouteResponse, RepositoryRouteRequest, Route } from '../http/route.ts'
-import {
-  toAnnotationView,
-  findLatestCheckRuns,
-  toCheckRunView,
-  toCommitStatusView,
-  toCheckSuiteView,
-} from '../views/check-view.ts'
+import { findLatestCheckRuns, toCheckRunView, toCommitStatusView } from '../views/check-view.ts'
 import { getRepositoryApiUrl, toRepositoryView } from '../views/repository-view.ts'
-import type { MockApp, MockCheckRun, CheckSuite, MockCommitStatus } from '../github-data.ts'
+import type { MockApp, MockCheckRun, MockCommitStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
 const checksReadPermission = { checks: 'read' } as const
@@ -63,51 +50,11 @@ export function createCheckRoutes(state: MockGitHubState): Route[] {
       await updateCheckRun(state, run, call.body)
       return respondOk(toCheckRunView(world, run))
     }),
-    defineRepositoryRoute('GET /check-runs/{check_run_id}/annotations', checksReadPermission, (call) =>
-      paginate(call, requireCheckRun(call).annotations, (items) =>
-        items.map((it) => toAnnotationView(world, requireCheckRun(call), it)),
-      ),
-    ),
-    defineRepositoryRoute(
-      'POST /check-runs/{check_run_id}/rerequest',
-      checksWritePermission,
-      async (call) => {
-        await rerequestCheckRun(state, requireCheckRun(call), getActingAccount(call.caller))
-        return respondCreated({})
-      },
-    ),
-    defineRepositoryRoute('GET /check-suites/{check_suite_id}', checksReadPermission, async (call) =>
-      respondOk(await toCheckSuiteView(world, requireCheckSuite(call))),
-    ),
-    defineRepositoryRoute('GET /check-suites/{check_suite_id}/check-runs', checksReadPermission, (call) =>
-      paginateCheckRuns(call, requireCheckSuite(call).runs),
-    ),
-    defineRepositoryRoute(
-      'POST /check-suites/{check_suite_id}/rerequest',
-      checksWritePermission,
-      async (call) => {
-        await rerequestCheckSuite(state, requireCheckSuite(call), getActingAccount(call.caller))
-        return respondCreated({})
-      },
-    ),
     defineRepositoryRoute('GET /commits/{ref}/check-runs', checksReadPermission, async (call) => {
       const sha = await requireCommit(call, call.params['ref'] ?? '')
       return paginateCheckRuns(
         call,
         call.repo.suites.filter((it) => it.sha === sha).flatMap((it) => it.runs),
-      )
-    }),
-    defineRepositoryRoute('GET /commits/{ref}/check-suites', checksReadPermission, async (call) => {
-      const sha = await requireCommit(call, call.params['ref'] ?? '')
-      const app = call.query.get('app_id')
-      const suites = call.repo.suites.filter(
-        (it) => it.sha === sha && (app === null || it.app.id === Number(app)),
-      )
-      return await paginateAsync(
-        call,
-        suites,
-        (it) => toCheckSuiteView(world, it),
-        (items) => ({ total_count: suites.length, check_suites: items }),
       )
     }),
     ...createCommitStatusRoutes(state),
@@ -124,13 +71,6 @@ function requireInstallationApp(call: RepositoryRouteRequest): MockApp {
 function requireCheckRun(call: RepositoryRouteRequest): MockCheckRun {
   const id = parseIdParam(call, 'check_run_id')
   const found = call.repo.suites.flatMap((it) => it.runs).find((it) => it.id === id)
-  if (found === undefined) throw createNotFoundError()
-  return found
-}
-
-function requireCheckSuite(call: RepositoryRouteRequest): CheckSuite {
-  const id = parseIdParam(call, 'check_suite_id')
-  const found = call.repo.suites.find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()
   return found
 }
@@ -155,13 +95,6 @@ const commitStatusStates = ['success', 'pending', 'failure', 'error'] as const
 
 function createCommitStatusRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const needs = { statuses: 'read' } as const
-  const newestFirst = async (
-    call: RepositoryRouteRequest,
-  ): Promise<{ sha: string; statuses: MockCommitStatus[] }> => {
-    const sha = await requireCommit(call, call.params['ref'] ?? '')
-    return { sha, statuses: call.repo.statuses.filter((it) => it.sha === sha).reverse() }
-  }
   return [
     defineRepositoryRoute('POST /statuses/{sha}', { statuses: 'write' }, async (call) => {
       const sha = await requireCommit(call, call.params['sha'] ?? '')
@@ -177,15 +110,9 @@ function createCommitStatusRoutes(state: MockGitHubState): Route[] {
       )
       return respondCreated(toCommitStatusView(world, call.repo, status))
     }),
-    defineRepositoryRoute('GET /commits/{ref}/statuses', needs, async (call) => {
-      const { statuses } = await newestFirst(call)
-      return paginate(
-        call,
-        statuses.map((it) => toCommitStatusView(world, call.repo, it)),
-      )
-    }),
-    defineRepositoryRoute('GET /commits/{ref}/status', needs, async (call) => {
-      const { sha, statuses } = await newestFirst(call)
+    defineRepositoryRoute('GET /commits/{ref}/status', { statuses: 'read' }, async (call) => {
+      const sha = await requireCommit(call, call.params['ref'] ?? '')
+      const statuses = call.repo.statuses.filter((it) => it.sha === sha).reverse()
       const latest = statuses.filter(
         (it, at) => statuses.findIndex((other) => other.context === it.context) === at,
       )

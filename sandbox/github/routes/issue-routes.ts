@@ -1,12 +1,11 @@
-// REST routes of issues, and of the issue side of pull requests: comments, reactions, and labels. Also comments on
-// commits.
+// REST routes of issues, and of the issue side of pull requests: comments and reactions.
 import type { ApiCaller } from '../http/caller.ts'
-import { addComment, addCommitComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
+import { addComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
 import { getActingAccount } from '../github-state.ts'
 import { createIssue, editIssue } from '../issues.ts'
 import type { IssueChanges } from '../issues.ts'
 import type { MockGitHubState } from '../github-state.ts'
-import { editPull, addPullLabel, findOrCreateLabel, removePullLabel } from '../pulls.ts'
+import { editPull } from '../pulls.ts'
 import type { PullChanges } from '../pulls.ts'
 import {
   GitHubApiError,
@@ -23,21 +22,18 @@ import {
 } from '../http/route.ts'
 import type { RouteRequest, RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
-import { toCommentView, toCommitCommentView, toIssueView, toLabelView } from '../views/pull-view.ts'
+import { toCommentView, toIssueView } from '../views/pull-view.ts'
 import { canPushToRepository, findPullOrIssue } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
   MockComment,
-  CommitComment,
   IssueComment,
   GitHubPayload,
-  MockPull,
   AppPermissions,
   PullOrIssue,
   MockGitHubData,
 } from '../github-data.ts'
-import { requireCommit } from './repository-routes.ts'
 
 // Either permission gives access to a pull request's comments and labels.
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
@@ -47,20 +43,7 @@ const maxIssueOrCommentBodyCharacters = 65_536
 const maxIssueTitleCharacters = 256
 
 export function createIssueRoutes(state: MockGitHubState): Route[] {
-  return [
-    ...createPullOrIssueRoutes(state),
-    ...createCommentRoutes(state),
-    ...createReactionRoutes(state.world),
-    ...createLabelRoutes(state),
-    ...createCommitCommentRoutes(state),
-  ]
-}
-
-/** A pull request by its number. Labels of other issues are not simulated. */
-function requirePullRequest(call: RepositoryRouteRequest): MockPull {
-  const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
-  if (pull === undefined) throw createNotFoundError()
-  return pull
+  return [...createPullOrIssueRoutes(state), ...createCommentRoutes(state), createReactionRoute(state.world)]
 }
 
 function requirePullRequestOrIssue(call: RepositoryRouteRequest): PullOrIssue {
@@ -205,7 +188,7 @@ function createCommentRoutes(state: MockGitHubState): Route[] {
   ]
 }
 
-function createReactionRoutes(world: MockGitHubData): Route[] {
+function createReactionRoute(world: MockGitHubData): Route {
   const reactionView = ({ id, author, content }: MockComment['reactions'][number]): GitHubPayload => ({
     id,
     node_id: toNodeId('Reaction', id),
@@ -213,13 +196,11 @@ function createReactionRoutes(world: MockGitHubData): Route[] {
     content,
     created_at: world.timestamp(),
   })
-  const base = '/issues/comments/{comment_id}/reactions'
   const known = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes']
-  return [
-    defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
-      paginate(call, requireComment(call).reactions.map(reactionView)),
-    ),
-    defineRepositoryRoute(`POST ${base}`, issueWritePermissions, (call) => {
+  return defineRepositoryRoute(
+    'POST /issues/comments/{comment_id}/reactions',
+    issueWritePermissions,
+    (call) => {
       const { reactions } = requireComment(call)
       const author = getActingAccount(call.caller)
       const content = requireStringField(call, 'content', 'Reaction')
@@ -229,118 +210,6 @@ function createReactionRoutes(world: MockGitHubData): Route[] {
       const reaction = { id: world.nextId(), author, content }
       reactions.push(reaction)
       return respondCreated(reactionView(reaction))
-    }),
-    defineRepositoryRoute(`DELETE ${base}/{reaction_id}`, issueWritePermissions, (call) => {
-      const { reactions } = requireComment(call)
-      const index = reactions.findIndex((it) => it.id === parseIdParam(call, 'reaction_id'))
-      if (index < 0) throw createNotFoundError()
-      reactions.splice(index, 1)
-      return respondNoContent()
-    }),
-  ]
-}
-
-function createLabelRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const pullLabelViews = ({ repo }: RepositoryRouteRequest, pull: MockPull): GitHubPayload[] =>
-    pull.labels.map((it) => toLabelView(world, repo, it))
-  const parseLabelNames = (call: RouteRequest): string[] =>
-    ((call.body['labels'] ?? []) as (string | { name: string })[]).map((it) =>
-      typeof it === 'string' ? it : it.name,
-    )
-  const base = '/issues/{issue_number}/labels'
-  return [
-    defineRepositoryRoute('GET /labels', issueReadPermissions, (call) =>
-      paginate(call, [...call.repo.labels.values()], (items) =>
-        items.map((it) => toLabelView(world, call.repo, it)),
-      ),
-    ),
-    defineRepositoryRoute('POST /labels', issueWritePermissions, (call) => {
-      const name = requireStringField(call, 'name', 'Label')
-      if (call.repo.labels.has(name.toLowerCase()))
-        throw createValidationError('Label', 'name', 'already_exists')
-      const { color, description } = call.body as { color?: string; description?: string }
-      return respondCreated(
-        toLabelView(world, call.repo, findOrCreateLabel(world, call.repo, name, color, description)),
-      )
-    }),
-    defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
-      paginate(call, pullLabelViews(call, requirePullRequest(call))),
-    ),
-    defineRepositoryRoute(`POST ${base}`, issueWritePermissions, async (call) => {
-      for (const name of parseLabelNames(call))
-        await addPullLabel(state, requirePullRequest(call), name, getActingAccount(call.caller))
-      return respondOk(pullLabelViews(call, requirePullRequest(call)))
-    }),
-    defineRepositoryRoute(`PUT ${base}`, issueWritePermissions, async (call) => {
-      const pull = requirePullRequest(call)
-      const wanted = parseLabelNames(call).map((it) => it.toLowerCase())
-      for (const { name } of [...pull.labels])
-        if (!wanted.includes(name.toLowerCase()))
-          await removePullLabel(state, pull, name, getActingAccount(call.caller))
-      for (const name of parseLabelNames(call))
-        await addPullLabel(state, pull, name, getActingAccount(call.caller))
-      return respondOk(pullLabelViews(call, pull))
-    }),
-    defineRepositoryRoute(`DELETE ${base}/{name}`, issueWritePermissions, async (call) => {
-      if (
-        !(await removePullLabel(
-          state,
-          requirePullRequest(call),
-          call.params['name'] ?? '',
-          getActingAccount(call.caller),
-        ))
-      )
-        throw new GitHubApiError(404, 'Label does not exist')
-      return respondOk(pullLabelViews(call, requirePullRequest(call)))
-    }),
-  ]
-}
-
-function createCommitCommentRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const requireCommitComment = (call: RepositoryRouteRequest): CommitComment => {
-    const id = parseIdParam(call, 'comment_id')
-    const found = call.repo.commitComments.find((it) => it.id === id)
-    if (found === undefined) throw createNotFoundError()
-    return found
-  }
-  return [
-    defineRepositoryRoute('GET /commits/{commit_sha}/comments', { contents: 'read' }, async (call) => {
-      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
-      const comments = call.repo.commitComments.filter((it) => it.sha === sha)
-      return paginate(call, comments, (items) => items.map((it) => toCommitCommentView(world, it)))
-    }),
-    defineRepositoryRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
-      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
-      const { path = null, position = null } = call.body as { path?: string; position?: number }
-      const body = requireIssueOrCommentBody(call, 'CommitComment')
-      const comment = addCommitComment(
-        state,
-        call.repo,
-        sha,
-        getActingAccount(call.caller),
-        findCallerApp(call.caller),
-        body,
-        { path, position },
-      )
-      return respondCreated(toCommitCommentView(world, comment))
-    }),
-    defineRepositoryRoute('GET /comments/{comment_id}', { contents: 'read' }, (call) =>
-      respondOk(toCommitCommentView(world, requireCommitComment(call))),
-    ),
-    defineRepositoryRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
-      const comment = requireCommitComment(call)
-      requireCommentEditAccess(call, comment)
-      comment.body = requireIssueOrCommentBody(call, 'CommitComment')
-      comment.updatedAt = world.timestamp()
-      return respondOk(toCommitCommentView(world, comment))
-    }),
-    defineRepositoryRoute('DELETE /comments/{comment_id}', { contents: 'write' }, (call) => {
-      const comment = requireCommitComment(call)
-      requireCommentEditAccess(call, comment)
-      call.repo.commitComments.splice(call.repo.commitComments.indexOf(comment), 1)
-      return respondNoContent()
-    }),
-  ]
+    },
+  )
 }

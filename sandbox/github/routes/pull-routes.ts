@@ -1,16 +1,8 @@
-// REST routes of pull requests, their reviews and requested reviewers.
-import { updateBranch } from '../branch-rules/update-branch.ts'
+// REST routes of pull requests and their reviews.
 import { mergePull } from '../branch-rules/merge-pull.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { MockGitHubState } from '../github-state.ts'
-import {
-  addReview,
-  createPull,
-  dismissReview,
-  editPull,
-  requestReviews,
-  removeReviewRequests,
-} from '../pulls.ts'
+import { addReview, createPull, editPull, requestReviews } from '../pulls.ts'
 import type { ReviewEvent } from '../pulls.ts'
 import {
   addReviewComments,
@@ -33,16 +25,13 @@ import {
   requireStringField,
 } from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
-import { toAccountView, toTeamView } from '../views/account-view.ts'
-import { getRepositoryApiUrl } from '../views/repository-view.ts'
-import { toCommitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
+import { readChangedFiles } from '../views/commit-view.ts'
 import { toPullSummaryView, toPullView, toReviewCommentView, toReviewView } from '../views/pull-view.ts'
 import { findAccountByLogin, canPushToRepository, findCollaboratorRole } from '../github-data.ts'
 import type {
   MockAccount,
   MockPull,
   MockRepository,
-  MockReview,
   MockReviewComment,
   Team,
   MockGitHubData,
@@ -50,9 +39,8 @@ import type {
 
 const pullsReadPermission = { pull_requests: 'read' } as const
 const pullsWritePermission = { pull_requests: 'write' } as const
-// The maximum length of GitHub's lists, regardless of paging.
+// The maximum length of GitHub's list, regardless of paging.
 const maxListedPullFiles = 3000
-const maxListedPullCommits = 250
 
 function requirePullRequest(call: RepositoryRouteRequest): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'pull_number'))
@@ -104,14 +92,6 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
       await editPull(state, pull, call.body, getActingAccount(call.caller))
       return respondOk(await toPullView(world, pull))
     }),
-    defineRepositoryRoute('GET /pulls/{pull_number}/commits', pullsReadPermission, async (call) => {
-      const { repo, baseSha, headSha } = requirePullRequest(call)
-      const commits = await readCommits(repo.path, '--reverse', `${baseSha}..${headSha}`)
-      return paginate(
-        call,
-        commits.slice(0, maxListedPullCommits).map((it) => toCommitView(world, repo, it)),
-      )
-    }),
     defineRepositoryRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
       const { repo, baseSha, headSha } = requirePullRequest(call)
       return paginate(
@@ -124,13 +104,7 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
       return respondNoContent()
     }),
     createMergeRoute(state),
-    defineRepositoryRoute('PUT /pulls/{pull_number}/update-branch', pullsWritePermission, async (call) => {
-      const pull = requirePullRequest(call)
-      await updateBranch(state, pull, call.caller, call.body['expected_head_sha'] as string | undefined)
-      const url = `${getRepositoryApiUrl(world, call.repo)}/pulls/${pull.number}`
-      return { status: 202, body: { message: 'Updating pull request branch.', url } }
-    }),
-    ...createReviewerRoutes(state),
+    createReviewRequestRoute(state),
     ...createReviewRoutes(state),
   ]
 }
@@ -166,46 +140,20 @@ function createMergeRoute(state: MockGitHubState): Route {
   })
 }
 
-function createReviewerRoutes(state: MockGitHubState): Route[] {
+function createReviewRequestRoute(state: MockGitHubState): Route {
   const { world } = state
-  const base = '/pulls/{pull_number}/requested_reviewers'
-  const parseReviewers = ({ body, repo }: RepositoryRouteRequest): [MockAccount[], Team[]] => {
-    const { reviewers = [], team_reviewers = [] } = body as {
+  const operation = 'POST /pulls/{pull_number}/requested_reviewers'
+  return defineRepositoryRoute(operation, pullsWritePermission, async (call) => {
+    const pull = requirePullRequest(call)
+    const { reviewers = [], team_reviewers = [] } = call.body as {
       reviewers?: string[]
       team_reviewers?: string[]
     }
-    return [
-      reviewers.map((it) => requireCollaborator(world, repo, it)),
-      team_reviewers.map((it) => requireTeam(world, repo, it)),
-    ]
-  }
-  return [
-    defineRepositoryRoute(`GET ${base}`, pullsReadPermission, (call) => {
-      const { requestedUsers, requestedTeams } = requirePullRequest(call)
-      return respondOk({
-        users: requestedUsers.filter((it) => !it.deleted).map((it) => toAccountView(world, it)),
-        teams: requestedTeams.map((it) => toTeamView(world, it)),
-      })
-    }),
-    defineRepositoryRoute(`POST ${base}`, pullsWritePermission, async (call) => {
-      await requestReviews(
-        state,
-        requirePullRequest(call),
-        ...parseReviewers(call),
-        getActingAccount(call.caller),
-      )
-      return respondCreated(toPullSummaryView(world, requirePullRequest(call)))
-    }),
-    defineRepositoryRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
-      await removeReviewRequests(
-        state,
-        requirePullRequest(call),
-        ...parseReviewers(call),
-        getActingAccount(call.caller),
-      )
-      return respondOk(toPullSummaryView(world, requirePullRequest(call)))
-    }),
-  ]
+    const users = reviewers.map((it) => requireCollaborator(world, call.repo, it))
+    const teams = team_reviewers.map((it) => requireTeam(world, call.repo, it))
+    await requestReviews(state, pull, users, teams, getActingAccount(call.caller))
+    return respondCreated(toPullSummaryView(world, pull))
+  })
 }
 
 const createNotCollaboratorError = (): GitHubApiError =>
@@ -261,12 +209,6 @@ function createReviewCommentRoutes(state: MockGitHubState): Route[] {
 
 function createReviewRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const requireReview = (call: RepositoryRouteRequest): MockReview => {
-    const id = parseIdParam(call, 'review_id')
-    const found = requirePullRequest(call).reviews.find((it) => it.id === id)
-    if (found === undefined) throw createNotFoundError()
-    return found
-  }
   return [
     defineRepositoryRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
       // Only the author of a pending review can see it.
@@ -299,17 +241,5 @@ function createReviewRoutes(state: MockGitHubState): Route[] {
       return respondOk(toReviewView(world, pull, review))
     }),
     ...createReviewCommentRoutes(state),
-    defineRepositoryRoute('GET /pulls/{pull_number}/reviews/{review_id}', pullsReadPermission, (call) =>
-      respondOk(toReviewView(world, requirePullRequest(call), requireReview(call))),
-    ),
-    defineRepositoryRoute(
-      'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
-      pullsWritePermission,
-      (call) => {
-        requireStringField(call, 'message', 'PullRequestReview')
-        dismissReview(state, requirePullRequest(call), requireReview(call), getActingAccount(call.caller))
-        return respondOk(toReviewView(world, requirePullRequest(call), requireReview(call)))
-      },
-    ),
   ]
 }

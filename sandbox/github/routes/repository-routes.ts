@@ -1,19 +1,15 @@
-// REST routes of repositories and their Git data: branches, refs, commits, trees, contents, and user permissions.
+// REST routes of repositories and their Git data: branches, refs, commits, contents, and user permissions.
 import {
-  GitCommandError,
-  listCommitsNotReachableFrom,
   deleteRef,
   runGitForText,
   runGitForBytes,
   isAncestor,
-  findMergeBase,
   readBranchesAndTags,
   resolveCommit,
   setRef,
 } from '../git/git-store.ts'
 import { readRefs } from '../git/refs.ts'
-import { canAdministerRepository, canWriteContents } from '../http/auth.ts'
-import { renameBranch } from '../branch-rules/rename-branch.ts'
+import { canWriteContents } from '../http/auth.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { MockGitHubState } from '../github-state.ts'
 import { evaluateRefUpdate } from '../branch-rules/evaluate-ref-update.ts'
@@ -23,7 +19,6 @@ import { processRefChanges } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
   respondCreated,
-  createValidationError,
   respondNoContent,
   createNotFoundError,
   respondOk,
@@ -32,15 +27,9 @@ import {
   requireStringField,
 } from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
-import { toAccountView, toNodeId } from '../views/account-view.ts'
+import { toAccountView } from '../views/account-view.ts'
 import { toBranchProtectionSummary } from '../views/rule-view.ts'
-import {
-  toCommitView,
-  toGitCommitView,
-  readCommit,
-  readCommits,
-  readChangedFiles,
-} from '../views/commit-view.ts'
+import { toCommitView, toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { toPullSummaryView } from '../views/pull-view.ts'
 import {
   getRepositoryApiUrl,
@@ -57,12 +46,6 @@ export function createRepositoryRoutes(state: MockGitHubState): Route[] {
     defineRepositoryRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
       respondOk(toFullRepositoryView(world, repo, canWriteContents(world, caller, repo))),
     ),
-    defineRepositoryRoute('GET /collaborators/{username}', { metadata: 'read' }, (call) => {
-      const account = findAccountByLogin(world, call.params['username'] ?? '')
-      if (account === undefined || isCollaborator(world, call.repo, account.id) === false)
-        throw createNotFoundError()
-      return respondNoContent()
-    }),
     defineRepositoryRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
       const account = findAccountByLogin(world, call.params['username'] ?? '')
       if (account === undefined) throw createNotFoundError()
@@ -75,28 +58,16 @@ export function createRepositoryRoutes(state: MockGitHubState): Route[] {
         user: { ...toAccountView(world, account), role_name: role ?? '' },
       })
     }),
-    ...createBranchRoutes(state),
+    ...createBranchRoutes(world),
     ...createRefRoutes(state),
     ...createCommitRoutes(world),
-    ...createGitObjectRoutes(world),
+    createContentsRoute(world),
   ]
-}
-
-function isCollaborator(world: MockGitHubData, repo: MockRepository, id: number): boolean {
-  const account = world.accounts.get(id)
-  const role = account && findCollaboratorRole(world, repo, account)
-  return role !== undefined && (role !== 'read' || repo.roles.has(id))
 }
 
 const encodeUrlPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-function createBranchRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const requireBranchTip = ({ repo, params }: RepositoryRouteRequest): string => {
-    const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
-    if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
-    return sha
-  }
+function createBranchRoutes(world: MockGitHubData): Route[] {
   return [
     defineRepositoryRoute('GET /branches', { contents: 'read' }, (call) => {
       const { repo } = call
@@ -109,31 +80,21 @@ function createBranchRoutes(state: MockGitHubState): Route[] {
         }),
       )
     }),
-    defineRepositoryRoute('POST /branches/{branch}/rename', { administration: 'write' }, async (call) => {
-      if (!canAdministerRepository(world, call.caller, call.repo))
-        throw new GitHubApiError(403, 'Must have admin rights')
-      const to = requireStringField(call, 'new_name', 'Branch')
-      await renameBranch(state, call.repo, call.params['branch'] ?? '', to, getActingAccount(call.caller))
-      return respondCreated(await branchView(call, to))
-    }),
-    defineRepositoryRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
-      requireBranchTip(call)
-      return respondOk(await branchView(call, call.params['branch'] ?? ''))
+    defineRepositoryRoute('GET /branches/{branch}', { contents: 'read' }, async ({ repo, params }) => {
+      const name = params['branch'] ?? ''
+      const sha = repo.knownRefs.get(`refs/heads/${name}`)
+      if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
+      const self = `${getRepositoryApiUrl(world, repo)}/branches/${encodeUrlPath(name)}`
+      return respondOk({
+        name,
+        commit: toCommitView(world, repo, await readCommit(repo.path, sha)),
+        _links: { self, html: `${getRepositoryWebUrl(world, repo)}/tree/${encodeUrlPath(name)}` },
+        protected: hasRulesForRef(repo, `refs/heads/${name}`),
+        protection: toBranchProtectionSummary(repo, name),
+        protection_url: `${self}/protection`,
+      })
     }),
   ]
-
-  async function branchView({ repo }: RepositoryRouteRequest, name: string): Promise<GitHubPayload> {
-    const self = `${getRepositoryApiUrl(world, repo)}/branches/${encodeUrlPath(name)}`
-    const sha = repo.knownRefs.get(`refs/heads/${name}`) ?? ''
-    return {
-      name,
-      commit: toCommitView(world, repo, await readCommit(repo.path, sha)),
-      _links: { self, html: `${getRepositoryWebUrl(world, repo)}/tree/${encodeUrlPath(name)}` },
-      protected: hasRulesForRef(repo, `refs/heads/${name}`),
-      protection: toBranchProtectionSummary(repo, name),
-      protection_url: `${self}/protection`,
-    }
-  }
 }
 
 function createRefRoutes(state: MockGitHubState): Route[] {
@@ -246,55 +207,10 @@ function createCommitRoutes(world: MockGitHubData): Route[] {
         )
       },
     ),
-    defineRepositoryRoute('GET /compare/{basehead}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const [left, right] = (call.params['basehead'] ?? '').split('...')
-      const base = await resolveCommit(repo.path, left ?? '')
-      const head = await resolveCommit(repo.path, right ?? '')
-      const common = base && head && (await findMergeBase(repo.path, base, head))
-      if (!base || !head || !common) throw createNotFoundError()
-      const ahead = await readCommits(repo.path, '--reverse', `${base}..${head}`)
-      const behind = (await listCommitsNotReachableFrom(repo.path, [head], base)).length
-      const html = `${getRepositoryWebUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`
-      const readCommitView = async (sha: string): Promise<GitHubPayload> =>
-        toCommitView(world, repo, await readCommit(repo.path, sha))
-      return respondOk({
-        url: `${getRepositoryApiUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`,
-        html_url: html,
-        permalink_url: html,
-        diff_url: `${html}.diff`,
-        patch_url: `${html}.patch`,
-        base_commit: await readCommitView(base),
-        merge_base_commit: await readCommitView(common),
-        status: ahead.length > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical',
-        ahead_by: ahead.length,
-        behind_by: behind,
-        total_commits: ahead.length,
-        commits: ahead.slice(0, 250).map((it) => toCommitView(world, repo, it)),
-        // GitHub returns at most this many here, and does not indicate that there are more.
-        files: (await readChangedFiles(world, repo, base, head)).slice(0, 300),
-      })
-    }),
     defineRepositoryRoute('GET /git/commits/{commit_sha}', { contents: 'read' }, async (call) => {
       const sha = call.params['commit_sha'] ?? ''
       if ((await resolveCommit(call.repo.path, sha)) !== sha) throw createNotFoundError()
       return respondOk(toGitCommitView(world, call.repo, await readCommit(call.repo.path, sha)))
-    }),
-    defineRepositoryRoute('GET /commits/{ref}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const commit = await readCommit(repo.path, await requireCommit(call, call.params['ref'] ?? ''))
-      const parent = commit.parents[0]
-      const files = parent === undefined ? [] : await readChangedFiles(world, repo, parent, commit.sha)
-      const sumField = (field: string): number => files.reduce((sum, it) => sum + Number(it[field]), 0)
-      return respondOk({
-        ...toCommitView(world, repo, commit),
-        stats: {
-          total: sumField('changes'),
-          additions: sumField('additions'),
-          deletions: sumField('deletions'),
-        },
-        files: files.slice(0, 300),
-      })
     }),
   ]
 }
@@ -319,90 +235,34 @@ async function listGitTreeEntries(repo: MockRepository, ...args: string[]): Prom
     })
 }
 
-function createGitObjectRoutes(world: MockGitHubData): Route[] {
-  const notFoundOnGitFailure = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      if (error instanceof GitCommandError) throw createNotFoundError()
-      throw error
-    }
-  }
-  return [
-    defineRepositoryRoute('GET /git/blobs/{file_sha}', { contents: 'read' }, async (call) => {
-      const sha = call.params['file_sha'] ?? ''
-      if (!/^[0-9a-f]{40}$/.test(sha)) throw createValidationError('Blob', 'sha')
-      const bytes = await notFoundOnGitFailure(runGitForBytes(call.repo.path, ['cat-file', 'blob', sha]))
-      const url = `${getRepositoryApiUrl(world, call.repo)}/git/blobs/${sha}`
-      return respondOk({
-        sha,
-        node_id: toNodeId('Blob', sha),
-        size: bytes.length,
-        url,
-        content: bytes.toString('base64'),
-        encoding: 'base64',
-      })
-    }),
-    defineRepositoryRoute('GET /git/trees/{tree_sha}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const name = call.params['tree_sha'] ?? ''
-      const wanted = (await resolveCommit(repo.path, name)) ?? name
-      if (wanted.startsWith('-')) throw createNotFoundError()
-      const sha = (
-        await notFoundOnGitFailure(runGitForText(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))
-      ).trim()
-      const entries = await listGitTreeEntries(
-        repo,
-        ...(call.query.has('recursive') ? ['-r', '-t'] : []),
-        sha,
+function createContentsRoute(world: MockGitHubData): Route {
+  return defineRepositoryRoute('GET /contents/{path}', { contents: 'read' }, async (call) => {
+    const { repo, params, query } = call
+    const ref = query.get('ref') ?? repo.defaultBranch
+    const commit = await resolveCommit(repo.path, ref)
+    if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
+    const path = (params['path'] ?? '').replace(/\/$/, '')
+    if (path === '')
+      return respondOk(
+        (await listGitTreeEntries(repo, commit)).map((it) => toRepositoryContentView(world, repo, ref, it)),
       )
-      const url = `${getRepositoryApiUrl(world, repo)}/git`
-      // GitHub's limit for a recursive tree.
-      const limit = 100_000
-      return respondOk({
-        sha,
-        url: `${url}/trees/${sha}`,
-        tree: entries.slice(0, limit).map(({ path, mode, type, sha: id, size }) => ({
-          path,
-          mode,
-          type,
-          sha: id,
-          ...(size === null ? {} : { size }),
-          url: `${url}/${type}s/${id}`,
-        })),
-        truncated: entries.length > limit,
-      })
-    }),
-    defineRepositoryRoute('GET /contents/{path}', { contents: 'read' }, async (call) => {
-      const { repo, params, query } = call
-      const ref = query.get('ref') ?? repo.defaultBranch
-      const commit = await resolveCommit(repo.path, ref)
-      if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
-      const path = (params['path'] ?? '').replace(/\/$/, '')
-      if (path === '')
-        return respondOk(
-          (await listGitTreeEntries(repo, commit)).map((it) => toRepositoryContentView(world, repo, ref, it)),
-        )
-      const [entry] = await listGitTreeEntries(repo, commit, '--', path)
-      if (entry === undefined) throw createNotFoundError()
-      if (entry.type === 'tree') {
-        const entries = await listGitTreeEntries(repo, entry.sha)
-        return respondOk(
-          entries.map((it) =>
-            toRepositoryContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` }),
-          ),
-        )
-      }
-      const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
-      // Above 1 MB GitHub answers with empty content and the encoding "none".
-      const large = bytes.length > 1024 * 1024
-      return respondOk({
-        ...toRepositoryContentView(world, repo, ref, entry),
-        content: large ? '' : bytes.toString('base64'),
-        encoding: large ? 'none' : 'base64',
-      })
-    }),
-  ]
+    const [entry] = await listGitTreeEntries(repo, commit, '--', path)
+    if (entry === undefined) throw createNotFoundError()
+    if (entry.type === 'tree') {
+      const entries = await listGitTreeEntries(repo, entry.sha)
+      return respondOk(
+        entries.map((it) => toRepositoryContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })),
+      )
+    }
+    const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
+    // Above 1 MB GitHub answers with empty content and the encoding "none".
+    const large = bytes.length > 1024 * 1024
+    return respondOk({
+      ...toRepositoryContentView(world, repo, ref, entry),
+      content: large ? '' : bytes.toString('base64'),
+      encoding: large ? 'none' : 'base64',
+    })
+  })
 }
 
 function toRepositoryContentView(

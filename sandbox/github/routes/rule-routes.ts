@@ -1,7 +1,7 @@
-// REST routes of rulesets, classic branch protection and merge settings: what anyone may read, and what
-// administrators set, so that the JSON they import can be tried.
+// REST routes of rulesets and classic branch protection: what anyone may read, and the rulesets that administrators
+// import.
 import { canAdministerRepository } from '../http/auth.ts'
-import type { BranchProtection, BranchProtectionRequest } from '../branch-rules/rule-types.ts'
+import type { BranchProtection } from '../branch-rules/rule-types.ts'
 import { collectRulesets } from '../branch-rules/rule-layers.ts'
 import { parseRuleset } from '../branch-rules/ruleset.ts'
 import type { Ruleset, RulesetRequest } from '../branch-rules/rule-types.ts'
@@ -11,7 +11,6 @@ import {
   GitHubApiError,
   respondCreated,
   parseIdParam,
-  createValidationError,
   respondNoContent,
   createNotFoundError,
   respondOk,
@@ -19,7 +18,6 @@ import {
   defineRepositoryRoute,
 } from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
-import { getRepositoryApiUrl, toFullRepositoryView } from '../views/repository-view.ts'
 import {
   toBranchRulesView,
   toBranchProtectionRuleView,
@@ -27,7 +25,7 @@ import {
   toRulesetSummaryView,
   toRulesetView,
 } from '../views/rule-view.ts'
-import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts'
+import type { MockAccount, MockRepository } from '../github-data.ts'
 
 const administrationWritePermission = { administration: 'write' } as const
 
@@ -42,7 +40,7 @@ export function emitRulesetEvent(
   { world, webhooks }: MockGitHubState,
   repo: MockRepository,
   ruleset: Ruleset,
-  action: 'created' | 'edited' | 'deleted',
+  action: 'created' | 'deleted',
   by: MockAccount,
 ): void {
   const repository_ruleset = toRulesetView(world, repo, ruleset, { kind: 'user', account: by })
@@ -64,40 +62,34 @@ export function emitBranchProtectionEvent(
   })
 }
 
-/** Stores a ruleset under a new ID, or replaces the one with its ID, and notifies the apps. */
+/** Stores a ruleset, and notifies the apps. */
 export function saveRulesetAndEmitEvent(
   state: MockGitHubState,
   repo: MockRepository,
   request: RulesetRequest,
   by: MockAccount,
-  id?: number,
 ): Ruleset {
   const { world } = state
-  const old = id === undefined ? undefined : repo.rulesets.get(id)
   const at = world.timestamp()
   const ruleset: Ruleset = {
-    id: old?.id ?? world.nextId(),
+    id: world.nextId(),
     organization: null,
-    createdAt: old?.createdAt ?? at,
+    createdAt: at,
     updatedAt: at,
     name: request.name,
     enforcement: request.enforcement,
-    target: request.target ?? old?.target ?? 'branch',
-    bypass_actors: request.bypass_actors ?? old?.bypass_actors ?? [],
-    conditions: request.conditions ?? old?.conditions ?? {},
-    rules: request.rules ?? old?.rules ?? [],
+    target: request.target ?? 'branch',
+    bypass_actors: request.bypass_actors ?? [],
+    conditions: request.conditions ?? {},
+    rules: request.rules ?? [],
   }
   repo.rulesets.set(ruleset.id, ruleset)
-  emitRulesetEvent(state, repo, ruleset, old === undefined ? 'created' : 'edited', by)
+  emitRulesetEvent(state, repo, ruleset, 'created', by)
   return ruleset
 }
 
 export function createRuleRoutes(state: MockGitHubState): Route[] {
-  return [
-    ...createRulesetRoutes(state),
-    ...createBranchProtectionRoutes(state),
-    createMergeSettingsRoute(state),
-  ]
+  return [...createRulesetRoutes(state), createBranchProtectionRoute(state)]
 }
 
 function createRulesetRoutes(state: MockGitHubState): Route[] {
@@ -137,13 +129,6 @@ function createRulesetRoutes(state: MockGitHubState): Route[] {
       )
       return respondCreated(toRulesetView(world, call.repo, stored, call.caller))
     }),
-    defineRepositoryRoute('PUT /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
-      requireRepositoryAdmin(call)
-      const { id, name, enforcement } = requireRuleset(call)
-      const request = parseRuleset(call.repo, { name, enforcement, ...call.body })
-      const stored = saveRulesetAndEmitEvent(state, call.repo, request, getActingAccount(call.caller), id)
-      return respondOk(toRulesetView(world, call.repo, stored, call.caller))
-    }),
     defineRepositoryRoute('DELETE /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
       requireRepositoryAdmin(call)
       const ended = requireRuleset(call)
@@ -154,96 +139,15 @@ function createRulesetRoutes(state: MockGitHubState): Route[] {
   ]
 }
 
-function createBranchProtectionRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const path = '/branches/{branch}/protection'
-  const requireBranch = ({ repo, params }: RepositoryRouteRequest): string => {
+function createBranchProtectionRoute({ world }: MockGitHubState): Route {
+  return defineRepositoryRoute('GET /branches/{branch}/protection', { administration: 'read' }, (call) => {
+    const { repo, params, caller } = call
     const branch = params['branch'] ?? ''
+    // Users who are not administrators do not learn whether protection exists.
+    if (!canAdministerRepository(world, caller, repo, 'read')) throw createNotFoundError()
     if (!repo.knownRefs.has(`refs/heads/${branch}`)) throw new GitHubApiError(404, 'Branch not found')
-    return branch
-  }
-  const requireProtection = (call: RepositoryRouteRequest): BranchProtection => {
-    const found = call.repo.protections.get(requireBranch(call))
-    if (found === undefined) throw new GitHubApiError(404, 'Branch not protected')
-    return found
-  }
-  const setSignatureRequirement = (call: RepositoryRouteRequest, required: boolean): object => {
-    requireRepositoryAdmin(call)
-    call.repo.protections.set(requireBranch(call), {
-      ...requireProtection(call),
-      required_signatures: required,
-    })
-    const url = `${getRepositoryApiUrl(world, call.repo)}/branches/${encodeURIComponent(requireBranch(call))}/protection/required_signatures`
-    return { url, enabled: required }
-  }
-  return [
-    defineRepositoryRoute(`GET ${path}`, { administration: 'read' }, (call) => {
-      // Users who are not administrators do not learn whether protection exists.
-      if (!canAdministerRepository(world, call.caller, call.repo, 'read')) throw createNotFoundError()
-      return respondOk(toBranchProtectionView(world, call.repo, requireBranch(call), requireProtection(call)))
-    }),
-    defineRepositoryRoute(`PUT ${path}`, administrationWritePermission, (call) => {
-      requireRepositoryAdmin(call)
-      const { repo, body } = call
-      for (const field of [
-        'required_status_checks',
-        'enforce_admins',
-        'required_pull_request_reviews',
-        'restrictions',
-      ])
-        if (!(field in body)) throw createValidationError('ProtectedBranch', field, 'missing_field')
-      const old = repo.protections.get(requireBranch(call))
-      const stored: BranchProtection = {
-        ...(body as BranchProtectionRequest),
-        required_signatures: old?.required_signatures ?? false,
-      }
-      repo.protections.set(requireBranch(call), stored)
-      const action = old === undefined ? 'created' : 'edited'
-      emitBranchProtectionEvent(
-        state,
-        repo,
-        [requireBranch(call), stored],
-        action,
-        getActingAccount(call.caller),
-      )
-      return respondOk(toBranchProtectionView(world, repo, requireBranch(call), stored))
-    }),
-    defineRepositoryRoute(`DELETE ${path}`, administrationWritePermission, (call) => {
-      requireRepositoryAdmin(call)
-      const ended = requireProtection(call)
-      call.repo.protections.delete(requireBranch(call))
-      emitBranchProtectionEvent(
-        state,
-        call.repo,
-        [requireBranch(call), ended],
-        'deleted',
-        getActingAccount(call.caller),
-      )
-      return respondNoContent()
-    }),
-    defineRepositoryRoute(`POST ${path}/required_signatures`, administrationWritePermission, (call) =>
-      respondOk(setSignatureRequirement(call, true)),
-    ),
-    defineRepositoryRoute(`DELETE ${path}/required_signatures`, administrationWritePermission, (call) => {
-      setSignatureRequirement(call, false)
-      return respondNoContent()
-    }),
-  ]
-}
-
-/** `PATCH /repos/{owner}/{repo}`, limited to the merge settings of pull requests. */
-function createMergeSettingsRoute({ world }: MockGitHubState): Route {
-  const fields = { merge: 'allow_merge_commit', squash: 'allow_squash_merge', rebase: 'allow_rebase_merge' }
-  return defineRepositoryRoute('PATCH ', administrationWritePermission, (call) => {
-    requireRepositoryAdmin(call)
-    const { repo, body } = call
-    const wanted = { ...repo.mergeMethods }
-    for (const [method, field] of Object.entries(fields))
-      if (typeof body[field] === 'boolean') wanted[method as MergeMethod] = body[field]
-    if (!Object.values(wanted).includes(true))
-      throw createValidationError('Repository', 'merge_commit_allowed', 'no_merge_method')
-    Object.assign(repo.mergeMethods, wanted)
-    if (typeof body['allow_auto_merge'] === 'boolean') repo.allowAutoMerge = body['allow_auto_merge']
-    return respondOk(toFullRepositoryView(world, repo, true))
+    const protection = repo.protections.get(branch)
+    if (protection === undefined) throw new GitHubApiError(404, 'Branch not protected')
+    return respondOk(toBranchProtectionView(world, repo, branch, protection))
   })
 }

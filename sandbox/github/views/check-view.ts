@@ -1,6 +1,5 @@
 // Check runs, suites, statuses and workflow runs as GitHub's REST answers and webhooks show them.
 import type {
-  CheckRunAnnotation,
   MockCheckRun,
   CheckSuite,
   GitHubPayload,
@@ -66,36 +65,6 @@ export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHub
     check_suite: { id: run.suite.id },
     app: toAppView(world, app),
     pull_requests: listOpenPullViewsByHeadSha(world, repo, sha),
-  }
-}
-
-export function toAnnotationView(
-  world: MockGitHubData,
-  run: MockCheckRun,
-  annotation: CheckRunAnnotation,
-): GitHubPayload {
-  const {
-    path,
-    start_line,
-    end_line,
-    start_column,
-    end_column,
-    annotation_level,
-    title,
-    message,
-    raw_details,
-  } = annotation
-  return {
-    path,
-    blob_href: `${getRepositoryWebUrl(world, run.suite.repo)}/blob/${run.suite.sha}/${path}`,
-    start_line,
-    end_line,
-    start_column: start_column ?? null,
-    end_column: end_column ?? null,
-    annotation_level,
-    title: title ?? null,
-    message,
-    raw_details: raw_details ?? null,
   }
 }
 

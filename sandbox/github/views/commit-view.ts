@@ -141,7 +141,7 @@ export function toCommitView(
       message,
       tree: { sha: tree, url: `${getRepositoryApiUrl(world, repo)}/git/trees/${tree}` },
       url: `${getRepositoryApiUrl(world, repo)}/git/commits/${sha}`,
-      comment_count: repo.commitComments.filter((it) => it.sha === sha).length,
+      comment_count: 0,
       verification: toSignatureVerificationView(world, sha),
     },
     url,

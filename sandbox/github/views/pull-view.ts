@@ -5,7 +5,6 @@ import { countChangedLines } from '../git/count-lines.ts'
 import { listCommitsNotReachableFrom, findMergeBase } from '../git/git-store.ts'
 import type {
   MockAccount,
-  CommitComment,
   IssueComment,
   MockLabel,
   GitHubPayload,
@@ -101,15 +100,7 @@ export function toPullSummaryView(world: MockGitHubData, pull: MockPull): GitHub
       statuses: href(statuses),
     },
     author_association: computeAuthorAssociation(world, repo, pull.author),
-    auto_merge:
-      pull.autoMerge === null
-        ? null
-        : {
-            enabled_by: toAccountView(world, pull.autoMerge.by),
-            merge_method: pull.autoMerge.method,
-            commit_title: '',
-            commit_message: '',
-          },
+    auto_merge: null,
     active_lock_reason: null,
   }
 }
@@ -251,27 +242,6 @@ export function toCommentView(world: MockGitHubData, comment: IssueComment): Git
     body: comment.body,
     reactions: toReactionSummaryView(`${url}/reactions`, comment.reactions),
     performed_via_github_app: comment.app === null ? null : toAppView(world, comment.app),
-  }
-}
-
-export function toCommitCommentView(world: MockGitHubData, comment: CommitComment): GitHubPayload {
-  const { repo, id, sha, path, position } = comment
-  const url = `${getRepositoryApiUrl(world, repo)}/comments/${id}`
-  return {
-    url,
-    html_url: `${getRepositoryWebUrl(world, repo)}/commit/${sha}#commitcomment-${id}`,
-    id,
-    node_id: toNodeId('CommitComment', id),
-    user: toAccountView(world, comment.author),
-    position,
-    line: null,
-    path,
-    commit_id: sha,
-    created_at: comment.createdAt,
-    updated_at: comment.updatedAt,
-    author_association: computeAuthorAssociation(world, repo, comment.author),
-    body: comment.body,
-    reactions: toReactionSummaryView(`${url}/reactions`, comment.reactions),
   }
 }
 

@@ -133,7 +133,7 @@ export function toFullRepositoryView(
           allow_merge_commit: merge,
           allow_squash_merge: squash,
           allow_rebase_merge: rebase,
-          allow_auto_merge: repo.allowAutoMerge,
+          allow_auto_merge: false,
           delete_branch_on_merge: false,
         }
       : {}),
