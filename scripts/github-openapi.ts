@@ -6,13 +6,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRestRoutes } from '../sandbox/github/github.ts'
-import type { MockGitHubState } from '../sandbox/github/github-state.ts'
+import type { IssuedTokenStore } from '../sandbox/github/http/auth.ts'
+import type { WebhookDispatcher } from '../sandbox/github/webhooks.ts'
 
 const openapiPackageName = '@octokit/openapi@23.0.2'
 const outputFile = join(import.meta.dirname, '..', 'test', 'sandbox', 'github', 'github-openapi.json')
 
-// No route is called, so the state is empty.
-const sandboxOperations = createRestRoutes({} as MockGitHubState).map(
+// No route is called, so these are empty.
+const sandboxOperations = createRestRoutes({} as IssuedTokenStore, {} as WebhookDispatcher).map(
   ({ method, template }) => `${method} ${template}`,
 )
 

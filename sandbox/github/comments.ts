@@ -1,5 +1,4 @@
 // Comments on pull requests and issues, from user actions and from REST, with the same webhooks.
-import type { MockGitHubState } from './github-state.ts'
 import { toCommentView, toIssueView } from './views/pull-view.ts'
 import { findPullOrIssue } from './github-data.ts'
 import type {
@@ -12,38 +11,33 @@ import type {
 } from './github-data.ts'
 
 export function addComment(
-  state: MockGitHubState,
   thread: PullOrIssue,
   author: MockAccount,
   app: MockApp | null,
   body: string,
 ): IssueComment {
-  const at = state.world.timestamp()
-  const base = { id: state.world.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
+  const { world } = thread.repo
+  const at = world.timestamp()
+  const base = { id: world.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
   const comment: IssueComment = { ...base, repo: thread.repo, issue: thread.number }
   thread.comments.push(comment)
   thread.updatedAt = at
-  emitCommentEvent(state, thread, comment, 'created', author)
+  emitCommentEvent(thread, comment, 'created', author)
   return comment
 }
 
-export function updateCommentBody(
-  state: MockGitHubState,
-  comment: IssueComment,
-  body: string,
-  by: MockAccount,
-): void {
+export function updateCommentBody(comment: IssueComment, body: string, by: MockAccount): void {
   const changes = { body: { from: comment.body } }
   comment.body = body
-  comment.updatedAt = state.world.timestamp()
+  comment.updatedAt = comment.repo.world.timestamp()
   comment.edit = { by, at: comment.updatedAt }
-  emitCommentEvent(state, findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
+  emitCommentEvent(findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
 }
 
-export function removeComment(state: MockGitHubState, comment: IssueComment, by: MockAccount): void {
+export function removeComment(comment: IssueComment, by: MockAccount): void {
   const thread = findCommentedPullOrIssue(comment)
   thread.comments = thread.comments.filter((it) => it !== comment)
-  emitCommentEvent(state, thread, comment, 'deleted', by)
+  emitCommentEvent(thread, comment, 'deleted', by)
 }
 
 export function findComment(repo: MockRepository, id: number): IssueComment | undefined {
@@ -62,17 +56,16 @@ function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {
 }
 
 function emitCommentEvent(
-  state: MockGitHubState,
   thread: PullOrIssue,
   comment: IssueComment,
   action: string,
   by: MockAccount,
   more: GitHubPayload = {},
 ): void {
-  const issue = toIssueView(state.world, thread)
-  state.webhooks.emit('issue_comment', action, thread.repo, by, {
+  const issue = toIssueView(thread)
+  thread.repo.world.webhooks.emit('issue_comment', action, thread.repo, by, {
     issue,
-    comment: toCommentView(state.world, comment),
+    comment: toCommentView(comment),
     ...more,
   })
 }

@@ -1,5 +1,4 @@
 // Actions on issues by any caller: opening, editing, closing, and reopening, with their webhooks.
-import type { MockGitHubState } from './github-state.ts'
 import { toIssueView } from './views/pull-view.ts'
 import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
 
@@ -19,13 +18,13 @@ export interface IssueChanges {
 }
 
 export function createIssue(
-  state: MockGitHubState,
   repo: MockRepository,
   { author, app = null, title, body = null }: CreateIssueOptions,
 ): MockIssue {
-  const at = state.world.timestamp()
+  const { world } = repo
+  const at = world.timestamp()
   const issue: MockIssue = {
-    id: state.world.nextId(),
+    id: world.nextId(),
     repo,
     number: repo.nextNumber++,
     author,
@@ -43,16 +42,11 @@ export function createIssue(
     comments: [],
   }
   repo.issues.set(issue.number, issue)
-  emitIssueEvent(state, issue, 'opened', author)
+  emitIssueEvent(issue, 'opened', author)
   return issue
 }
 
-export function editIssue(
-  state: MockGitHubState,
-  issue: MockIssue,
-  changes: IssueChanges,
-  by: MockAccount,
-): void {
+export function editIssue(issue: MockIssue, changes: IssueChanges, by: MockAccount): void {
   const edited: GitHubPayload = {}
   if (changes.title !== undefined && changes.title !== issue.title) {
     edited['title'] = { from: issue.title }
@@ -62,23 +56,17 @@ export function editIssue(
     edited['body'] = { from: issue.body ?? '' }
     issue.body = changes.body
   }
-  issue.updatedAt = state.world.timestamp()
-  if (Object.keys(edited).length > 0) emitIssueEvent(state, issue, 'edited', by, { changes: edited })
+  issue.updatedAt = issue.repo.world.timestamp()
+  if (Object.keys(edited).length > 0) emitIssueEvent(issue, 'edited', by, { changes: edited })
   if (changes.state === undefined || changes.state === issue.state) return
   const closes = changes.state === 'closed'
   issue.state = changes.state
   issue.stateReason = closes ? (changes.reason ?? 'completed') : 'reopened'
   issue.closedAt = closes ? issue.updatedAt : null
   issue.closedBy = closes ? by : null
-  emitIssueEvent(state, issue, closes ? 'closed' : 'reopened', by)
+  emitIssueEvent(issue, closes ? 'closed' : 'reopened', by)
 }
 
-function emitIssueEvent(
-  state: MockGitHubState,
-  issue: MockIssue,
-  action: string,
-  by: MockAccount,
-  more: GitHubPayload = {},
-): void {
-  state.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(state.world, issue), ...more })
+function emitIssueEvent(issue: MockIssue, action: string, by: MockAccount, more: GitHubPayload = {}): void {
+  issue.repo.world.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(issue), ...more })
 }

@@ -75,7 +75,7 @@ export class WebhookDispatcher {
         event,
         action,
         sender,
-        { ...payload, repository: toRepositoryView(this.#world, repo) },
+        { ...payload, repository: toRepositoryView(repo) },
         repo,
       )
     }
@@ -102,9 +102,9 @@ export class WebhookDispatcher {
       payload: {
         ...(action === null ? {} : { action }),
         ...payload,
-        ...(organization && repo ? { organization: toOrganizationView(this.#world, organization) } : {}),
+        ...(organization && repo ? { organization: toOrganizationView(organization) } : {}),
         // A deleted account can still be the sender: GitHub then shows its placeholder, the user "ghost".
-        sender: toAccountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
+        sender: toAccountView(sender) ?? { login: 'ghost', id: 10137, type: 'User' },
         ...('installation' in payload
           ? {}
           : { installation: { id: installation.id, node_id: toNodeId('Installation', installation.id) } }),

@@ -16,12 +16,7 @@ export class BranchRuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */
   addRuleset(repository: string, request: RulesetRequest): Ruleset {
     const repo = this.repository(repository)
-    return saveRulesetAndEmitEvent(
-      this.state,
-      repo,
-      parseRuleset(repo, request as unknown as GitHubPayload),
-      repo.owner,
-    )
+    return saveRulesetAndEmitEvent(repo, parseRuleset(repo, request as unknown as GitHubPayload), repo.owner)
   }
 
   /** A ruleset with these rules for the default branch, without bypass by default. */
@@ -38,7 +33,7 @@ export class BranchRuleAdmin extends GitHubAdmin {
   removeRuleset(repository: string, ruleset: Ruleset): void {
     const repo = this.repository(repository)
     repo.rulesets.delete(ruleset.id)
-    emitRulesetEvent(this.state, repo, ruleset, 'deleted', repo.owner)
+    emitRulesetEvent(repo, ruleset, 'deleted', repo.owner)
   }
 
   /** A ruleset of an organization, for the default branches of all its repositories by default. */
@@ -48,7 +43,7 @@ export class BranchRuleAdmin extends GitHubAdmin {
     more: Partial<RulesetRequest> = {},
   ): Ruleset {
     const owner = this.account(login)
-    const { world } = this.state
+    const { world } = this
     const request = parseRuleset(
       { owner },
       {
@@ -96,8 +91,7 @@ export class BranchRuleAdmin extends GitHubAdmin {
     else repo.protections.set(pattern, now)
     const reported = now ?? old
     const action = now === undefined ? 'deleted' : old === undefined ? 'created' : 'edited'
-    if (reported !== undefined)
-      emitBranchProtectionEvent(this.state, repo, [pattern, reported], action, repo.owner)
+    if (reported !== undefined) emitBranchProtectionEvent(repo, [pattern, reported], action, repo.owner)
   }
 
   /** Locks or unlocks a branch. No user can push to a locked branch. */
@@ -123,28 +117,27 @@ export class BranchRuleAdmin extends GitHubAdmin {
 
   /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_thread */
   #emitThread(pull: MockPull, action: 'resolved' | 'unresolved'): void {
-    const { world, webhooks } = this.state
-    webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
+    this.world.webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
       thread: { node_id: toNodeId('PullRequestReviewThread', pull.id), comments: [] },
-      pull_request: toPullSummaryView(world, pull),
+      pull_request: toPullSummaryView(pull),
     })
-    this.state.queueDue(pull.repo)
+    this.world.queueDue(pull.repo)
   }
 
   /** A code scanning tool uploads its results for a commit. */
   analyze(repository: string, sha: string, tool: string, alerts = 0): void {
     const repo = this.repository(repository)
     repo.analyses.push({ sha, tool, alerts })
-    this.state.queueDue(repo)
+    this.world.queueDue(repo)
   }
 
   /** Sets how many milliseconds GitHub needs to compute whether a pull request can be merged. */
   delayTestMerges(milliseconds: number): void {
-    this.state.world.testMergeDelay = milliseconds
+    this.world.testMergeDelay = milliseconds
   }
 
   /** Sets how many milliseconds pass until rules see a new check or status. */
   delayChecks(milliseconds: number): void {
-    this.state.world.checkDelay = milliseconds
+    this.world.checkDelay = milliseconds
   }
 }

@@ -41,22 +41,22 @@ export function hasRulesForRef(repo: MockRepository, ref: string): boolean {
 }
 
 export function collectBranchRuleLayers(update: RefUpdate): BranchRuleLayer[] {
-  const { world, repo, ref, by } = update
+  const { repo, ref, by } = update
   const layers: BranchRuleLayer[] = findRulesetsForRef(repo, ref).map((ruleset) => ({
     ruleset,
     rules: ruleset.rules,
-    bypass: computeBypassEffect(update, computeBypassMode(world, repo, by, ruleset.bypass_actors)),
+    bypass: computeBypassEffect(update, computeBypassMode(repo, by, ruleset.bypass_actors)),
   }))
   return [...layers, ...toBranchProtectionRuleLayers(update)]
 }
 
 function toBranchProtectionRuleLayers(update: RefUpdate): BranchRuleLayer[] {
-  const { world, repo, ref, by, old } = update
+  const { repo, ref, by, old } = update
   const protection = ref.startsWith('refs/heads/')
     ? findBranchProtection(repo, getBranchName(update))
     : undefined
   if (protection === undefined) return []
-  const spared = protection.enforce_admins !== true && isRepositoryAdmin(world, repo, by)
+  const spared = protection.enforce_admins !== true && isRepositoryAdmin(repo, by)
   const layer = (rules: BranchRule[], bypass: boolean): BranchRuleLayer => ({
     ruleset: undefined,
     rules,
@@ -71,7 +71,7 @@ function toBranchProtectionRuleLayers(update: RefUpdate): BranchRuleLayer[] {
   }
   const allowed = protection.required_pull_request_reviews?.bypass_pull_request_allowances
   return [
-    layer(toPullRequestRules(protection), spared || isCallerInBranchProtectionList(world, repo, by, allowed)),
+    layer(toPullRequestRules(protection), spared || isCallerInBranchProtectionList(repo, by, allowed)),
     layer(toBranchUpdateRules(protection), spared),
   ]
 }

@@ -1,7 +1,6 @@
 // Approvals that are dismissed automatically if a rule requires it: when the approved change differs from the change
 // that would merge.
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import { toPullSummaryView, toReviewView } from '../views/pull-view.ts'
 import type { MockAccount, MockPull } from '../github-data.ts'
 import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
@@ -32,19 +31,17 @@ async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): P
  * approval.
  */
 export async function dismissApprovalsAfterHeadPush(
-  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   before: string,
 ): Promise<void> {
   if (!hasApprovals(pull) || !shouldDismissStaleApprovals(pull)) return
   if ((await readPullRequestDiff(pull, before)) !== (await readPullRequestDiff(pull, pull.headSha)))
-    dismissAllApprovals(state, pull, by)
+    dismissAllApprovals(pull, by)
 }
 
 /** After the base moved. If the merge base moved, too, the change differs from the approved one. */
 export async function dismissApprovalsAfterBaseMove(
-  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   old: string | undefined,
@@ -57,17 +54,17 @@ export async function dismissApprovalsAfterBaseMove(
     await findMergeBase(repo.path, now, headSha),
   ]
   // The head itself: this push merged the pull request.
-  if (before !== after && after !== headSha) dismissAllApprovals(state, pull, by)
+  if (before !== after && after !== headSha) dismissAllApprovals(pull, by)
 }
 
 const hasApprovals = ({ reviews }: MockPull): boolean => reviews.some(({ state }) => state === 'APPROVED')
 
-function dismissAllApprovals({ world, webhooks }: MockGitHubState, pull: MockPull, by: MockAccount): void {
+function dismissAllApprovals(pull: MockPull, by: MockAccount): void {
   for (const review of pull.reviews.filter(({ state }) => state === 'APPROVED')) {
     review.state = 'DISMISSED'
-    webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
-      review: { ...toReviewView(world, pull, review), state: 'dismissed' },
-      pull_request: toPullSummaryView(world, pull),
+    pull.repo.world.webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
+      review: { ...toReviewView(pull, review), state: 'dismissed' },
+      pull_request: toPullSummaryView(pull),
     })
   }
 }

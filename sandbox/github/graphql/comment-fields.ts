@@ -44,7 +44,7 @@ export function findCommentFieldsByNodeIds(
     throw new GitHubApiError(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
   const known = new Set<unknown>()
   for (const repo of world.repos)
-    if (!repo.deleted && caller.kind !== 'anonymous' && canSeeRepository(world, caller, repo))
+    if (!repo.deleted && caller.kind !== 'anonymous' && canSeeRepository(caller, repo))
       for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
         for (const { id } of thread.comments) known.add(toNodeId('IssueComment', id))
   return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
@@ -56,7 +56,7 @@ function findCommentByNodeId(
   id: unknown,
 ): IssueComment | undefined {
   for (const repo of world.repos) {
-    if (repo.deleted || caller.kind === 'anonymous' || !canSeeRepository(world, caller, repo)) continue
+    if (repo.deleted || caller.kind === 'anonymous' || !canSeeRepository(caller, repo)) continue
     for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
       for (const comment of thread.comments) if (toNodeId('IssueComment', comment.id) === id) return comment
   }

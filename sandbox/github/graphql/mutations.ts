@@ -7,22 +7,19 @@ import {
   removeMergeQueueEntry,
   findMergeQueueEntry,
 } from '../branch-rules/merge-queue.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
-import { GitHubApiError } from '../http/route.ts'
+import { GitHubApiError, getActingAccount } from '../http/route.ts'
 import { parseNodeId } from '../views/account-view.ts'
 import { iterateAllPulls } from '../github-data.ts'
-import type { AppPermissions, MockPull, MockRepository } from '../github-data.ts'
+import type { AppPermissions, MockGitHubData, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFieldValues } from './execute-query.ts'
 import { createCheckRun } from './check-fields.ts'
 import { toMergeQueueEntryFields } from './repository-fields.ts'
 
 const contentsWritePermission: AppPermissions = { contents: 'write' }
 
-export function createMutationFields(state: MockGitHubState, by: ApiCaller): GraphqlFieldValues {
-  const { world } = state
+export function createMutationFields(world: MockGitHubData, by: ApiCaller): GraphqlFieldValues {
   const requireAll = (repo: MockRepository, ...needs: AppPermissions[]): void => {
-    for (const need of needs) requirePermissions(world, by, repo, need)
+    for (const need of needs) requirePermissions(by, repo, need)
   }
   const requirePullByNodeId = (node: unknown): MockPull => {
     const id = parseNodeId('PullRequest', node)
@@ -38,7 +35,7 @@ export function createMutationFields(state: MockGitHubState, by: ApiCaller): Gra
       ...(await run(input as GraphqlFieldValues)),
     })
   return {
-    createCheckRun: mutation((input) => createCheckRun(state, by, input)),
+    createCheckRun: mutation((input) => createCheckRun(world, by, input)),
     minimizeComment: mutation(async ({ subjectId }) => {
       const id = parseNodeId('PullRequestReviewComment', subjectId)
       for (const pull of iterateAllPulls(world)) {
@@ -57,17 +54,17 @@ export function createMutationFields(state: MockGitHubState, by: ApiCaller): Gra
       const pull = requirePullByNodeId(pullRequestId)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
       const request = { expectedHeadOid: expectedHeadOid as string, jump: jump === true }
-      return { mergeQueueEntry: toMergeQueueEntryFields(state, await enqueuePull(state, pull, by, request)) }
+      return { mergeQueueEntry: toMergeQueueEntryFields(await enqueuePull(pull, by, request)) }
     }),
     dequeuePullRequest: mutation(async ({ id }) => {
       const pull = requirePullByNodeId(id)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
-      return await state.runSerialized(pull.repo, async () => {
+      return await world.runSerialized(pull.repo, async () => {
         const entry = findMergeQueueEntry(pull)
         if (entry === undefined) throw new GitHubApiError(422, 'Pull request is not in the queue')
-        const mergeQueueEntry = toMergeQueueEntryFields(state, entry)
-        await removeMergeQueueEntry(state, entry, 'MANUAL', getActingAccount(by))
-        await advanceMergeQueues(state, pull.repo)
+        const mergeQueueEntry = toMergeQueueEntryFields(entry)
+        await removeMergeQueueEntry(entry, 'MANUAL', getActingAccount(by))
+        await advanceMergeQueues(pull.repo)
         return { mergeQueueEntry }
       })
     }),

@@ -1,7 +1,5 @@
 // REST routes of Actions: the runs of workflows, and the two ways to trigger one through the API.
 import { resolveCommit } from '../git/git-store.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   respondNoContent,
@@ -9,73 +7,12 @@ import {
   paginateAsync,
   defineRepositoryRoute,
   requireStringField,
+  getActingAccount,
 } from '../http/route.ts'
 import type { RouteResponse, RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toWorkflowRunView } from '../views/check-view.ts'
 import { startWorkflowRun } from '../workflows.ts'
-import type {
-  GitHubPayload,
-  MockRepository,
-  Workflow,
-  MockWorkflowRun,
-  MockGitHubData,
-} from '../github-data.ts'
-
-export function createActionsRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  return [
-    defineRepositoryRoute('GET /actions/runs', { actions: 'read' }, (call) =>
-      paginateWorkflowRuns(world, call),
-    ),
-    defineRepositoryRoute(
-      'POST /actions/workflows/{workflow_id}/dispatches',
-      { actions: 'write' },
-      async (call) => {
-        const { repo, body } = call
-        const workflow = requireWorkflow(call)
-        const ref = requireStringField(call, 'ref', 'Workflow')
-        const sha = await resolveCommit(repo.path, ref)
-        if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
-        const branch = ref.replace('refs/heads/', '')
-        const inputs = (body['inputs'] ?? {}) as GitHubPayload
-        await startWorkflowRun(
-          state,
-          repo,
-          workflow,
-          'workflow_dispatch',
-          branch,
-          sha,
-          getActingAccount(call.caller),
-          inputs,
-        )
-        return respondNoContent()
-      },
-    ),
-    defineRepositoryRoute('POST /dispatches', { contents: 'write' }, async (call) => {
-      const { repo, body } = call
-      const type = requireStringField(call, 'event_type', 'RepositoryDispatch')
-      const payload = (body['client_payload'] ?? {}) as GitHubPayload
-      const actor = getActingAccount(call.caller)
-      state.webhooks.emit('repository_dispatch', type, repo, actor, {
-        branch: repo.defaultBranch,
-        client_payload: payload,
-      })
-      const sha = getDefaultBranchTipSha(repo)
-      for (const workflow of repo.workflows.filter((it) => it.dispatchTypes.includes(type)))
-        await startWorkflowRun(
-          state,
-          repo,
-          workflow,
-          'repository_dispatch',
-          repo.defaultBranch,
-          sha,
-          actor,
-          payload,
-        )
-      return respondNoContent()
-    }),
-  ]
-}
+import type { GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from '../github-data.ts'
 
 function getDefaultBranchTipSha(repo: MockRepository): string {
   const sha = repo.knownRefs.get(`refs/heads/${repo.defaultBranch}`)
@@ -91,7 +28,7 @@ function requireWorkflow(call: RepositoryRouteRequest): Workflow {
   return found
 }
 
-function paginateWorkflowRuns(world: MockGitHubData, call: RepositoryRouteRequest): Promise<RouteResponse> {
+function paginateWorkflowRuns(call: RepositoryRouteRequest): Promise<RouteResponse> {
   const { query, repo } = call
   const filters: Record<string, (run: MockWorkflowRun) => string | null> = {
     branch: (it) => it.branch,
@@ -109,10 +46,51 @@ function paginateWorkflowRuns(world: MockGitHubData, call: RepositoryRouteReques
   return paginateAsync(
     call,
     found,
-    (it) => toWorkflowRunView(world, repo, it),
+    (it) => toWorkflowRunView(repo, it),
     (items) => ({
       total_count: found.length,
       workflow_runs: items,
     }),
   )
 }
+
+export const actionsRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /actions/runs', { actions: 'read' }, (call) => paginateWorkflowRuns(call)),
+  defineRepositoryRoute(
+    'POST /actions/workflows/{workflow_id}/dispatches',
+    { actions: 'write' },
+    async (call) => {
+      const { repo, body } = call
+      const workflow = requireWorkflow(call)
+      const ref = requireStringField(call, 'ref', 'Workflow')
+      const sha = await resolveCommit(repo.path, ref)
+      if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
+      const branch = ref.replace('refs/heads/', '')
+      const inputs = (body['inputs'] ?? {}) as GitHubPayload
+      await startWorkflowRun(
+        repo,
+        workflow,
+        'workflow_dispatch',
+        branch,
+        sha,
+        getActingAccount(call.caller),
+        inputs,
+      )
+      return respondNoContent()
+    },
+  ),
+  defineRepositoryRoute('POST /dispatches', { contents: 'write' }, async (call) => {
+    const { repo, body } = call
+    const type = requireStringField(call, 'event_type', 'RepositoryDispatch')
+    const payload = (body['client_payload'] ?? {}) as GitHubPayload
+    const actor = getActingAccount(call.caller)
+    repo.world.webhooks.emit('repository_dispatch', type, repo, actor, {
+      branch: repo.defaultBranch,
+      client_payload: payload,
+    })
+    const sha = getDefaultBranchTipSha(repo)
+    for (const workflow of repo.workflows.filter((it) => it.dispatchTypes.includes(type)))
+      await startWorkflowRun(repo, workflow, 'repository_dispatch', repo.defaultBranch, sha, actor, payload)
+    return respondNoContent()
+  }),
+]
