@@ -41,11 +41,8 @@ export function removeComment(comment: IssueComment, by: MockAccount): void {
 }
 
 export function findComment(repo: MockRepository, id: number): IssueComment | undefined {
-  for (const thread of [...repo.pulls.values(), ...repo.issues.values()]) {
-    const found = thread.comments.find((it) => it.id === id)
-    if (found !== undefined) return found
-  }
-  return undefined
+  const threads = [...repo.pulls.values(), ...repo.issues.values()]
+  return threads.flatMap((it) => it.comments).find((it) => it.id === id)
 }
 
 function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {

@@ -1,6 +1,13 @@
 // Actions on issues by any caller: opening, editing, closing, and reopening, with their webhooks.
 import { toIssueView } from './views/pull-view.ts'
-import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
+import type {
+  MockAccount,
+  MockApp,
+  MockIssue,
+  GitHubPayload,
+  MockRepository,
+  PullOrIssue,
+} from './github-data.ts'
 
 export interface CreateIssueOptions {
   readonly author: MockAccount
@@ -46,16 +53,25 @@ export function createIssue(
   return issue
 }
 
-export function editIssue(issue: MockIssue, changes: IssueChanges, by: MockAccount): void {
+/** Returns the replaced values, as webhooks show them. */
+export function changeTitleAndBody(
+  thread: PullOrIssue,
+  { title, body }: Pick<IssueChanges, 'title' | 'body'>,
+): GitHubPayload {
   const edited: GitHubPayload = {}
-  if (changes.title !== undefined && changes.title !== issue.title) {
-    edited['title'] = { from: issue.title }
-    issue.title = changes.title
+  if (title !== undefined && title !== thread.title) {
+    edited['title'] = { from: thread.title }
+    thread.title = title
   }
-  if (changes.body !== undefined && changes.body !== issue.body) {
-    edited['body'] = { from: issue.body ?? '' }
-    issue.body = changes.body
+  if (body !== undefined && body !== thread.body) {
+    edited['body'] = { from: thread.body ?? '' }
+    thread.body = body
   }
+  return edited
+}
+
+export function editIssue(issue: MockIssue, changes: IssueChanges, by: MockAccount): void {
+  const edited = changeTitleAndBody(issue, changes)
   issue.updatedAt = issue.repo.world.timestamp()
   if (Object.keys(edited).length > 0) emitIssueEvent(issue, 'edited', by, { changes: edited })
   if (changes.state === undefined || changes.state === issue.state) return

@@ -2,18 +2,11 @@
 import { isAncestor, setRef } from './git/git-store.ts'
 import { closePull, emitPullRequestEvent, createCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
+import { changeTitleAndBody } from './issues.ts'
 import { toAccountView, toTeamView } from './views/account-view.ts'
 import { toLabelView, toPullSummaryView, toReviewView } from './views/pull-view.ts'
 import { iterateAllPulls } from './github-data.ts'
-import type {
-  MockAccount,
-  MockLabel,
-  GitHubPayload,
-  MockPull,
-  MockRepository,
-  MockReview,
-  Team,
-} from './github-data.ts'
+import type { MockAccount, MockLabel, MockPull, MockRepository, MockReview, Team } from './github-data.ts'
 
 export interface CreatePullInput {
   readonly author: MockAccount
@@ -105,15 +98,7 @@ export interface PullChanges {
 
 /** Edits a pull request like `PATCH /pulls/{number}`: title, text, base, open or closed. */
 export async function editPull(pull: MockPull, changes: PullChanges, by: MockAccount): Promise<void> {
-  const edited: GitHubPayload = {}
-  if (changes.title !== undefined && changes.title !== pull.title) {
-    edited['title'] = { from: pull.title }
-    pull.title = changes.title
-  }
-  if (changes.body !== undefined && changes.body !== pull.body) {
-    edited['body'] = { from: pull.body ?? '' }
-    pull.body = changes.body
-  }
+  const edited = changeTitleAndBody(pull, changes)
   if (changes.base !== undefined && changes.base !== pull.baseRef) {
     const sha = pull.repo.knownRefs.get(`refs/heads/${changes.base}`)
     if (sha === undefined) throw createValidationError('PullRequest', 'base')

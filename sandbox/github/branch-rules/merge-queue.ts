@@ -12,17 +12,11 @@ import type {
   MockMergeQueueEntry,
   MockRepository,
 } from '../github-data.ts'
-import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { findRulesetsForRef } from './rule-layers.ts'
+import { findRequiredChecks, findRuleParameters } from './rule-layers.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import { findUnmetRequiredChecks } from './required-checks.ts'
 import { checkPullRequestRule } from './required-pull.ts'
-import type {
-  MergeQueueRuleParameters,
-  PullRequestRuleParameters,
-  BranchRule,
-  StatusChecksRuleParameters,
-} from './rule-types.ts'
+import type { MergeQueueRuleParameters } from './rule-types.ts'
 
 /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request (dequeued: reason) */
 export const dequeueReasons = [
@@ -41,21 +35,12 @@ export const dequeueReasons = [
 ] as const
 export type DequeueReason = (typeof dequeueReasons)[number]
 
-function collectBranchRules(repo: MockRepository, branch: string): BranchRule[] {
-  const protection = findBranchProtection(repo, branch)
-  return [
-    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : toBranchUpdateRules(protection)),
-  ]
-}
-
 /** The settings of the branch's merge queue, or undefined if it has none. */
 export function findMergeQueueParameters(
   repo: MockRepository,
   branch: string,
 ): MergeQueueRuleParameters | undefined {
-  const rule = collectBranchRules(repo, branch).find(({ type }) => type === 'merge_queue')
-  return rule?.parameters as MergeQueueRuleParameters | undefined
+  return findRuleParameters(repo, branch, 'merge_queue')[0]
 }
 
 export const parseQueueMergeMethod = ({
@@ -227,11 +212,7 @@ async function requestMergeGroupChecks(
  * accepts it.
  */
 async function removeIneligibleQueueEntry(repo: MockRepository, branch: string): Promise<boolean> {
-  const protection = findBranchProtection(repo, branch)
-  const requirements = [
-    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : toPullRequestRules(protection)),
-  ].filter(({ type }) => type === 'pull_request')
+  const requirements = findRuleParameters(repo, branch, 'pull_request')
   const ref = `refs/heads/${branch}`
   const old = repo.knownRefs.get(ref)
   for (const entry of repo.queues.get(branch) ?? []) {
@@ -244,9 +225,8 @@ async function removeIneligibleQueueEntry(repo: MockRepository, branch: string):
       queued: true,
     }
     const move = { repo, path: repo.path, ref, old, now, by, merge }
-    for (const { parameters } of requirements) {
-      if ((await checkPullRequestRule(move, parameters as unknown as PullRequestRuleParameters)).length === 0)
-        continue
+    for (const parameters of requirements) {
+      if ((await checkPullRequestRule(move, parameters)).length === 0) continue
       await removeMergeQueueEntry(entry, 'BRANCH_PROTECTIONS')
       return true
     }
@@ -266,10 +246,7 @@ function evaluateMergeGroupChecks(
 ): MergeGroupCheckOutcome {
   const { group } = entry
   if (group === undefined) return 'waiting'
-  const required = collectBranchRules(repo, branch)
-    .filter(({ type }) => type === 'required_status_checks')
-    .flatMap(({ parameters }) => (parameters as unknown as StatusChecksRuleParameters).required_status_checks)
-  const unmet = findUnmetRequiredChecks(repo, group.headSha, required, 0)
+  const unmet = findUnmetRequiredChecks(repo, group.headSha, findRequiredChecks(repo, branch), 0)
   if (unmet.length === 0) return 'green'
   if (unmet.some(({ state }) => state === 'failing')) return 'failed'
   return repo.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'

@@ -2,8 +2,7 @@
 import { isAncestor } from '../git/git-store.ts'
 import type { MockPull } from '../github-data.ts'
 import { evaluateBranchRule } from './evaluate-ref-update.ts'
-import { hasRulesForRef, collectBranchRuleLayers } from './rule-layers.ts'
-import type { StatusChecksRuleParameters } from './rule-types.ts'
+import { hasRulesForRef, collectBranchRuleLayers, selectRuleParameters } from './rule-layers.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
@@ -30,10 +29,8 @@ export async function computeMergeState(pull: MockPull): Promise<MergeState> {
       )
       if (found.length > 0) return 'blocked'
     }
-    const isStrict = rules.some(
-      ({ type, parameters }) =>
-        type === 'required_status_checks' &&
-        (parameters as unknown as StatusChecksRuleParameters).strict_required_status_checks_policy,
+    const isStrict = selectRuleParameters(rules, 'required_status_checks').some(
+      (it) => it.strict_required_status_checks_policy,
     )
     if (isStrict && !(await isAncestor(repo.path, old, pull.headSha))) return 'behind'
   }

@@ -9,8 +9,15 @@ import {
 import { GitHubAdmin } from '../github-admin.ts'
 import type { MergeMethod, GitHubPayload, MockPull } from '../github-data.ts'
 import type { BranchProtectionRequest } from './rule-types.ts'
-import { parseRuleset } from './ruleset.ts'
+import { createRuleset, parseRuleset } from './ruleset.ts'
 import type { BranchRule, Ruleset, RulesetRequest } from './rule-types.ts'
+
+const createRulesetRequest = (rules: readonly BranchRule[], more: Partial<RulesetRequest>) => ({
+  name: rules.map(({ type }) => type).join(', '),
+  enforcement: 'active' as const,
+  rules,
+  ...more,
+})
 
 export class BranchRuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */
@@ -21,13 +28,8 @@ export class BranchRuleAdmin extends GitHubAdmin {
 
   /** A ruleset with these rules for the default branch, without bypass by default. */
   addRules(repository: string, rules: readonly BranchRule[], more: Partial<RulesetRequest> = {}): Ruleset {
-    return this.addRuleset(repository, {
-      name: rules.map(({ type }) => type).join(', '),
-      enforcement: 'active',
-      conditions: { ref_name: { include: ['~DEFAULT_BRANCH'] } },
-      rules,
-      ...more,
-    })
+    const conditions = { ref_name: { include: ['~DEFAULT_BRANCH'] } }
+    return this.addRuleset(repository, createRulesetRequest(rules, { conditions, ...more }))
   }
 
   removeRuleset(repository: string, ruleset: Ruleset): void {
@@ -43,34 +45,13 @@ export class BranchRuleAdmin extends GitHubAdmin {
     more: Partial<RulesetRequest> = {},
   ): Ruleset {
     const owner = this.account(login)
-    const { world } = this
-    const request = parseRuleset(
-      { owner },
-      {
-        name: rules.map(({ type }) => type).join(', '),
-        enforcement: 'active',
-        rules,
-        ...more,
-      },
-      'Organization',
-    )
-    const at = world.timestamp()
-    const ruleset: Ruleset = {
-      id: world.nextId(),
-      organization: owner.login,
-      createdAt: at,
-      updatedAt: at,
-      name: request.name,
-      enforcement: request.enforcement,
-      target: request.target ?? 'branch',
-      bypass_actors: request.bypass_actors ?? [],
-      conditions: {
-        ref_name: { include: ['~DEFAULT_BRANCH'] },
-        repository_name: { include: ['~ALL'] },
-        ...request.conditions,
-      },
-      rules,
+    const request = parseRuleset({ owner }, createRulesetRequest(rules, more), 'Organization')
+    const conditions = {
+      ref_name: { include: ['~DEFAULT_BRANCH'] },
+      repository_name: { include: ['~ALL'] },
+      ...request.conditions,
     }
+    const ruleset = createRuleset(this.world, { ...request, conditions }, owner.login)
     owner.rulesets = new Map([...(owner.rulesets ?? []), [ruleset.id, ruleset]])
     return ruleset
   }

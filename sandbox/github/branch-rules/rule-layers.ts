@@ -10,7 +10,7 @@ import {
 import { getBranchName } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
 import { rulesetAppliesToRef } from './ruleset.ts'
-import type { BranchRule, Ruleset } from './rule-types.ts'
+import type { BranchRule, RuleParametersByType, Ruleset, StatusChecksRuleParameters } from './rule-types.ts'
 import type { MockRepository } from '../github-data.ts'
 
 export interface BranchRuleLayer {
@@ -30,6 +30,34 @@ export function findRulesetsForRef(repo: MockRepository, ref: string): Ruleset[]
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets#about-rule-layering
   return collectRulesets(repo).filter((it) => rulesetAppliesToRef(repo, it, ref))
 }
+
+/** The parameters of the rules of one type. */
+export const selectRuleParameters = <Type extends keyof RuleParametersByType>(
+  rules: readonly BranchRule[],
+  type: Type,
+): RuleParametersByType[Type][] =>
+  rules
+    .filter((rule) => rule.type === type)
+    .map(({ parameters }) => parameters as unknown as RuleParametersByType[Type])
+
+/** The parameters of all rules of one type that are in force for a branch, regardless of exemptions. */
+export function findRuleParameters<Type extends keyof RuleParametersByType>(
+  repo: MockRepository,
+  branch: string,
+  type: Type,
+): RuleParametersByType[Type][] {
+  const protection = findBranchProtection(repo, branch)
+  const rules = findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((it) => it.rules)
+  if (protection !== undefined)
+    rules.push(...toPullRequestRules(protection), ...toBranchUpdateRules(protection))
+  return selectRuleParameters(rules, type)
+}
+
+export const findRequiredChecks = (
+  repo: MockRepository,
+  branch: string,
+): StatusChecksRuleParameters['required_status_checks'] =>
+  findRuleParameters(repo, branch, 'required_status_checks').flatMap((it) => it.required_status_checks)
 
 /** Whether any rule is in force for a ref. */
 export function hasRulesForRef(repo: MockRepository, ref: string): boolean {

@@ -3,22 +3,10 @@
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import { toPullSummaryView, toReviewView } from '../views/pull-view.ts'
 import type { MockAccount, MockPull } from '../github-data.ts'
-import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { findRulesetsForRef } from './rule-layers.ts'
-import type { PullRequestRuleParameters } from './rule-types.ts'
+import { findRuleParameters } from './rule-layers.ts'
 
-function shouldDismissStaleApprovals({ repo, baseRef }: MockPull): boolean {
-  const protection = findBranchProtection(repo, baseRef)
-  const rules = [
-    ...findRulesetsForRef(repo, `refs/heads/${baseRef}`).flatMap((it) => it.rules),
-    ...(protection === undefined ? [] : toPullRequestRules(protection)),
-  ]
-  return rules.some(
-    ({ type, parameters }) =>
-      type === 'pull_request' &&
-      (parameters as unknown as PullRequestRuleParameters).dismiss_stale_reviews_on_push,
-  )
-}
+const shouldDismissStaleApprovals = ({ repo, baseRef }: MockPull): boolean =>
+  findRuleParameters(repo, baseRef, 'pull_request').some((it) => it.dismiss_stale_reviews_on_push)
 
 /** The change as reviewers see it: from its merge base to its head. */
 async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): Promise<string> {

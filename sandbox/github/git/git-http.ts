@@ -20,7 +20,7 @@ import { GitHubApiError, getActingAccount } from '../http/route.ts'
 import type { ApiRequestRecord } from '../http/router.ts'
 import { findRepositoryByName, type MockGitHubData, type MockRepository } from '../github-data.ts'
 import { runInIsolatedGitEnvironment } from './git-store.ts'
-import { respondToLsRefs } from './list-refs.ts'
+import { formatPktLine, respondToLsRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
 interface GitHttpRequest {
@@ -54,9 +54,6 @@ const createGitHttpResponse = (kind: string, body: Buffer): GitHttpResponse => (
 
 /** Git's capabilities, by service and version. They are the same for every repository of the sandbox. */
 const gitCapabilityCache = new Map<string, Buffer>()
-
-const formatPktLine = (content: string): string =>
-  `${(Buffer.byteLength(content) + 4).toString(16).padStart(4, '0')}${content}`
 
 const formatGitServiceHeader = (service: string): Buffer =>
   Buffer.from(`${formatPktLine(`# service=git-${service}\n`)}0000`)
@@ -116,7 +113,8 @@ export async function handleGitHttpRequest(
     sendGitHttpError(response, status, error.message)
     return
   }
-  const body = await readRequestBody(request)
+  const isPacked = request.headers['content-encoding'] === 'gzip'
+  const body = Buffer.concat(await (isPacked ? request.pipe(createGunzip()) : request).toArray())
   const serve = async (): Promise<void> => {
     const gitRequest = {
       path: repo.path,
@@ -199,13 +197,6 @@ async function handlePushRequest(
   } finally {
     await judged.cleanUp()
   }
-}
-
-async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
-  const packed = request.headers['content-encoding'] === 'gzip'
-  const chunks: Buffer[] = []
-  for await (const chunk of packed ? request.pipe(createGunzip()) : request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }
 
 /** Answers a request of Git's HTTP protocol like Git's own server: with git-http-backend or, for common requests, with the single process that it would start, or without a process if the answer is the same for every repository. */

@@ -7,7 +7,7 @@ import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { parseNodeId, toNodeId } from '../views/account-view.ts'
 import { findLatestCheckRuns, toCheckRunView } from '../views/check-view.ts'
-import type { MockCheckRun, MockGitHubData, GitHubPayload, MockRepository } from '../github-data.ts'
+import type { MockCheckRun, MockGitHubData, MockRepository } from '../github-data.ts'
 import type { GraphqlFieldValues } from './execute-query.ts'
 import { createConnectionFields } from './connection-fields.ts'
 
@@ -99,25 +99,21 @@ function toRestCheckRunBody({
   status,
   conclusion,
   output,
-}: CreateCheckRunInput): GitHubPayload {
+}: CreateCheckRunInput) {
   return {
     name,
-    ...(externalId !== undefined && { external_id: externalId }),
-    ...(detailsUrl !== undefined && { details_url: detailsUrl }),
-    ...(status !== undefined && { status: status.toLowerCase() }),
-    ...(conclusion !== undefined && { conclusion: conclusion.toLowerCase() }),
-    ...(output !== undefined && {
-      output: {
-        title: output.title,
-        summary: output.summary,
-        ...(output.text !== undefined && { text: output.text }),
-        annotations: (output.annotations ?? []).map(({ location, annotationLevel, ...annotation }) => ({
-          ...annotation,
-          start_line: location.startLine,
-          end_line: location.endLine,
-          annotation_level: annotationLevel.toLowerCase(),
-        })),
-      },
-    }),
+    external_id: externalId,
+    details_url: detailsUrl,
+    status: status?.toLowerCase(),
+    conclusion: conclusion?.toLowerCase(),
+    output: output && {
+      ...output,
+      annotations: output.annotations?.map(({ location, annotationLevel, ...annotation }) => ({
+        ...annotation,
+        start_line: location.startLine,
+        end_line: location.endLine,
+        annotation_level: annotationLevel.toLowerCase(),
+      })),
+    },
   }
 }

@@ -2,21 +2,15 @@
 // GitHub's schema.
 import { canWriteContents } from '../http/auth.ts'
 import type { ApiCaller } from '../http/caller.ts'
-import {
-  toBranchUpdateRules,
-  findBranchProtection,
-  toPullRequestRules,
-} from '../branch-rules/branch-protection.ts'
 import { isCallerInBranchProtectionList } from '../branch-rules/bypass.ts'
-import { collectBranchRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
+import {
+  collectBranchRuleLayers,
+  findRequiredChecks,
+  selectRuleParameters,
+} from '../branch-rules/rule-layers.ts'
 import { findMergeQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
 import type { MockMergeQueueEntry } from '../github-data.ts'
 import { findUnmetRequiredChecks } from '../branch-rules/required-checks.ts'
-import type {
-  PullRequestRuleParameters,
-  BranchRule,
-  StatusChecksRuleParameters,
-} from '../branch-rules/rule-types.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import { toNodeId } from '../views/account-view.ts'
 import { toCommitCheckFields } from './check-fields.ts'
@@ -83,14 +77,7 @@ function toRefUpdateRuleFields(
   sha: string,
 ): GraphqlFieldValues | null {
   const ref = `refs/heads/${branch}`
-  const layers = collectBranchRuleLayers({
-    repo,
-    path: repo.path,
-    ref,
-    old: sha,
-    now: sha,
-    by,
-  })
+  const layers = collectBranchRuleLayers({ repo, path: repo.path, ref, old: sha, now: sha, by })
   if (layers.every(({ rules }) => rules.length === 0)) return null
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const hasRule = (type: string): boolean => rules.some((it) => it.type === type)
@@ -98,12 +85,10 @@ function toRefUpdateRuleFields(
     ({ type, parameters }) =>
       type === 'restricted_pushers' && !isCallerInBranchProtectionList(repo, by, parameters),
   )
-  const pulls = rules
-    .filter(({ type }) => type === 'pull_request')
-    .map((it) => it.parameters as unknown as PullRequestRuleParameters)
-  const checks = rules
-    .filter(({ type }) => type === 'required_status_checks')
-    .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
+  const pulls = selectRuleParameters(rules, 'pull_request')
+  const checks = selectRuleParameters(rules, 'required_status_checks').flatMap(
+    (it) => it.required_status_checks,
+  )
   return {
     __typename: 'RefUpdateRule',
     pattern: branch,
@@ -209,29 +194,13 @@ const toActorFields = (account: MockAccount): GraphqlFieldValues | null =>
         databaseId: account.id,
       }
 
-function findRequiredStatusChecks(
-  repo: MockRepository,
-  branch: string,
-): StatusChecksRuleParameters['required_status_checks'] {
-  const protection = findBranchProtection(repo, branch)
-  const rules: BranchRule[] = [
-    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((it) => it.rules),
-    ...(protection === undefined
-      ? []
-      : [...toBranchUpdateRules(protection), ...toPullRequestRules(protection)]),
-  ]
-  return rules
-    .filter(({ type }) => type === 'required_status_checks')
-    .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
-}
-
 export function toMergeQueueEntryFields(entry: MockMergeQueueEntry): GraphqlFieldValues {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
     group === undefined
       ? []
-      : findUnmetRequiredChecks(repo, group.headSha, findRequiredStatusChecks(repo, baseRef), 0)
+      : findUnmetRequiredChecks(repo, group.headSha, findRequiredChecks(repo, baseRef), 0)
   return {
     __typename: 'MergeQueueEntry',
     id: toNodeId('MergeQueueEntry', entry.id),

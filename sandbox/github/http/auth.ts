@@ -196,14 +196,15 @@ function hasPermissions(caller: ApiCaller & { kind: 'installation' }, wanted: Ap
   })
 }
 
+const isInstallationAllowed = (caller: ApiCaller, repo: MockRepository, wanted: AppPermissions): boolean =>
+  caller.kind === 'installation' &&
+  canInstallationSeeRepository(caller, repo) &&
+  hasPermissions(caller, wanted)
+
 /** Whether a caller may write a repository's contents. */
 export function canWriteContents(caller: ApiCaller, repo: MockRepository): boolean {
   if (caller.kind === 'user') return canPushToRepository(repo, caller.account)
-  return (
-    caller.kind === 'installation' &&
-    canInstallationSeeRepository(caller, repo) &&
-    hasPermissions(caller, { contents: 'write' })
-  )
+  return isInstallationAllowed(caller, repo, { contents: 'write' })
 }
 
 /**
@@ -216,11 +217,7 @@ export function canAdministerRepository(
   level: 'read' | 'write' = 'write',
 ): boolean {
   if (caller.kind === 'user') return findCollaboratorRole(repo, caller.account) === 'admin'
-  return (
-    caller.kind === 'installation' &&
-    canInstallationSeeRepository(caller, repo) &&
-    hasPermissions(caller, { administration: level })
-  )
+  return isInstallationAllowed(caller, repo, { administration: level })
 }
 
 /** Throws unless the caller may use a route. For repository routes, `repo` is the repository in the path. */

@@ -4,6 +4,7 @@ import type {
   GitHubPayload,
   AppPermissions,
   MockAccount,
+  MockApp,
   MockRepository,
   MockGitHubData,
 } from '../github-data.ts'
@@ -64,6 +65,9 @@ export function getActingAccount(caller: ApiCaller): MockAccount {
   if (caller.kind === 'user') return caller.account
   throw new GitHubApiError(401, 'Requires authentication')
 }
+
+export const findCallerApp = (caller: ApiCaller): MockApp | null =>
+  caller.kind === 'installation' ? caller.installation.app : null
 
 /** 422 with GitHub's list of invalid fields. */
 export function createValidationError(

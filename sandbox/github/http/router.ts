@@ -95,7 +95,7 @@ export class RestRouter {
     const method = request.method ?? 'GET'
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
-    const raw = await readRequestBody(request)
+    const raw = Buffer.concat(await request.toArray())
     const requestInfo = {
       method,
       template,
@@ -222,12 +222,6 @@ export class RestRouter {
     }
     return await route.handle(call)
   }
-}
-
-async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }
 
 function parseRequestBody(raw: Buffer): unknown {

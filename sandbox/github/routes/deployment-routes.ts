@@ -8,10 +8,11 @@ import {
   defineRepositoryRoute,
   requireStringField,
   getActingAccount,
+  findCallerApp,
 } from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toDeploymentStatusView, toDeploymentView } from '../views/deployment-view.ts'
-import type { MockApp, MockDeployment, DeploymentStatus } from '../github-data.ts'
+import type { MockDeployment, DeploymentStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
 const deploymentStates = [
@@ -24,10 +25,6 @@ const deploymentStates = [
   'success',
 ] as const
 const maxDeploymentDescriptionChars = 140
-
-function findCallerApp({ caller }: RepositoryRouteRequest): MockApp | null {
-  return caller.kind === 'installation' ? caller.installation.app : null
-}
 
 function requireDeployment(call: RepositoryRouteRequest): MockDeployment {
   const id = parseIdParam(call, 'deployment_id')
@@ -67,7 +64,7 @@ export const deploymentRoutes: readonly Route[] = [
           ? body['production_environment']
           : environment === 'production',
       creator: getActingAccount(call.caller),
-      app: findCallerApp(call),
+      app: findCallerApp(call.caller),
       createdAt: now,
       statuses: [],
     }
@@ -101,7 +98,7 @@ export const deploymentRoutes: readonly Route[] = [
       state: requestedState,
       description,
       creator: getActingAccount(call.caller),
-      app: findCallerApp(call),
+      app: findCallerApp(call.caller),
       createdAt: world.timestamp(),
     }
     // A new success makes the earlier ones of the environment inactive.

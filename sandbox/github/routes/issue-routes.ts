@@ -1,5 +1,4 @@
 // REST routes of issues, and of the issue side of pull requests: comments and reactions.
-import type { ApiCaller } from '../http/caller.ts'
 import { addComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
 import { createIssue, editIssue } from '../issues.ts'
 import type { IssueChanges } from '../issues.ts'
@@ -18,19 +17,13 @@ import {
   defineRepositoryRoute,
   requireStringField,
   getActingAccount,
+  findCallerApp,
 } from '../http/route.ts'
 import type { RouteRequest, RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
 import { toCommentView, toIssueView } from '../views/pull-view.ts'
 import { canPushToRepository, findPullOrIssue } from '../github-data.ts'
-import type {
-  MockAccount,
-  MockApp,
-  MockComment,
-  IssueComment,
-  AppPermissions,
-  PullOrIssue,
-} from '../github-data.ts'
+import type { MockAccount, MockComment, IssueComment, AppPermissions, PullOrIssue } from '../github-data.ts'
 
 // Either permission gives access to a pull request's comments and labels.
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
@@ -62,9 +55,6 @@ function requireIssueOrCommentBody(call: RouteRequest, resource: string): string
     )
   return body
 }
-
-const findCallerApp = (caller: ApiCaller): MockApp | null =>
-  caller.kind === 'installation' ? caller.installation.app : null
 
 /** Whether the caller may change a comment: its author, and users with write access. */
 function requireCommentEditAccess(call: RepositoryRouteRequest, comment: MockComment): MockAccount {

@@ -3,7 +3,7 @@
 import { canAdministerRepository } from '../http/auth.ts'
 import type { BranchProtection } from '../branch-rules/rule-types.ts'
 import { collectRulesets } from '../branch-rules/rule-layers.ts'
-import { parseRuleset } from '../branch-rules/ruleset.ts'
+import { createRuleset, parseRuleset } from '../branch-rules/ruleset.ts'
 import type { Ruleset, RulesetRequest } from '../branch-rules/rule-types.ts'
 import {
   GitHubApiError,
@@ -65,20 +65,7 @@ export function saveRulesetAndEmitEvent(
   request: RulesetRequest,
   by: MockAccount,
 ): Ruleset {
-  const { world } = repo
-  const at = world.timestamp()
-  const ruleset: Ruleset = {
-    id: world.nextId(),
-    organization: null,
-    createdAt: at,
-    updatedAt: at,
-    name: request.name,
-    enforcement: request.enforcement,
-    target: request.target ?? 'branch',
-    bypass_actors: request.bypass_actors ?? [],
-    conditions: request.conditions ?? {},
-    rules: request.rules ?? [],
-  }
+  const ruleset = createRuleset(repo.world, request, null)
   repo.rulesets.set(ruleset.id, ruleset)
   emitRulesetEvent(repo, ruleset, 'created', by)
   return ruleset
