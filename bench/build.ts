@@ -3,16 +3,17 @@
 // catalog. Without it (or with '') a catalog of 15 MB is generated. Measurements whose tools are not installed are
 // skipped and reported.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../src/adapters/system-clock.ts'
 import { createCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
-import { createImagePusher } from '../src/adapters/image/open-pusher.ts'
+import { createImagePusher, type ImagePusher } from '../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../src/adapters/image/local-build.ts'
 import { createRegistryClient } from '../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
+import { buildImage } from '../sandbox/registry/registry-image.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
 import { buildCatalogBotCli } from './built-command.ts'
@@ -98,7 +99,7 @@ async function benchRegistryBuilds(): Promise<void> {
   const publisher = createCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
   const base = `${server.host}/base/opm:1`
   try {
-    await pushBaseImage(server.host)
+    await pushBaseImage(pusher, server.host)
     const files = await readCatalogFolder(catalogFolder)
     const other = await readCatalogFolder(changedCatalogFolder)
     const toTarget = (name: string) => ({ repository: `${server.host}/${name}`, tags: ['v4.20'] })
@@ -253,68 +254,14 @@ function modifyFirstCatalogFile(directory: string): void {
 }
 
 /** 32 MB of incompressible data, for two platforms. */
-async function pushBaseImage(host: string): Promise<void> {
-  const bytes = new Uint8Array(32 * 1024 * 1024)
-  let state = 1
-  for (let at = 0; at < bytes.length; at += 1) {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) | 0
-    bytes[at] = state >>> 16
-  }
-  mkdirSync(join(scratchFolder, 'base'), { recursive: true })
-  const digestOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`
-  const pusher = createImagePusher({
-    clock: systemClock,
-    egress: allowLoopbackRegistries(host),
-    credentials: [],
-  })
-  const layer = { digest: digestOf(bytes), size: bytes.length }
-  const images = ['amd64', 'arm64'].map((architecture) => {
-    const config = Buffer.from(
-      JSON.stringify({ architecture, os: 'linux', rootfs: { type: 'layers', diff_ids: [layer.digest] } }),
-    )
-    const manifest = Buffer.from(
-      JSON.stringify({
-        schemaVersion: 2,
-        mediaType: 'application/vnd.oci.image.manifest.v1+json',
-        config: {
-          mediaType: 'application/vnd.oci.image.config.v1+json',
-          digest: digestOf(config),
-          size: config.length,
-        },
-        layers: [{ mediaType: 'application/vnd.oci.image.layer.v1.tar', ...layer }],
-      }),
-    )
-    return { architecture, config, manifest }
-  })
-  const index = Buffer.from(
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: 'application/vnd.oci.image.index.v1+json',
-      manifests: images.map(({ architecture, manifest }) => ({
-        mediaType: 'application/vnd.oci.image.manifest.v1+json',
-        digest: digestOf(manifest),
-        size: manifest.length,
-        platform: { os: 'linux', architecture },
-      })),
-    }),
-  )
-  const ofImage = 'application/vnd.oci.image.manifest.v1+json'
+async function pushBaseImage(pusher: ImagePusher, host: string): Promise<void> {
+  const files = { data: randomBytes(32 * 1024 * 1024) }
+  const { blobs, manifests, top } = buildImage({ files, platforms: ['linux/amd64', 'linux/arm64'] })
   await pusher.push({
     host,
     repository: 'base/opm',
-    blobs: [
-      { ...layer, read: async () => bytes },
-      ...images.map(({ config }) => ({
-        digest: digestOf(config),
-        size: config.length,
-        read: async () => config,
-      })),
-    ],
-    manifests: [
-      ...images.map(({ manifest }) => ({ mediaType: ofImage, bytes: manifest })),
-      { mediaType: 'application/vnd.oci.image.index.v1+json', bytes: index },
-    ],
+    blobs: blobs.map(({ digest, bytes }) => ({ digest, size: bytes.length, read: async () => bytes })),
+    manifests: [...manifests, top],
     tags: ['1'],
   })
-  await pusher.close()
 }

@@ -39,247 +39,180 @@ const bytesPerMegabyte = 1_000_000
 type FileContentChunks = Iterable<string | Uint8Array>
 
 /** `before`, then `unit` repeated up to this number of megabytes, then `after`. */
-function* generateRepeatedContent(
-  before: string,
-  unit: string,
-  megabytes: number,
-  after = '\n',
-): FileContentChunks {
-  const count = Math.max(1, Math.floor(bytesPerMegabyte / unit.length))
-  yield before
-  for (
-    let remaining = Math.floor((megabytes * payloadSizeMultiplier * bytesPerMegabyte) / unit.length);
-    remaining > 0;
-    remaining -= count
-  )
-    yield unit.repeat(Math.min(remaining, count))
-  yield after
-}
+const repeat = (before: string, unit: string, megabytes: number, after = '\n') =>
+  function* (): FileContentChunks {
+    const count = Math.max(1, Math.floor(bytesPerMegabyte / unit.length))
+    let remaining = Math.floor((megabytes * payloadSizeMultiplier * bytesPerMegabyte) / unit.length)
+    yield before
+    for (; remaining > 0; remaining -= count) yield unit.repeat(Math.min(remaining, count))
+    yield after
+  }
 
 /** `before`, then the result of `unit` for each number, then `after`. */
-function* generateContentFromTemplate(
-  before: string,
-  count: number,
-  unit: (at: number) => string,
-  after = '\n',
-): FileContentChunks {
-  yield before
-  for (let at = 0; at < count * payloadSizeMultiplier; at += 10_000) {
-    const length = Math.min(10_000, Math.ceil(count * payloadSizeMultiplier) - at)
-    yield Array.from({ length }, (_, offset) => unit(at + offset)).join('')
+const enumerate = (before: string, count: number, unit: (at: number) => string, after = '\n') =>
+  function* (): FileContentChunks {
+    yield before
+    for (let at = 0; at < count * payloadSizeMultiplier; at += 10_000) {
+      const length = Math.min(10_000, Math.ceil(count * payloadSizeMultiplier) - at)
+      yield Array.from({ length }, (_, offset) => unit(at + offset)).join('')
+    }
+    yield after
   }
-  yield after
-}
 
-const customBlobYamlHeader = 'schema: x\n'
+const header = 'schema: x\n'
 /** Syntax that the fast reader leaves to the exact one. */
-const customBlobYamlHeaderWithAnchor = 'schema: &a x\n'
-const bundleBlobYamlHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
-const channelBlobYamlHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
+const oddHeader = 'schema: &a x\n'
+const bundleHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
+const channelHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
 const lettersAToJ = [...'abcdefghij']
-const base64ServiceManifest = Buffer.from(
-  '{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}',
-).toString('base64')
+const service = Buffer.from('{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}').toString('base64')
 
 /** Single files, by description. */
 const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> = {
-  '100 MB literal, one line': () => generateRepeatedContent(`${customBlobYamlHeader}a: |\n  `, 'x', 100),
-  '100 MB literal, lines of 80': () =>
-    generateRepeatedContent(`${customBlobYamlHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
-  '100 MB literal, lines of one letter': () =>
-    generateRepeatedContent(`${customBlobYamlHeader}a: |\n`, '  x\n', 100),
-  '100 MB literal, odd, one line': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |\n  `, 'x', 100),
-  '100 MB literal, odd, lines of 80': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
-  '100 MB literal, odd, lines of one letter': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |\n`, '  x\n', 100),
-  '100 MB folded, lines of one letter': () =>
-    generateRepeatedContent(`${customBlobYamlHeader}a: >\n`, '  x\n', 100),
-  '100 MB literal, empty lines': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: |+\n`, '\n', 100),
-  '100 MB of a description': () =>
-    generateRepeatedContent('schema: olm.package\nname: a\ndescription: |\n', '  x\n', 100),
-  '100 MB double-quoted': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'x', 100, '"\n'),
-  '100 MB of escapes': () => generateRepeatedContent(`${customBlobYamlHeader}a: "`, '\\n', 100, '"\n'),
-  '100 MB of escapes, odd': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, '\\n', 100, '"\n'),
-  '100 MB of numeric escapes, odd': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, '\\x41', 100, '"\n'),
-  '100 MB of escapes in a name': () =>
-    generateRepeatedContent('schema: olm.package\nname: "', '\\n', 100, '"\ndefaultChannel: a\n'),
-  "100 MB of '' in single quotes, odd": () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: '`, "''", 100, "'\n"),
-  '100 MB of quoted words': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'x ', 100, '"\n'),
-  '40 MB double-quoted, many lines': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'x\n ', 40, '"\n'),
-  '40 MB single-quoted, many lines': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: '`, 'x\n ', 40, "'\n"),
-  '40 MB plain, many lines': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: `, 'x\n  ', 40),
-  '100 MB plain, whitespace': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: `, 'x ', 100),
-  '100 MB comment': () => generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}# `, 'x', 100),
-  '100 MB of comments': () => generateRepeatedContent(customBlobYamlHeaderWithAnchor, '#\n', 100),
-  '100 MB of blank lines': () => generateRepeatedContent(customBlobYamlHeaderWithAnchor, '\n', 100, 'a: b\n'),
-  '100 MB tag': () => generateRepeatedContent(`${customBlobYamlHeader}a: !`, 'x', 100, ' b\n'),
-  '100 MB anchor': () => generateRepeatedContent(`${customBlobYamlHeader}a: &`, 'x', 100, ' b\n'),
-  '100 MB JSON text': () => generateRepeatedContent('{"schema":"x","a":"', 'x', 100, '"}'),
-  '100 MB of JSON escapes': () => generateRepeatedContent('{"schema":"x","a":"', '\\n', 100, '"}'),
-  '100 MB of digits': () => generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: 1`, '1', 100),
-  'a million keys': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
-  'a million keys, odd': () =>
-    generateContentFromTemplate(customBlobYamlHeaderWithAnchor, 1e6, (at) => `k${at}: v\n`),
-  'a million keys in braces': () =>
-    generateContentFromTemplate('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
-  'a million keys of JSON': () =>
-    generateContentFromTemplate('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
-  'a million keys in capitals': () =>
-    generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `K${at}: v\n`),
-  'a million keys of a package': () =>
-    generateContentFromTemplate('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
-  'one key a million times': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, () => 'k: v\n'),
-  'a million items, odd': () =>
-    generateContentFromTemplate(`${customBlobYamlHeaderWithAnchor}a:\n`, 1e6, () => '- v\n'),
-  'a million items in brackets': () => generateContentFromTemplate('schema: x\na: [', 1e6, () => 'v,', ']\n'),
-  'a million merges': () =>
-    generateContentFromTemplate('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
-  '500,000 bundle objects': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n`,
-      500_000,
-      () => `- type: olm.bundle.object\n  value:\n    data: ${base64ServiceManifest}\n`,
-    ),
-  '500,000 bundle objects, odd': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n`,
-      500_000,
-      () => `- {type: olm.bundle.object, value: {data: ${base64ServiceManifest}}}\n`,
-    ),
-  '500,000 properties': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n`,
-      500_000,
-      (at) => `- type: t${at}\n  value: {}\n`,
-    ),
-  '500,000 properties, odd': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n`,
-      500_000,
-      (at) => `- {type: t${at}, value: {}}\n`,
-    ),
-  '500,000 properties, alike': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n`,
-      500_000,
-      () => '- type: olm.gvk\n  value:\n    group: g\n    kind: k\n    version: v\n',
-    ),
-  '500,000 properties of a wrong value': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n`,
-      500_000,
-      () => '- type: olm.gvk\n  value: 1\n',
-    ),
-  '500,000 entries': () =>
-    generateContentFromTemplate(
-      channelBlobYamlHeader,
-      500_000,
-      (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`,
-    ),
-  '500,000 entries of JSON': () =>
-    generateContentFromTemplate(
-      '{"schema":"olm.channel","name":"c","package":"a","entries":[{}',
-      500_000,
-      (at) => `,{"name":"a.v${at}"}`,
-      ']}',
-    ),
-  '500,000 wrong entries': () =>
-    generateContentFromTemplate(channelBlobYamlHeader, 500_000, () => '- name: 1\n'),
-  '500,000 entries of one name': () =>
-    generateContentFromTemplate(channelBlobYamlHeader, 500_000, () => '- name: a\n'),
-  '500,000 empty skips': () =>
-    generateContentFromTemplate(`${channelBlobYamlHeader}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
-  '500,000 broken images': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}relatedImages:\n`,
-      500_000,
-      () => '- name: a\n  image: A:B:C\n',
-    ),
-  '500,000 documents': () =>
-    generateContentFromTemplate('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
-  '500,000 documents of JSON': () =>
-    generateContentFromTemplate('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
-  '500,000 bundles': () =>
-    generateContentFromTemplate(
-      '',
-      500_000,
-      (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`,
-    ),
-  '500,000 channels of nothing': () =>
-    generateContentFromTemplate('', 500_000, (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`),
-  '500,000 deprecations': () =>
-    generateContentFromTemplate(
-      'schema: olm.package\nname: a\n---\nschema: olm.deprecations\npackage: a\nentries:\n',
-      500_000,
-      (at) => `- message: m\n  reference:\n    schema: olm.bundle\n    name: a.v${at}\n`,
-    ),
-  'a million keys of a value': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n- type: t\n  value:\n`,
-      1e6,
-      (at) => `    k${at}: v\n`,
-    ),
-  'a million keys of a value in braces': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n- {type: t, value: {`,
-      1e6,
-      (at) => `k${at}: v, `,
-      '}}\n',
-    ),
-  'a million keys of a value of JSON': () =>
-    generateContentFromTemplate(
-      '{"schema":"olm.bundle","name":"a","package":"a","image":"a","properties":[{"type":"t","value":{"k":1',
-      1e6,
-      (at) => `,"k${at}":1`,
-      '}}]}',
-    ),
-  'a million numbers in a value': () =>
-    generateContentFromTemplate(
-      `${bundleBlobYamlHeader}properties:\n- type: t\n  value:\n`,
-      1e6,
-      () => '  - 010\n',
-    ),
-  'a million anchors': () =>
-    generateContentFromTemplate(`${customBlobYamlHeaderWithAnchor}a:\n`, 1e6, (at) => `- &a${at} v\n`),
-  'a million aliases': () => generateContentFromTemplate('schema: &a x\na:\n', 1e6, () => '- *a\n'),
-  'a million aliases of a list': () =>
-    generateContentFromTemplate(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
-  'a million tags': () =>
-    generateContentFromTemplate(`${customBlobYamlHeaderWithAnchor}a:\n`, 1e6, () => '- !t v\n'),
-  'a million handles': () =>
-    generateContentFromTemplate('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
-  'a thousand times nine thousand levels': () =>
-    generateContentFromTemplate(
-      `${customBlobYamlHeaderWithAnchor}a:\n`,
-      1e3,
-      () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`,
-    ),
-  'nine thousand levels of braces': () => [
-    `${customBlobYamlHeader}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`,
-  ],
-  'five thousand levels of a block': () =>
-    generateContentFromTemplate(customBlobYamlHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
-  'a million keys without a colon': () =>
-    generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `k${at}\n`),
-  'a million question marks': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, () => '? a\n'),
-  '500,000 wrong properties': () =>
-    generateContentFromTemplate(`${bundleBlobYamlHeader}properties:\n`, 500_000, () => '- type: 1\n'),
-  '200,000 packages': () =>
-    generateContentFromTemplate('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
-  'a million separators': () => generateContentFromTemplate('', 1e6, () => '---\n'),
-  '300,000 broken documents': () => generateContentFromTemplate('', 300_000, () => '---\na: [\n'),
+  '100 MB literal, one line': repeat(`${header}a: |\n  `, 'x', 100),
+  '100 MB literal, lines of 80': repeat(`${header}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+  '100 MB literal, lines of one letter': repeat(`${header}a: |\n`, '  x\n', 100),
+  '100 MB literal, odd, one line': repeat(`${oddHeader}a: |\n  `, 'x', 100),
+  '100 MB literal, odd, lines of 80': repeat(`${oddHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+  '100 MB literal, odd, lines of one letter': repeat(`${oddHeader}a: |\n`, '  x\n', 100),
+  '100 MB folded, lines of one letter': repeat(`${header}a: >\n`, '  x\n', 100),
+  '100 MB literal, empty lines': repeat(`${oddHeader}a: |+\n`, '\n', 100),
+  '100 MB of a description': repeat('schema: olm.package\nname: a\ndescription: |\n', '  x\n', 100),
+  '100 MB double-quoted': repeat(`${oddHeader}a: "`, 'x', 100, '"\n'),
+  '100 MB of escapes': repeat(`${header}a: "`, '\\n', 100, '"\n'),
+  '100 MB of escapes, odd': repeat(`${oddHeader}a: "`, '\\n', 100, '"\n'),
+  '100 MB of numeric escapes, odd': repeat(`${oddHeader}a: "`, '\\x41', 100, '"\n'),
+  '100 MB of escapes in a name': repeat('schema: olm.package\nname: "', '\\n', 100, '"\ndefaultChannel: a\n'),
+  "100 MB of '' in single quotes, odd": repeat(`${oddHeader}a: '`, "''", 100, "'\n"),
+  '100 MB of quoted words': repeat(`${oddHeader}a: "`, 'x ', 100, '"\n'),
+  '40 MB double-quoted, many lines': repeat(`${oddHeader}a: "`, 'x\n ', 40, '"\n'),
+  '40 MB single-quoted, many lines': repeat(`${oddHeader}a: '`, 'x\n ', 40, "'\n"),
+  '40 MB plain, many lines': repeat(`${oddHeader}a: `, 'x\n  ', 40),
+  '100 MB plain, whitespace': repeat(`${oddHeader}a: `, 'x ', 100),
+  '100 MB comment': repeat(`${oddHeader}# `, 'x', 100),
+  '100 MB of comments': repeat(oddHeader, '#\n', 100),
+  '100 MB of blank lines': repeat(oddHeader, '\n', 100, 'a: b\n'),
+  '100 MB tag': repeat(`${header}a: !`, 'x', 100, ' b\n'),
+  '100 MB anchor': repeat(`${header}a: &`, 'x', 100, ' b\n'),
+  '100 MB JSON text': repeat('{"schema":"x","a":"', 'x', 100, '"}'),
+  '100 MB of JSON escapes': repeat('{"schema":"x","a":"', '\\n', 100, '"}'),
+  '100 MB of digits': repeat(`${oddHeader}a: 1`, '1', 100),
+  'a million keys': enumerate(header, 1e6, (at) => `k${at}: v\n`),
+  'a million keys, odd': enumerate(oddHeader, 1e6, (at) => `k${at}: v\n`),
+  'a million keys in braces': enumerate('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
+  'a million keys of JSON': enumerate('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
+  'a million keys in capitals': enumerate(header, 1e6, (at) => `K${at}: v\n`),
+  'a million keys of a package': enumerate('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
+  'one key a million times': enumerate(header, 1e6, () => 'k: v\n'),
+  'a million items, odd': enumerate(`${oddHeader}a:\n`, 1e6, () => '- v\n'),
+  'a million items in brackets': enumerate('schema: x\na: [', 1e6, () => 'v,', ']\n'),
+  'a million merges': enumerate('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
+  '500,000 bundle objects': enumerate(
+    `${bundleHeader}properties:\n`,
+    500_000,
+    () => `- type: olm.bundle.object\n  value:\n    data: ${service}\n`,
+  ),
+  '500,000 bundle objects, odd': enumerate(
+    `${bundleHeader}properties:\n`,
+    500_000,
+    () => `- {type: olm.bundle.object, value: {data: ${service}}}\n`,
+  ),
+  '500,000 properties': enumerate(
+    `${bundleHeader}properties:\n`,
+    500_000,
+    (at) => `- type: t${at}\n  value: {}\n`,
+  ),
+  '500,000 properties, odd': enumerate(
+    `${bundleHeader}properties:\n`,
+    500_000,
+    (at) => `- {type: t${at}, value: {}}\n`,
+  ),
+  '500,000 properties, alike': enumerate(
+    `${bundleHeader}properties:\n`,
+    500_000,
+    () => '- type: olm.gvk\n  value:\n    group: g\n    kind: k\n    version: v\n',
+  ),
+  '500,000 properties of a wrong value': enumerate(
+    `${bundleHeader}properties:\n`,
+    500_000,
+    () => '- type: olm.gvk\n  value: 1\n',
+  ),
+  '500,000 entries': enumerate(
+    channelHeader,
+    500_000,
+    (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`,
+  ),
+  '500,000 entries of JSON': enumerate(
+    '{"schema":"olm.channel","name":"c","package":"a","entries":[{}',
+    500_000,
+    (at) => `,{"name":"a.v${at}"}`,
+    ']}',
+  ),
+  '500,000 wrong entries': enumerate(channelHeader, 500_000, () => '- name: 1\n'),
+  '500,000 entries of one name': enumerate(channelHeader, 500_000, () => '- name: a\n'),
+  '500,000 empty skips': enumerate(`${channelHeader}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
+  '500,000 broken images': enumerate(
+    `${bundleHeader}relatedImages:\n`,
+    500_000,
+    () => '- name: a\n  image: A:B:C\n',
+  ),
+  '500,000 documents': enumerate('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
+  '500,000 documents of JSON': enumerate('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
+  '500,000 bundles': enumerate(
+    '',
+    500_000,
+    (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`,
+  ),
+  '500,000 channels of nothing': enumerate(
+    '',
+    500_000,
+    (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`,
+  ),
+  '500,000 deprecations': enumerate(
+    'schema: olm.package\nname: a\n---\nschema: olm.deprecations\npackage: a\nentries:\n',
+    500_000,
+    (at) => `- message: m\n  reference:\n    schema: olm.bundle\n    name: a.v${at}\n`,
+  ),
+  'a million keys of a value': enumerate(
+    `${bundleHeader}properties:\n- type: t\n  value:\n`,
+    1e6,
+    (at) => `    k${at}: v\n`,
+  ),
+  'a million keys of a value in braces': enumerate(
+    `${bundleHeader}properties:\n- {type: t, value: {`,
+    1e6,
+    (at) => `k${at}: v, `,
+    '}}\n',
+  ),
+  'a million keys of a value of JSON': enumerate(
+    '{"schema":"olm.bundle","name":"a","package":"a","image":"a","properties":[{"type":"t","value":{"k":1',
+    1e6,
+    (at) => `,"k${at}":1`,
+    '}}]}',
+  ),
+  'a million numbers in a value': enumerate(
+    `${bundleHeader}properties:\n- type: t\n  value:\n`,
+    1e6,
+    () => '  - 010\n',
+  ),
+  'a million anchors': enumerate(`${oddHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
+  'a million aliases': enumerate('schema: &a x\na:\n', 1e6, () => '- *a\n'),
+  'a million aliases of a list': enumerate(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
+  'a million tags': enumerate(`${oddHeader}a:\n`, 1e6, () => '- !t v\n'),
+  'a million handles': enumerate('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
+  'a thousand times nine thousand levels': enumerate(
+    `${oddHeader}a:\n`,
+    1e3,
+    () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`,
+  ),
+  'nine thousand levels of braces': () => [`${header}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`],
+  'five thousand levels of a block': enumerate(header, 5000, (at) => `${' '.repeat(at)}a:\n`),
+  'a million keys without a colon': enumerate(header, 1e6, (at) => `k${at}\n`),
+  'a million question marks': enumerate(header, 1e6, () => '? a\n'),
+  '500,000 wrong properties': enumerate(`${bundleHeader}properties:\n`, 500_000, () => '- type: 1\n'),
+  '200,000 packages': enumerate('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
+  'a million separators': enumerate('', 1e6, () => '---\n'),
+  '300,000 broken documents': enumerate('', 300_000, () => '---\na: [\n'),
   'a bomb of aliases': () => [
     `${lettersAToJ
       .map(
@@ -288,18 +221,17 @@ const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> =
             .fill(at === 0 ? 'x' : `*${lettersAToJ[at - 1]}`)
             .join(',')}]`,
       )
-      .join('\n')}\n${customBlobYamlHeader}`,
+      .join('\n')}\n${header}`,
   ],
-  'fifty million brackets': () => generateRepeatedContent(`${customBlobYamlHeader}a: `, '[', 50),
-  'fifty million brackets of JSON': () => generateRepeatedContent('{"schema":"x","a":', '[', 50),
-  'twenty million dashes': () => generateRepeatedContent(`${customBlobYamlHeader}a:\n`, '- ', 40),
+  'fifty million brackets': repeat(`${header}a: `, '[', 50),
+  'fifty million brackets of JSON': repeat('{"schema":"x","a":', '[', 50),
+  'twenty million dashes': repeat(`${header}a:\n`, '- ', 40),
   '100 MB of bytes that are not UTF-8': function* () {
     for (let remaining = 100 * payloadSizeMultiplier; remaining > 0; remaining--)
       yield new Uint8Array(bytesPerMegabyte).fill(0x80)
   },
-  '100 MB of NUL': () => generateRepeatedContent('', '\0', 100),
-  '50 MB of a wide letter, odd': () =>
-    generateRepeatedContent(`${customBlobYamlHeaderWithAnchor}a: "`, 'é', 25, '"\n'),
+  '100 MB of NUL': repeat('', '\0', 100),
+  '50 MB of a wide letter, odd': repeat(`${oddHeader}a: "`, 'é', 25, '"\n'),
 }
 
 /** Whole directories, by description. */

@@ -2,7 +2,6 @@
 // request after another, from the move of the branch until the tag refers to an image with the new catalog. The
 // registry is docker-registry if it is on the PATH, or the sandbox's registry otherwise. `npm run bench:publish --
 // [MERGES]`, 20 by default.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +13,8 @@ import {
   pushCatalogImages,
   demoRepositoryName,
 } from '../sandbox/demo/demo-environment.ts'
-import { findFreePort } from '../scripts/free-port.ts'
+import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
+import { isOnPath } from '../test/is-on-path.ts'
 import { buildCatalogBotCli } from './built-command.ts'
 
 const mergeCount = Number(process.argv[2] ?? 20)
@@ -23,7 +23,7 @@ const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-publish-'))
 const imageRepository = 'coast/bench'
 const catalogFilePath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
-const dockerRegistry = await startDockerRegistry()
+const dockerRegistry = isOnPath('docker-registry') ? await startRealRegistry() : undefined
 const demoEnvironment = await startDemoEnvironment({
   directory: dataDirectory,
   files: {
@@ -92,7 +92,7 @@ try {
 } finally {
   await botProcess.kill()
   await demoEnvironment.stop()
-  await dockerRegistry?.stop()
+  await dockerRegistry?.close()
   await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }
 
@@ -105,38 +105,4 @@ async function fetchPublishedDigest(): Promise<string | undefined> {
   }).catch(() => undefined)
   await reply?.arrayBuffer()
   return reply?.ok === true ? (reply.headers.get('docker-content-digest') ?? undefined) : undefined
-}
-
-async function startDockerRegistry(): Promise<{ readonly host: string; stop(): Promise<void> } | undefined> {
-  try {
-    execFileSync('docker-registry', ['--version'], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  const port = await findFreePort()
-  const config = join(dataDirectory, 'registry.yml')
-  await writeFile(
-    config,
-    `version: 0.1\nlog: {level: error}\nstorage:\n  filesystem: {rootdirectory: ${join(dataDirectory, 'registry')}}\n  delete: {enabled: true}\nhttp: {addr: 127.0.0.1:${port}}\n`,
-  )
-  const child: ChildProcess = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
-  const at = `127.0.0.1:${port}`
-  const started = performance.now()
-  while (
-    !(await fetch(`http://${at}/v2/`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
-    if (performance.now() - started > 10_000) throw new Error('docker-registry does not start')
-    await pause(50)
-  }
-  return {
-    host: at,
-    async stop() {
-      const exited = new Promise((resolve) => child.once('exit', resolve))
-      child.kill()
-      await exited
-    },
-  }
 }

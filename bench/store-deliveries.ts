@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toPullNumber } from '../src/pull-request/ids.ts'
 import { openStore } from '../src/adapters/store/store.ts'
+import { systemClock } from '../src/adapters/system-clock.ts'
 
 const loadTestDurationSeconds = Number(process.argv[2] ?? 10)
 const databaseUrl = process.argv[3]
@@ -22,20 +23,9 @@ const webhookDeliveryBody = Buffer.from(
 )
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'catalog-bot-bench-'))
-const benchmarkClock = {
-  now: () => Date.now(),
-  sleep: (milliseconds: number, signal?: { addEventListener(type: 'abort', listener: () => void): void }) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds)
-      signal?.addEventListener('abort', () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    }),
-}
 const store = await openStore({
   ...(databaseUrl ? { databaseUrl } : { dataDirectory: dataDirectory }),
-  clock: benchmarkClock,
+  clock: systemClock,
 })
 let executedJobCount = 0
 const processSpawnLatenciesMs: number[] = []

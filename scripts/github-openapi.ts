@@ -5,10 +5,57 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sandboxWebhooks as sent, sandboxOperations as wanted } from './github-operations.ts'
+import { createRestRoutes } from '../sandbox/github/github.ts'
+import type { IssuedTokenStore } from '../sandbox/github/http/auth.ts'
+import type { WebhookDispatcher } from '../sandbox/github/webhooks.ts'
 
 const openapiPackageName = '@octokit/openapi@23.0.2'
 const outputFile = join(import.meta.dirname, '..', 'test', 'sandbox', 'github', 'github-openapi.json')
+
+// No route is called, so these are empty.
+const sandboxOperations = createRestRoutes({} as IssuedTokenStore, {} as WebhookDispatcher).map(
+  ({ method, template }) => `${method} ${template}`,
+)
+
+/** The webhooks that the sandbox sends. */
+const actionsByEvent: Readonly<Record<string, readonly string[]>> = {
+  branch_protection_rule: ['created', 'deleted', 'edited'],
+  check_run: ['completed', 'created', 'requested_action', 'rerequested'],
+  check_suite: ['completed', 'requested', 'rerequested'],
+  deployment: ['created'],
+  deployment_status: ['created'],
+  installation: ['created', 'deleted', 'new_permissions_accepted', 'suspend', 'unsuspend'],
+  installation_repositories: ['added', 'removed'],
+  issue_comment: ['created', 'deleted', 'edited'],
+  issues: ['closed', 'edited', 'opened', 'reopened'],
+  merge_group: ['checks_requested', 'destroyed'],
+  pull_request: [
+    'closed',
+    'converted_to_draft',
+    'dequeued',
+    'edited',
+    'enqueued',
+    'labeled',
+    'opened',
+    'ready_for_review',
+    'reopened',
+    'review_requested',
+    'synchronize',
+    'unlabeled',
+  ],
+  pull_request_review: ['dismissed', 'submitted'],
+  pull_request_review_thread: ['resolved', 'unresolved'],
+  repository: ['archived', 'unarchived'],
+  repository_ruleset: ['created', 'deleted'],
+  workflow_run: ['completed', 'in_progress', 'requested'],
+}
+
+/** `event.action`, or the event alone where it has no actions. */
+const sandboxWebhooks: readonly string[] = [
+  'push',
+  'status',
+  ...Object.entries(actionsByEvent).flatMap(([event, names]) => names.map((action) => `${event}.${action}`)),
+]
 
 type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
 type SchemaNode = { [key: string]: JsonValue }
@@ -62,7 +109,7 @@ function main(unpacked: string): void {
   }
 
   const operations: SchemaNode = {}
-  for (const line of wanted) {
+  for (const line of sandboxOperations) {
     const [method = '', path = ''] = line.split(' ')
     const operation = document.paths[path]?.[method.toLowerCase()] as SchemaNode | undefined
     if (operation === undefined) throw new Error(`GitHub's document has no ${line}`)
@@ -93,7 +140,7 @@ function main(unpacked: string): void {
 
   const hooks = document['x-webhooks'] as Record<string, { post?: SchemaNode }>
   const webhooks: SchemaNode = {}
-  for (const name of sent) {
+  for (const name of sandboxWebhooks) {
     const operation = hooks[name.replace(/[._]/g, '-')]?.post
     if (operation === undefined) throw new Error(`GitHub's document has no webhook ${name}`)
     webhooks[name] = jsonSchema(resolve(operation['requestBody'] ?? {}))
@@ -130,7 +177,7 @@ function main(unpacked: string): void {
 "components":{"schemas":{\n${lines(schemas)}\n}}}\n`
   writeFileSync(outputFile, output)
   console.log(
-    `${Object.keys(operations).length} operations, ${sent.length} webhooks, ${Object.keys(schemas).length} schemas, ${output.length} characters`,
+    `${Object.keys(operations).length} operations, ${sandboxWebhooks.length} webhooks, ${Object.keys(schemas).length} schemas, ${output.length} characters`,
   )
 }
 

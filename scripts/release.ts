@@ -2,7 +2,7 @@
 // (docs/dev/releasing.md). Publishes nothing. Usage: npm run release -- --repository OWNER/NAME | --dry-run
 // With RELEASE_KEY, the PEM of a private key, the files and the image are also signed with it. A dry run makes a key, and pushes the
 // image and the chart to a registry on this machine.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto'
 import {
   cpSync,
@@ -23,7 +23,8 @@ import { parseSigningKeyPem } from '../src/adapters/image/provenance/signing-key
 import { createPublishedPackageFields } from './build/author-package.ts'
 import { externalPackages } from './build/split-modules.ts'
 import { extractReleaseNotes } from './release-notes.ts'
-import { findFreePort } from './free-port.ts'
+import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
+import { isOnPath } from '../test/is-on-path.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const outputDirectory = join(projectRoot, 'dist-release')
@@ -333,7 +334,7 @@ async function signFiles({ commit, distribution }: Release, key: string | undefi
   writeFileSync(join(files, 'cosign.pub'), createPublicKey(key).export({ type: 'spki', format: 'pem' }))
   const blob = ['--key', join(files, 'cosign.pub'), '--insecure-ignore-tlog']
   const [first] = digests
-  if (findProgram('cosign') === undefined || first === undefined)
+  if (!isOnPath('cosign') || first === undefined)
     return reportStep('signed; NOT VERIFIED by cosign, which is not on the PATH')
   runExternalProgram('cosign', [
     'verify-blob',
@@ -388,11 +389,9 @@ function verifyActionBundle({ version }: Release): void {
 
 /** Pushes the image and the chart to a registry, signs the image there, and verifies both as a user would. */
 async function verifyImageAndChart({ version, stage }: Release, key: string): Promise<void> {
-  const port = await findFreePort()
-  const registry = startRegistry(port)
+  const registry = await startRealRegistry()
+  const { host } = registry
   try {
-    await waitForPort(port)
-    const host = `127.0.0.1:${port}`
     const image = `${host}/catalog-bot:${version}`
     runExternalProgram('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}:${version}`, `docker://${image}`]) // prettier-ignore
     const keyFile = join(workFolder, 'release.key')
@@ -402,7 +401,7 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
       runExternalProgram('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
     bot('sign', image, '--key', keyFile, '--insecure-registry', host)
     bot('verify', image, '--key', publicKey, '--insecure-registry', host)
-    if (findProgram('cosign') !== undefined)
+    if (isOnPath('cosign'))
       runExternalProgram('cosign', [
         'verify',
         '--key',
@@ -432,17 +431,8 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
       throw new Error("the chart does not use this version's image")
     reportStep('image and chart in a registry: signed, verified, rendered')
   } finally {
-    registry.kill()
+    await registry.close()
   }
-}
-
-function startRegistry(port: number): ChildProcess {
-  const configuration = join(workFolder, 'registry.yml')
-  writeFileSync(
-    configuration,
-    `version: 0.1\nlog: { level: error, accesslog: { disabled: true } }\nstorage: { filesystem: { rootdirectory: ${join(workFolder, 'registry')} } }\nhttp: { addr: 127.0.0.1:${port} }\n`,
-  )
-  return spawn('docker-registry', ['serve', configuration], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 // --- helpers ---
@@ -467,29 +457,10 @@ function runExternalProgram(
   }).trim()
 }
 
-function findProgram(name: string): string | undefined {
-  return process.env['PATH']
-    ?.split(':')
-    .map((folder) => join(folder, name))
-    .find((file) => existsSync(file))
-}
-
 function writeJson(file: string, value: unknown): void {
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)
 }
 
 function requireTextInFile(file: string, text: string): void {
   if (!readFileSync(file, 'utf8').includes(text)) throw new Error(`${file} does not contain ${text}`)
-}
-
-async function waitForPort(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const isUp = await fetch(`http://127.0.0.1:${port}/v2/`).then(
-      () => true,
-      () => false,
-    )
-    if (isUp) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('the registry does not answer')
 }

@@ -52,7 +52,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
   }
 
   createApp(given: CreateAppOptions): MockApp {
-    const { world } = this.state
+    const { world } = this
     const id = given.appId ?? world.nextId()
     const bot = this.addAccount(`${given.slug}[bot]`, 'Bot')
     const owner = given.owner ?? findAccountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
@@ -81,12 +81,12 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
     const code = randomBytes(20).toString('hex')
     // An app without a hook has no secret.
     const webhookSecret = manifest.webhookTarget === null ? null : randomBytes(20).toString('hex')
-    this.state.world.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
+    this.world.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
     return code
   }
 
   install(app: MockApp, account: MockAccount, repositories: readonly MockRepository[]): Installation {
-    const { world, webhooks } = this.state
+    const { world } = this
     const installation: Installation = {
       id: world.nextId(),
       app,
@@ -101,7 +101,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
       use: createEmptyRateLimitUsage(),
     }
     world.installations.set(installation.id, installation)
-    webhooks.emitTo(
+    world.webhooks.emitTo(
       installation,
       'installation',
       'created',
@@ -113,7 +113,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
 
   #installed(installation: Installation, repositories: Iterable<MockRepository>): GitHubPayload {
     return {
-      installation: toInstallationView(this.state.world, installation),
+      installation: toInstallationView(installation),
       repositories: [...repositories].map(toMinimalRepositoryView),
       requester: null,
     }
@@ -125,9 +125,8 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
     added: readonly string[],
     removed: readonly string[] = [],
   ): void {
-    const { world, webhooks } = this.state
     const view = (): GitHubPayload => ({
-      installation: toInstallationView(world, installation),
+      installation: toInstallationView(installation),
       repository_selection: 'selected',
       requester: null,
     })
@@ -138,7 +137,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
     for (const repo of more) installation.repositories.add(repo)
     for (const repo of less) installation.repositories.delete(repo)
     const emitChange = (action: string): void =>
-      webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
+      this.world.webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
         ...view(),
         repositories_added: action === 'added' ? more.map(toMinimalRepositoryView) : [],
         repositories_removed: action === 'removed' ? less.map(toMinimalRepositoryView) : [],
@@ -149,14 +148,14 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
 
   uninstall(installation: Installation): void {
     const payload = this.#installed(installation, installation.repositories)
-    this.state.world.installations.delete(installation.id)
-    this.state.webhooks.emitTo(installation, 'installation', 'deleted', installation.account, payload)
+    this.world.installations.delete(installation.id)
+    this.world.webhooks.emitTo(installation, 'installation', 'deleted', installation.account, payload)
   }
 
   suspend(installation: Installation, suspended = true): void {
-    installation.suspendedAt = suspended ? this.state.world.timestamp() : null
+    installation.suspendedAt = suspended ? this.world.timestamp() : null
     const payload = this.#installed(installation, installation.repositories)
-    this.state.webhooks.emitTo(
+    this.world.webhooks.emitTo(
       installation,
       'installation',
       suspended ? 'suspend' : 'unsuspend',
@@ -169,7 +168,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
   setPermissions(installation: Installation, permissions: AppPermissions): void {
     installation.permissions = permissions
     const payload = this.#installed(installation, installation.repositories)
-    this.state.webhooks.emitTo(
+    this.world.webhooks.emitTo(
       installation,
       'installation',
       'new_permissions_accepted',

@@ -1,8 +1,9 @@
 // GitHub's web pages for creating an App from a manifest and installing it. The user is signed in and owns the
 // account in the URL. Returns the errors that GitHub returns, with the same messages.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { GitHubAppAdmin } from './app-admin.ts'
-import { renderPageLayout, escapeHtml } from './pages.ts'
+import { sendHtmlPage, escapeHtml } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './github-data.ts'
 
@@ -111,18 +112,14 @@ export async function handleAppRegistrationPage(
   response: ServerResponse,
   url: URL,
 ): Promise<boolean> {
-  const sendHtml = (status: number, title: string, body: string): true => {
-    response
-      .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
-      .end(renderPageLayout(title, body))
-    return true
-  }
+  const sendHtml = (status: number, title: string, body: string): true =>
+    sendHtmlPage(response, status, title, body)
   const form = appCreationPathPattern.exec(url.pathname)?.groups
   if (form !== undefined && request.method === 'POST') {
     const owner = form['org'] === undefined ? undefined : findAccountByLogin(at.world, form['org'])
     if (form['org'] !== undefined && owner?.type !== 'Organization')
       return sendHtml(404, 'Page not found', '')
-    const fields = await readRequestFormFields(request)
+    const fields = new URLSearchParams(await text(request))
     const manifest = JSON.parse(fields.get('manifest') ?? '{}') as GitHubPayload
     const errors = validateAppManifest(manifest)
     if (errors.length > 0)
@@ -189,7 +186,7 @@ async function handleAppInstallationPage(
 ): Promise<true> {
   const own = [...world.repos.values()].filter((it) => it.owner === app.owner && !it.deleted)
   if (request.method === 'POST') {
-    const chosen = new Set((await readRequestFormFields(request)).getAll('repository'))
+    const chosen = new Set(new URLSearchParams(await text(request)).getAll('repository'))
     github.install(
       app,
       app.owner,
@@ -206,10 +203,4 @@ async function handleAppInstallationPage(
     `Install ${app.slug}`,
     `<form method="post">${boxes.join('')}<button>Install</button></form>`,
   )
-}
-
-async function readRequestFormFields(request: IncomingMessage): Promise<URLSearchParams> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part as Buffer)
-  return new URLSearchParams(Buffer.concat(parts).toString('utf8'))
 }

@@ -1,5 +1,4 @@
 // Check runs and commit statuses: creates and changes them as GitHub allows, and notifies the apps.
-import type { MockGitHubState } from './github-state.ts'
 import { findOrCreateCheckSuite } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
 import {
@@ -67,13 +66,14 @@ function validateCheckRunRequest(body: GitHubPayload): void {
     throw createValidationError('CheckRun', 'conclusion', 'missing_field')
 }
 
-function applyCheckRunRequest(state: MockGitHubState, run: MockCheckRun, body: GitHubPayload): void {
+function applyCheckRunRequest(run: MockCheckRun, body: GitHubPayload): void {
+  const { world } = run.suite.repo
   const { name, status, conclusion, started_at, completed_at, details_url, external_id } = body as Record<
     string,
     string | undefined
   >
   const output = (body['output'] ?? {}) as CheckRunOutput
-  run.changedAt = state.world.now()
+  run.changedAt = world.now()
   if (name !== undefined) run.name = name
   if (status !== undefined) run.status = status
   if (started_at !== undefined) run.startedAt = started_at
@@ -87,7 +87,7 @@ function applyCheckRunRequest(state: MockGitHubState, run: MockCheckRun, body: G
   if (conclusion !== undefined) {
     run.status = 'completed'
     run.conclusion = conclusion
-    run.completedAt = completed_at ?? state.world.timestamp()
+    run.completedAt = completed_at ?? world.timestamp()
   }
   run.title = output.title ?? run.title
   run.summary = output.summary ?? run.summary
@@ -98,16 +98,15 @@ function applyCheckRunRequest(state: MockGitHubState, run: MockCheckRun, body: G
 }
 
 export async function addCheckRun(
-  state: MockGitHubState,
   repo: MockRepository,
   app: MockApp,
   sha: string,
   body: GitHubPayload,
 ): Promise<MockCheckRun> {
   validateCheckRunRequest(body)
-  const { world } = state
+  const { world } = repo
   const branch = [...repo.knownRefs].find(([, tip]) => tip === sha)?.[0].replace('refs/heads/', '') ?? null
-  const suite = findOrCreateCheckSuite(state, repo, app, sha, branch, null)
+  const suite = findOrCreateCheckSuite(repo, app, sha, branch, null)
   const run: MockCheckRun = {
     id: world.nextId(),
     suite,
@@ -125,57 +124,47 @@ export async function addCheckRun(
     annotations: [],
     actions: [],
   }
-  applyCheckRunRequest(state, run, body)
+  applyCheckRunRequest(run, body)
   suite.runs.push(run)
-  await emitCheckRunEvent(state, run, 'created', app.bot)
-  if (run.status === 'completed') await emitCheckRunEvent(state, run, 'completed', app.bot)
+  await emitCheckRunEvent(run, 'created', app.bot)
+  if (run.status === 'completed') await emitCheckRunEvent(run, 'completed', app.bot)
   return run
 }
 
-export async function updateCheckRun(
-  state: MockGitHubState,
-  run: MockCheckRun,
-  body: GitHubPayload,
-): Promise<void> {
+export async function updateCheckRun(run: MockCheckRun, body: GitHubPayload): Promise<void> {
   validateCheckRunRequest(body)
   const before = run.status
-  applyCheckRunRequest(state, run, body)
+  applyCheckRunRequest(run, body)
   if (run.status === 'completed' && before !== 'completed')
-    await emitCheckRunEvent(state, run, 'completed', run.suite.app.bot)
+    await emitCheckRunEvent(run, 'completed', run.suite.app.bot)
 }
 
 async function emitCheckRunEvent(
-  state: MockGitHubState,
   run: MockCheckRun,
   action: string,
   by: MockAccount,
   more: GitHubPayload = {},
   only?: MockApp,
 ): Promise<void> {
+  const { world } = run.suite.repo
   const { suite } = run
-  state.queueDue(suite.repo)
-  suite.updatedAt = state.world.timestamp()
+  world.queueDue(suite.repo)
+  suite.updatedAt = world.timestamp()
   const check_run = {
-    ...toCheckRunView(state.world, run),
-    check_suite: await toCheckSuiteView(state.world, suite),
+    ...toCheckRunView(run),
+    check_suite: await toCheckSuiteView(suite),
   }
-  state.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
+  world.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
   if (action === 'completed' && computeCheckSuiteState(suite).status === 'completed')
-    state.webhooks.emit('check_suite', 'completed', suite.repo, by, {
-      check_suite: await toCheckSuiteView(state.world, suite),
+    world.webhooks.emit('check_suite', 'completed', suite.repo, by, {
+      check_suite: await toCheckSuiteView(suite),
     })
 }
 
 /** A user reruns a check run, or clicks one of its buttons. Only the app that owns it is notified. */
-export async function rerequestCheckRun(
-  state: MockGitHubState,
-  run: MockCheckRun,
-  by: MockAccount,
-  button?: string,
-): Promise<void> {
+export async function rerequestCheckRun(run: MockCheckRun, by: MockAccount, button?: string): Promise<void> {
   const more = button === undefined ? {} : { requested_action: { identifier: button } }
   await emitCheckRunEvent(
-    state,
     run,
     button === undefined ? 'rerequested' : 'requested_action',
     by,
@@ -184,13 +173,9 @@ export async function rerequestCheckRun(
   )
 }
 
-export async function rerequestCheckSuite(
-  state: MockGitHubState,
-  suite: CheckSuite,
-  by: MockAccount,
-): Promise<void> {
-  const check_suite = await toCheckSuiteView(state.world, suite)
-  state.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
+export async function rerequestCheckSuite(suite: CheckSuite, by: MockAccount): Promise<void> {
+  const check_suite = await toCheckSuiteView(suite)
+  suite.repo.world.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
 }
 
 export interface CommitStatusInput {
@@ -201,13 +186,12 @@ export interface CommitStatusInput {
 }
 
 export async function addCommitStatus(
-  state: MockGitHubState,
   repo: MockRepository,
   sha: string,
   creator: MockAccount,
   given: CommitStatusInput,
 ): Promise<MockCommitStatus> {
-  const { world } = state
+  const { world } = repo
   const { context = 'default', description = null, target_url = null } = given
   // GitHub's limit on statuses of one commit and context.
   if (repo.statuses.filter((it) => it.sha === sha && it.context === context).length >= 1000)
@@ -226,10 +210,10 @@ export async function addCommitStatus(
     changedAt: world.now(),
   }
   repo.statuses.push(status)
-  state.queueDue(repo)
-  const commit = toCommitView(world, repo, await readCommit(repo.path, sha))
-  state.webhooks.emit('status', null, repo, creator, {
-    ...toCommitStatusView(world, repo, status),
+  world.queueDue(repo)
+  const commit = toCommitView(repo, await readCommit(repo.path, sha))
+  world.webhooks.emit('status', null, repo, creator, {
+    ...toCommitStatusView(repo, status),
     sha,
     name: `${repo.owner.login}/${repo.name}`,
     commit,

@@ -1,11 +1,9 @@
-// Comments on pull requests, issues, and commits, from user actions and from REST, with the same webhooks.
-import type { MockGitHubState } from './github-state.ts'
-import { toCommentView, toCommitCommentView, toIssueView } from './views/pull-view.ts'
+// Comments on pull requests and issues, from user actions and from REST, with the same webhooks.
+import { toCommentView, toIssueView } from './views/pull-view.ts'
 import { findPullOrIssue } from './github-data.ts'
 import type {
   MockAccount,
   MockApp,
-  CommitComment,
   IssueComment,
   GitHubPayload,
   MockRepository,
@@ -13,86 +11,58 @@ import type {
 } from './github-data.ts'
 
 export function addComment(
-  state: MockGitHubState,
   thread: PullOrIssue,
   author: MockAccount,
   app: MockApp | null,
   body: string,
 ): IssueComment {
-  const at = state.world.timestamp()
-  const base = { id: state.world.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
+  const { world } = thread.repo
+  const at = world.timestamp()
+  const base = { id: world.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
   const comment: IssueComment = { ...base, repo: thread.repo, issue: thread.number }
   thread.comments.push(comment)
   thread.updatedAt = at
-  emitCommentEvent(state, thread, comment, 'created', author)
+  emitCommentEvent(thread, comment, 'created', author)
   return comment
 }
 
-export function updateCommentBody(
-  state: MockGitHubState,
-  comment: IssueComment,
-  body: string,
-  by: MockAccount,
-): void {
+export function updateCommentBody(comment: IssueComment, body: string, by: MockAccount): void {
   const changes = { body: { from: comment.body } }
   comment.body = body
-  comment.updatedAt = state.world.timestamp()
+  comment.updatedAt = comment.repo.world.timestamp()
   comment.edit = { by, at: comment.updatedAt }
-  emitCommentEvent(state, findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
+  emitCommentEvent(findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
 }
 
-export function removeComment(state: MockGitHubState, comment: IssueComment, by: MockAccount): void {
+export function removeComment(comment: IssueComment, by: MockAccount): void {
   const thread = findCommentedPullOrIssue(comment)
   thread.comments = thread.comments.filter((it) => it !== comment)
-  emitCommentEvent(state, thread, comment, 'deleted', by)
+  emitCommentEvent(thread, comment, 'deleted', by)
 }
 
 export function findComment(repo: MockRepository, id: number): IssueComment | undefined {
-  for (const thread of [...repo.pulls.values(), ...repo.issues.values()]) {
-    const found = thread.comments.find((it) => it.id === id)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-export function addCommitComment(
-  state: MockGitHubState,
-  repo: MockRepository,
-  sha: string,
-  author: MockAccount,
-  app: MockApp | null,
-  body: string,
-  at: { readonly path: string | null; readonly position: number | null } = { path: null, position: null },
-): CommitComment {
-  const now = state.world.timestamp()
-  const base = { id: state.world.nextId(), author, app, body, createdAt: now, updatedAt: now, reactions: [] }
-  const comment: CommitComment = { ...base, repo, sha, ...at }
-  repo.commitComments.push(comment)
-  state.webhooks.emit('commit_comment', 'created', repo, author, {
-    comment: toCommitCommentView(state.world, comment),
-  })
-  return comment
+  const threads = [...repo.pulls.values(), ...repo.issues.values()]
+  return threads.flatMap((it) => it.comments).find((it) => it.id === id)
 }
 
 function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {
   const thread = findPullOrIssue(comment.repo, comment.issue)
   if (thread === undefined)
-    throw new Error(`comment ${comment.id} does not belong to a pull request, issue, or commit`)
+    throw new Error(`comment ${comment.id} does not belong to a pull request or an issue`)
   return thread
 }
 
 function emitCommentEvent(
-  state: MockGitHubState,
   thread: PullOrIssue,
   comment: IssueComment,
   action: string,
   by: MockAccount,
   more: GitHubPayload = {},
 ): void {
-  const issue = toIssueView(state.world, thread)
-  state.webhooks.emit('issue_comment', action, thread.repo, by, {
+  const issue = toIssueView(thread)
+  thread.repo.world.webhooks.emit('issue_comment', action, thread.repo, by, {
     issue,
-    comment: toCommentView(state.world, comment),
+    comment: toCommentView(comment),
     ...more,
   })
 }

@@ -3,13 +3,13 @@ import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { commitFiles, createBareRepository, readFilesRecursively, setRef } from './git/git-store.ts'
 import type { FileChangesByPath, GitIdentity } from './git/git-store.ts'
-import type { MockGitHubState } from './github-state.ts'
+import type { IssuedTokenStore } from './http/auth.ts'
 import { processRefChanges } from './git/ref-changes.ts'
 import { findAccountByLogin, findRepositoryByName } from './github-data.ts'
 import type {
   MockAccount,
+  MockGitHubData,
   Installation,
-  GitHubPayload,
   MockPull,
   MockRepository,
   CollaboratorRole,
@@ -27,10 +27,12 @@ export interface CreateRepositoryOptions {
 }
 
 export class GitHubAdmin {
-  protected readonly state: MockGitHubState
+  protected readonly world: MockGitHubData
+  readonly #credentials: IssuedTokenStore
 
-  constructor(state: MockGitHubState) {
-    this.state = state
+  constructor(world: MockGitHubData, credentials: IssuedTokenStore) {
+    this.world = world
+    this.#credentials = credentials
   }
 
   createUser(login: string): MockAccount {
@@ -40,14 +42,15 @@ export class GitHubAdmin {
   /** An organization with these logins as owners, who are administrators of all its repositories. */
   createOrganization(login: string, owners: readonly string[] = []): MockAccount {
     const organization = this.addAccount(login, 'Organization')
-    this.state.world.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
+    this.world.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
     return organization
   }
 
   protected addAccount(login: string, type: MockAccount['type']): MockAccount {
-    const { world } = this.state
+    const { world } = this
     if (findAccountByLogin(world, login) !== undefined) throw new Error(`the account ${login} already exists`)
     const account: MockAccount = {
+      world,
       id: world.nextId(),
       login,
       type,
@@ -59,7 +62,7 @@ export class GitHubAdmin {
   }
 
   createTeam(organization: string, slug: string, members: readonly string[] = []): Team {
-    const { world } = this.state
+    const { world } = this
     const team: Team = {
       id: world.nextId(),
       organization: this.account(organization),
@@ -80,13 +83,9 @@ export class GitHubAdmin {
     team.members.set(this.account(login).id, { role, state })
   }
 
-  removeMember(team: Team, login: string): void {
-    team.members.delete(this.account(login).id)
-  }
-
   /** The account with a login. Throws if it does not exist. */
   account(login: string): MockAccount {
-    const account = findAccountByLogin(this.state.world, login)
+    const account = findAccountByLogin(this.world, login)
     if (account === undefined) throw new Error(`the account ${login} does not exist`)
     return account
   }
@@ -94,7 +93,7 @@ export class GitHubAdmin {
   /** A repository by `owner/name`. Throws if it does not exist. */
   repository(name: string): MockRepository {
     const [owner = '', short = ''] = name.split('/')
-    const repo = findRepositoryByName(this.state.world, owner, short)
+    const repo = findRepositoryByName(this.world, owner, short)
     if (repo === undefined) throw new Error(`the repository ${name} does not exist`)
     return repo
   }
@@ -116,13 +115,13 @@ export class GitHubAdmin {
 
   /** A user's personal access token, for their Git or API client. */
   tokenFor(login: string): string {
-    return this.state.credentials.personalToken(this.account(login))
+    return this.#credentials.personalToken(this.account(login))
   }
 
   /** An App's token for one repository, like the token of a workflow. */
   installationTokenFor(repository: string, permissions: AppPermissions): string {
     const repo = this.repository(repository)
-    return this.state.credentials.installationToken(this.installationOn(repository), new Set([repo]), {
+    return this.#credentials.installationToken(this.installationOn(repository), new Set([repo]), {
       ...permissions,
       metadata: 'read',
     }).token
@@ -131,7 +130,7 @@ export class GitHubAdmin {
   /** The token of the first App that is installed there. */
   installationOn(repository: string): Installation {
     const repo = this.repository(repository)
-    const installation = [...this.state.world.installations.values()].find((it) => it.repositories.has(repo))
+    const installation = [...this.world.installations.values()].find((it) => it.repositories.has(repo))
     if (installation === undefined) throw new Error(`no App is installed on ${repository}`)
     return installation
   }
@@ -152,7 +151,7 @@ export class GitHubAdmin {
         : await readFilesRecursively(fromDirectory))
     const sha = await commitFiles(repo.path, undefined, content, 'First commit', this.signature(account))
     await setRef(repo.path, `refs/heads/${defaultBranch}`, sha)
-    await this.state.runSerialized(repo, () => processRefChanges(this.state, repo, account))
+    await this.world.runSerialized(repo, () => processRefChanges(repo, account))
     return repo
   }
 
@@ -163,12 +162,13 @@ export class GitHubAdmin {
     parent: MockRepository | null,
     isPrivate: boolean,
   ): MockRepository {
-    const { world } = this.state
+    const { world } = this
     if (findRepositoryByName(world, owner.login, name) !== undefined)
       throw new Error(`the repository ${owner.login}/${name} already exists`)
     const id = world.nextId()
     const at = world.timestamp()
     const repo: MockRepository = {
+      world,
       id,
       owner,
       name,
@@ -185,7 +185,6 @@ export class GitHubAdmin {
       hasIssues: true,
       nextNumber: 1,
       labels: new Map(),
-      commitComments: [],
       suites: [],
       statuses: [],
       deployments: [],
@@ -195,7 +194,6 @@ export class GitHubAdmin {
       rulesets: new Map(),
       protections: new Map(),
       mergeMethods: { merge: true, squash: true, rebase: true },
-      allowAutoMerge: false,
       queues: new Map(),
       knownRefs: new Map(),
       createdAt: at,
@@ -207,7 +205,7 @@ export class GitHubAdmin {
 
   protected signature(account: MockAccount): GitIdentity {
     const email = `${account.id}+${account.login}@users.noreply.github.invalid`
-    return { name: account.login, email, at: this.state.world.now() }
+    return { name: account.login, email, at: this.world.now() }
   }
 
   /** Gives a user a role in a repository. Null removes it. */
@@ -234,7 +232,7 @@ export class GitHubAdmin {
     }: { outcome?: SimulatedWorkflowOutcome; milliseconds?: number; dispatchTypes?: readonly string[] } = {},
   ): Workflow {
     const workflow: Workflow = {
-      id: this.state.world.nextId(),
+      id: this.world.nextId(),
       file,
       name: file.replace(/\.ya?ml$/, ''),
       outcome,
@@ -250,35 +248,11 @@ export class GitHubAdmin {
     this.repository(repository).hasIssues = on
   }
 
+  /** https://docs.github.com/webhooks/webhook-events-and-payloads#repository */
   archive(repository: string, archived = true): void {
     const repo = this.repository(repository)
     repo.archived = archived
-    this.#emit(repo, archived ? 'archived' : 'unarchived')
-  }
-
-  renameRepository(repository: string, name: string): void {
-    const repo = this.repository(repository)
-    const from = repo.name
-    repo.name = name
-    this.#emit(repo, 'renamed', { changes: { repository: { name: { from } } } })
-  }
-
-  deleteRepository(repository: string): void {
-    const repo = this.repository(repository)
-    repo.deleted = true
-    this.#emit(repo, 'deleted')
-  }
-
-  changeDefaultBranch(repository: string, branch: string): void {
-    const repo = this.repository(repository)
-    const from = repo.defaultBranch
-    repo.defaultBranch = branch
-    this.#emit(repo, 'edited', { changes: { default_branch: { from } } })
-  }
-
-  /** https://docs.github.com/webhooks/webhook-events-and-payloads#repository */
-  #emit(repo: MockRepository, action: string, more: GitHubPayload = {}): void {
-    this.state.webhooks.emit('repository', action, repo, repo.owner, more)
+    this.world.webhooks.emit('repository', archived ? 'archived' : 'unarchived', repo, repo.owner, {})
   }
 }
 

@@ -1,11 +1,7 @@
 // The state of the sandbox's GitHub: accounts, repositories, pull requests, and their associated data. Plain records
 // that the routes and user actions change. Git objects are stored on disk, not here.
 
-import {
-  defaultHourlyRateLimit as usualHourlyLimit,
-  type RateLimits,
-  type RateLimitUsage,
-} from './http/rate-limit-types.ts'
+import { defaultHourlyRateLimit, type RateLimits, type RateLimitUsage } from './http/rate-limit-types.ts'
 import type { BranchProtection, Ruleset } from './branch-rules/rule-types.ts'
 import type { MergeMethod } from './merge-method.ts'
 
@@ -13,6 +9,7 @@ export type CollaboratorRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read
 export type GitHubPayload = Record<string, unknown>
 
 export interface MockAccount {
+  readonly world: MockGitHubData
   readonly id: number
   login: string
   readonly type: 'User' | 'Organization' | 'Bot'
@@ -53,13 +50,6 @@ export interface MockComment {
 export interface IssueComment extends MockComment {
   readonly repo: MockRepository
   readonly issue: number
-}
-
-export interface CommitComment extends MockComment {
-  readonly repo: MockRepository
-  readonly sha: string
-  readonly path: string | null
-  readonly position: number | null
 }
 
 export interface MockReview {
@@ -135,7 +125,6 @@ export interface MockPull {
   openConversations: number
   /** Whether users with write access to the base may push to the head in its fork, as the author chose. */
   maintainerCanModify: boolean
-  autoMerge: { readonly by: MockAccount; readonly method: MergeMethod } | null
   comments: IssueComment[]
 }
 
@@ -279,6 +268,7 @@ export interface MockWorkflowRun {
 }
 
 export interface MockRepository {
+  readonly world: MockGitHubData
   readonly id: number
   readonly owner: MockAccount
   name: string
@@ -297,7 +287,6 @@ export interface MockRepository {
   hasIssues: boolean
   nextNumber: number
   readonly labels: Map<string, MockLabel>
-  readonly commitComments: CommitComment[]
   readonly suites: CheckSuite[]
   readonly statuses: MockCommitStatus[]
   readonly deployments: MockDeployment[]
@@ -308,7 +297,6 @@ export interface MockRepository {
   /** Classic branch protection, by branch pattern. */
   readonly protections: Map<string, BranchProtection>
   readonly mergeMethods: Record<MergeMethod, boolean>
-  allowAutoMerge: boolean
   /** Merge queues by branch, in merge order. */
   readonly queues: Map<string, MockMergeQueueEntry[]>
   /** The last known branches. The sandbox compares them with the current ones to find the changes of a push. */
@@ -377,57 +365,100 @@ export interface Installation {
   readonly use: RateLimitUsage
 }
 
-export interface MockGitHubData {
+/** What sends webhooks to the apps: see webhooks.ts. */
+export interface WebhookSender {
+  emit(
+    event: string,
+    action: string | null,
+    repo: MockRepository,
+    sender: MockAccount,
+    payload: GitHubPayload,
+    only?: MockApp,
+  ): void
+  emitTo(
+    installation: Installation,
+    event: string,
+    action: string | null,
+    sender: MockAccount,
+    payload: GitHubPayload,
+  ): void
+  settled(): Promise<void>
+}
+
+/** Everything that the sandbox's GitHub stores, and one task queue for each network of repositories. */
+export class MockGitHubData {
   /** `http://127.0.0.1:port`, set once the server listens. */
-  base: string
+  base = ''
   readonly directory: string
-  readonly accounts: Map<number, MockAccount>
-  readonly organizationOwners: Map<number, Set<number>>
-  readonly teams: Team[]
-  readonly repos: Set<MockRepository>
-  readonly apps: Map<number, MockApp>
-  readonly installations: Map<number, Installation>
+  readonly accounts = new Map<number, MockAccount>()
+  readonly organizationOwners = new Map<number, Set<number>>()
+  readonly teams: Team[] = []
+  readonly repos = new Set<MockRepository>()
+  readonly apps = new Map<number, MockApp>()
+  readonly installations = new Map<number, Installation>()
   /** Commits whose signature GitHub can verify, with the signature. */
-  readonly signatures: Map<string, string>
+  readonly signatures = new Map<string, string>()
   /** The hourly request limit of a new installation. */
   readonly hourlyLimit: number
   /** How many milliseconds pass until rules see a new check or status. */
-  checkDelay: number
+  checkDelay = 0
   /** How many milliseconds GitHub needs to compute a test merge. Until then a pull request is not mergeable. */
-  testMergeDelay: number
+  testMergeDelay = 0
   /** The app that the conversion of a manifest code will create, once. */
-  readonly manifests: Map<string, () => MockApp>
-  /** One counter for all kinds of IDs, so that an ID of the wrong kind never matches by accident. */
-  nextId(): number
+  readonly manifests = new Map<string, () => MockApp>()
+  webhooks: WebhookSender = {
+    emit: () => undefined,
+    emitTo: () => undefined,
+    settled: () => Promise.resolve(),
+  }
   /** Milliseconds since the epoch. */
-  now(): number
-  /** The time in GitHub's format: whole seconds, UTC. */
-  timestamp(): string
-}
+  readonly now: () => number
+  /** Called after a change that a merge queue may wait for: a check, a ref, a pull request. */
+  queueDue: (repo: MockRepository) => void = () => undefined
+  #lastId = 1_000_000
+  readonly #lines = new WeakMap<MockRepository, Promise<unknown>>()
+  readonly #work = new Set<Promise<unknown>>()
 
-export function createMockGitHubData(
-  directory: string,
-  now: () => number,
-  hourlyLimit = usualHourlyLimit,
-): MockGitHubData {
-  let last = 1_000_000
-  return {
-    base: '',
-    directory,
-    accounts: new Map(),
-    organizationOwners: new Map(),
-    teams: [],
-    repos: new Set(),
-    apps: new Map(),
-    installations: new Map(),
-    signatures: new Map(),
-    hourlyLimit,
-    checkDelay: 0,
-    testMergeDelay: 0,
-    manifests: new Map(),
-    nextId: () => ++last,
-    now,
-    timestamp: () => formatGitHubTimestamp(now()),
+  constructor(directory: string, now: () => number, hourlyLimit = defaultHourlyRateLimit) {
+    this.directory = directory
+    this.now = now
+    this.hourlyLimit = hourlyLimit
+  }
+
+  /** One counter for all kinds of IDs, so that an ID of the wrong kind never matches by accident. */
+  nextId(): number {
+    return ++this.#lastId
+  }
+
+  /** The time in GitHub's format: whole seconds, UTC. */
+  timestamp(): string {
+    return formatGitHubTimestamp(this.now())
+  }
+
+  /**
+   * Runs `task` after all earlier tasks of the same network. Refs are compared before and after, so only one task
+   * may move them.
+   */
+  async runSerialized<T>(repo: MockRepository, task: () => Promise<T>): Promise<T> {
+    const root = repo.parent ?? repo
+    const run = (this.#lines.get(root) ?? Promise.resolve()).then(task)
+    const quiet = run.catch(() => undefined)
+    this.#lines.set(root, quiet)
+    return await run
+  }
+
+  /** Registers work that continues after an answer, so that shutdown can wait for it. */
+  runInBackground(work: Promise<unknown>): void {
+    const quiet = work.catch(() => undefined).finally(() => this.#work.delete(quiet))
+    this.#work.add(quiet)
+  }
+
+  /** Resolves when no work is in progress: no computation after an answer, and no pending delivery. */
+  async settled(): Promise<void> {
+    do {
+      await Promise.all(this.#work)
+      await this.webhooks.settled()
+    } while (this.#work.size > 0)
   }
 }
 
@@ -459,10 +490,10 @@ const rolesByRank: readonly CollaboratorRole[] = ['read', 'triage', 'write', 'ma
  * The strongest role of a user in a repository, through ownership, teams, or directly. Undefined without a role.
  */
 export function findCollaboratorRole(
-  world: MockGitHubData,
   repo: MockRepository,
   account: MockAccount,
 ): CollaboratorRole | undefined {
+  const { world } = repo
   const roles: (CollaboratorRole | undefined)[] = [
     repo.private ? undefined : 'read',
     repo.roles.get(account.id),
@@ -477,12 +508,8 @@ export function findCollaboratorRole(
 function getRoleRank(role: CollaboratorRole | undefined): number {
   return role === undefined ? -1 : rolesByRank.indexOf(role)
 }
-export function canPushToRepository(
-  world: MockGitHubData,
-  repo: MockRepository,
-  account: MockAccount,
-): boolean {
-  return getRoleRank(findCollaboratorRole(world, repo, account)) >= rolesByRank.indexOf('write')
+export function canPushToRepository(repo: MockRepository, account: MockAccount): boolean {
+  return getRoleRank(findCollaboratorRole(repo, account)) >= rolesByRank.indexOf('write')
 }
 
 /** A pull request or issue by its number. */

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { IssuedTokenStore, canSeeRepository, formatCallerName } from './http/auth.ts'
-import { mergePullsReadyForAutoMerge } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import {
   FaultInjector,
@@ -16,28 +15,22 @@ import {
 } from './http/faults.ts'
 import type { RateLimits } from './http/rate-limit-types.ts'
 import { handleGitHttpRequest, isGitHttpPath } from './git/git-http.ts'
-import { MockGitHubState } from './github-state.ts'
 import { handleAppRegistrationPage, type AppRegistrationContext } from './app-registration.ts'
 import { renderHtmlPage } from './pages.ts'
 import { createSignInPages } from './sign-in-pages.ts'
 import { MockUserActions } from './user-actions.ts'
 import { RestRouter, type RecordedHttpExchange, type ApiRequestRecord } from './http/router.ts'
-import { createActionsRoutes } from './routes/action-routes.ts'
+import { actionsRoutes } from './routes/action-routes.ts'
 import { createAppRoutes } from './routes/app-routes.ts'
-import { createCheckRoutes } from './routes/check-routes.ts'
-import { createDeploymentRoutes } from './routes/deployment-routes.ts'
-import { createIssueRoutes } from './routes/issue-routes.ts'
-import { createPullRoutes } from './routes/pull-routes.ts'
-import { createRepositoryRoutes } from './routes/repository-routes.ts'
-import { createRuleRoutes } from './routes/rule-routes.ts'
-import { createGitWriteRoutes } from './routes/git-write-routes.ts'
+import { checkRoutes } from './routes/check-routes.ts'
+import { deploymentRoutes } from './routes/deployment-routes.ts'
+import { issueRoutes } from './routes/issue-routes.ts'
+import { pullRoutes } from './routes/pull-routes.ts'
+import { repositoryRoutes } from './routes/repository-routes.ts'
+import { ruleRoutes } from './routes/rule-routes.ts'
+import { gitWriteRoutes } from './routes/git-write-routes.ts'
 import { WebhookDispatcher } from './webhooks.ts'
-import {
-  createMockGitHubData,
-  type Installation,
-  type MockGitHubData,
-  findRepositoryByName,
-} from './github-data.ts'
+import { type Installation, MockGitHubData, findRepositoryByName } from './github-data.ts'
 import { executeGraphqlQuery, type GraphqlResult } from './graphql/execute-query.ts'
 import { findCommentFieldsByNodeId, findCommentFieldsByNodeIds } from './graphql/comment-fields.ts'
 import { createMutationFields } from './graphql/mutations.ts'
@@ -79,18 +72,16 @@ export class MockGitHub extends MockUserActions {
   readonly requests: ApiRequestRecord[]
   /** The findings of the traffic validator. Empty without one. */
   readonly violations: string[]
-  readonly #world: MockGitHubData
   readonly #faults: FaultInjector
   readonly #server: Server
   readonly #target: { url: string | undefined }
 
-  constructor(state: MockGitHubState, parts: MockGitHubComponents) {
-    super(state)
-    this.url = state.world.base
-    this.webhooks = state.webhooks
+  constructor(world: MockGitHubData, credentials: IssuedTokenStore, parts: MockGitHubComponents) {
+    super(world, credentials)
+    this.url = world.base
+    this.webhooks = parts.webhooks
     this.requests = parts.requests
     this.violations = parts.violations
-    this.#world = state.world
     this.#faults = parts.faults
     this.#server = parts.server
     this.#target = parts.target
@@ -117,7 +108,7 @@ export class MockGitHub extends MockUserActions {
 
   /** Rejects the next `times` REST calls because of a rate limit, with a wait time in seconds. */
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
-    const outcome = createRateLimitFaultOutcome(kind, this.#world.now() / 1000, waitSeconds)
+    const outcome = createRateLimitFaultOutcome(kind, this.world.now() / 1000, waitSeconds)
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
@@ -135,7 +126,7 @@ export class MockGitHub extends MockUserActions {
   /** The remaining requests of an installation in this hour. */
   setRemaining(installation: Installation, remaining: number): void {
     installation.remaining = remaining
-    installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.#world.now() / 1000) + 3600)
+    installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.world.now() / 1000) + 3600)
   }
 
   /** Sets the hourly limit of an installation from now on, and resets its hour. */
@@ -151,12 +142,12 @@ export class MockGitHub extends MockUserActions {
 
   /** Resolves when no delivery is pending and no background computation is running. */
   async settled(): Promise<void> {
-    await this.state.settled()
+    await this.world.settled()
   }
 
   async stop(): Promise<void> {
     await this.webhooks.close()
-    await this.state.settled()
+    await this.world.settled()
     await new Promise((resolve) => {
       this.#server.close(resolve)
       this.#server.closeAllConnections()
@@ -165,6 +156,7 @@ export class MockGitHub extends MockUserActions {
 }
 
 interface MockGitHubComponents {
+  readonly webhooks: WebhookDispatcher
   readonly requests: ApiRequestRecord[]
   readonly violations: string[]
   readonly faults: FaultInjector
@@ -174,42 +166,26 @@ interface MockGitHubComponents {
 
 export async function startMockGitHub(options: MockGitHubOptions): Promise<MockGitHub> {
   await mkdir(options.directory, { recursive: true })
-  const world = createMockGitHubData(
-    options.directory,
-    () => options.clock?.now() ?? Date.now(),
-    options.hourlyLimit,
-  )
   const target = { url: options.webhookTarget }
+  const now = (): number => options.clock?.now() ?? Date.now()
+  const world = new MockGitHubData(options.directory, now, options.hourlyLimit)
+  const webhooks = new WebhookDispatcher(world, () => target.url)
   const credentials = new IssuedTokenStore(world)
-  const state = new MockGitHubState(world, credentials, new WebhookDispatcher(world, () => target.url))
-  state.queueDue = (repo) => {
+  world.webhooks = webhooks
+  world.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
-    if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(state, repo)))
-    if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
-      state.runInBackground(mergePullsReadyForAutoMerge(state, repo))
+    if (waits) world.runInBackground(world.runSerialized(repo, () => advanceMergeQueues(repo)))
   }
   const faults = new FaultInjector()
   const requests: ApiRequestRecord[] = []
   const violations: string[] = []
   const record = (it: ApiRequestRecord): void => void requests.push(it)
-  const makers = [
-    createAppRoutes,
-    createRepositoryRoutes,
-    createGitWriteRoutes,
-    createRuleRoutes,
-    createGraphqlRoutes,
-    createPullRoutes,
-    createIssueRoutes,
-    createCheckRoutes,
-    createActionsRoutes,
-    createDeploymentRoutes,
-  ]
-  const routes = makers.flatMap((make) => make(state))
+  const routes = [...createRestRoutes(credentials, webhooks), graphqlRoute]
   let observe: ((exchange: RecordedHttpExchange) => void) | undefined
   const { validator } = options
   if (validator) {
     observe = (exchange) => void violations.push(...validator.checkExchange(exchange))
-    state.webhooks.observe = ({ event, action, payload }) =>
+    webhooks.observe = ({ event, action, payload }) =>
       void violations.push(...validator.checkWebhook(event, action, payload))
   }
   const router = new RestRouter({ world, credentials, faults, routes, record, observe })
@@ -230,7 +206,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
     if (isGitHttpPath(url.pathname))
-      await handleGitHttpRequest({ state, faults, record }, request, response, url)
+      await handleGitHttpRequest({ world, credentials, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
     else if (await signIn.answer(request, response, url)) return
     else if (
@@ -254,39 +230,56 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
   world.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const github = new MockGitHub(state, { requests, violations, faults, server, target })
+  const github = new MockGitHub(world, credentials, {
+    webhooks,
+    requests,
+    violations,
+    faults,
+    server,
+    target,
+  })
   browsed.at = { github, world }
   return github
 }
 
-/** `POST /graphql`: the merge features that REST does not have. These are the merge queue, the rules of a ref for its caller, and atomic updates of several refs with compare-and-swap. Also shows who edited a comment. */
-function createGraphqlRoutes(state: MockGitHubState): Route[] {
-  const respondToQuery = async ({ body, caller }: RouteRequest): Promise<GraphqlResult> => {
-    const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
-    let operation
-    try {
-      operation = parseQuery(query, variables ?? {})
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
-    }
-    if (operation.kind === 'mutation')
-      return await executeGraphqlQuery(createMutationFields(state, caller), operation.fields)
-    const repository = ({ owner, name }: Record<string, unknown>): object => {
-      const repo = findRepositoryByName(state.world, String(owner), String(name))
-      if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw createNotFoundError()
-      return toRepositoryFields(state, caller, repo)
-    }
-    const node = ({ id }: Record<string, unknown>): object =>
-      findCommentFieldsByNodeId(state.world, caller, id)
-    const nodes = ({ ids }: Record<string, unknown>): object =>
-      findCommentFieldsByNodeIds(state.world, caller, ids as unknown[])
-    const viewer = (): object => {
-      if (caller.kind === 'anonymous' || caller.kind === 'app')
-        throw new GitHubApiError(401, 'Requires authentication')
-      return { login: formatCallerName(caller) }
-    }
-    return await executeGraphqlQuery({ repository, node, nodes, viewer }, operation.fields)
+export const createRestRoutes = (credentials: IssuedTokenStore, webhooks: WebhookDispatcher): Route[] => [
+  ...createAppRoutes(credentials, webhooks),
+  ...repositoryRoutes,
+  ...gitWriteRoutes,
+  ...ruleRoutes,
+  ...pullRoutes,
+  ...issueRoutes,
+  ...checkRoutes,
+  ...actionsRoutes,
+  ...deploymentRoutes,
+]
+
+/** `POST /graphql`: the merge features that REST does not have. These are the merge queue, and the rules of a ref for its caller. Also shows who edited a comment. */
+const graphqlRoute = defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))
+
+async function respondToQuery({ world, body, caller }: RouteRequest): Promise<GraphqlResult> {
+  const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
+  let operation
+  try {
+    operation = parseQuery(query, variables ?? {})
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
   }
-  return [defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))]
+  if (operation.kind === 'mutation')
+    return await executeGraphqlQuery(createMutationFields(world, caller), operation.fields)
+  const repository = ({ owner, name }: Record<string, unknown>): object => {
+    const repo = findRepositoryByName(world, String(owner), String(name))
+    if (repo === undefined || !canSeeRepository(caller, repo)) throw createNotFoundError()
+    return toRepositoryFields(caller, repo)
+  }
+  const node = ({ id }: Record<string, unknown>): object => findCommentFieldsByNodeId(world, caller, id)
+  const nodes = ({ ids }: Record<string, unknown>): object =>
+    findCommentFieldsByNodeIds(world, caller, ids as unknown[])
+  const viewer = (): object => {
+    if (caller.kind === 'anonymous' || caller.kind === 'app')
+      throw new GitHubApiError(401, 'Requires authentication')
+    return { login: formatCallerName(caller) }
+  }
+  return await executeGraphqlQuery({ repository, node, nodes, viewer }, operation.fields)
 }

@@ -1,7 +1,13 @@
 // Actions on issues by any caller: opening, editing, closing, and reopening, with their webhooks.
-import type { MockGitHubState } from './github-state.ts'
 import { toIssueView } from './views/pull-view.ts'
-import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
+import type {
+  MockAccount,
+  MockApp,
+  MockIssue,
+  GitHubPayload,
+  MockRepository,
+  PullOrIssue,
+} from './github-data.ts'
 
 export interface CreateIssueOptions {
   readonly author: MockAccount
@@ -19,13 +25,13 @@ export interface IssueChanges {
 }
 
 export function createIssue(
-  state: MockGitHubState,
   repo: MockRepository,
   { author, app = null, title, body = null }: CreateIssueOptions,
 ): MockIssue {
-  const at = state.world.timestamp()
+  const { world } = repo
+  const at = world.timestamp()
   const issue: MockIssue = {
-    id: state.world.nextId(),
+    id: world.nextId(),
     repo,
     number: repo.nextNumber++,
     author,
@@ -43,42 +49,40 @@ export function createIssue(
     comments: [],
   }
   repo.issues.set(issue.number, issue)
-  emitIssueEvent(state, issue, 'opened', author)
+  emitIssueEvent(issue, 'opened', author)
   return issue
 }
 
-export function editIssue(
-  state: MockGitHubState,
-  issue: MockIssue,
-  changes: IssueChanges,
-  by: MockAccount,
-): void {
+/** Returns the replaced values, as webhooks show them. */
+export function changeTitleAndBody(
+  thread: PullOrIssue,
+  { title, body }: Pick<IssueChanges, 'title' | 'body'>,
+): GitHubPayload {
   const edited: GitHubPayload = {}
-  if (changes.title !== undefined && changes.title !== issue.title) {
-    edited['title'] = { from: issue.title }
-    issue.title = changes.title
+  if (title !== undefined && title !== thread.title) {
+    edited['title'] = { from: thread.title }
+    thread.title = title
   }
-  if (changes.body !== undefined && changes.body !== issue.body) {
-    edited['body'] = { from: issue.body ?? '' }
-    issue.body = changes.body
+  if (body !== undefined && body !== thread.body) {
+    edited['body'] = { from: thread.body ?? '' }
+    thread.body = body
   }
-  issue.updatedAt = state.world.timestamp()
-  if (Object.keys(edited).length > 0) emitIssueEvent(state, issue, 'edited', by, { changes: edited })
+  return edited
+}
+
+export function editIssue(issue: MockIssue, changes: IssueChanges, by: MockAccount): void {
+  const edited = changeTitleAndBody(issue, changes)
+  issue.updatedAt = issue.repo.world.timestamp()
+  if (Object.keys(edited).length > 0) emitIssueEvent(issue, 'edited', by, { changes: edited })
   if (changes.state === undefined || changes.state === issue.state) return
   const closes = changes.state === 'closed'
   issue.state = changes.state
   issue.stateReason = closes ? (changes.reason ?? 'completed') : 'reopened'
   issue.closedAt = closes ? issue.updatedAt : null
   issue.closedBy = closes ? by : null
-  emitIssueEvent(state, issue, closes ? 'closed' : 'reopened', by)
+  emitIssueEvent(issue, closes ? 'closed' : 'reopened', by)
 }
 
-function emitIssueEvent(
-  state: MockGitHubState,
-  issue: MockIssue,
-  action: string,
-  by: MockAccount,
-  more: GitHubPayload = {},
-): void {
-  state.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(state.world, issue), ...more })
+function emitIssueEvent(issue: MockIssue, action: string, by: MockAccount, more: GitHubPayload = {}): void {
+  issue.repo.world.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(issue), ...more })
 }

@@ -1,5 +1,6 @@
 // Two plain pages for viewing the sandbox in a browser: a repository's pull requests, and one of them. User and bot
 // content is escaped and never rendered as markup.
+import type { ServerResponse } from 'node:http'
 import { findLatestCheckRuns } from './views/check-view.ts'
 import { findRepositoryByName } from './github-data.ts'
 import type { MockPull, MockRepository, MockGitHubData } from './github-data.ts'
@@ -27,10 +28,17 @@ const getPullDisplayState = (pull: MockPull): string =>
   pull.merged !== null ? 'merged' : pull.draft ? 'draft' : pull.state
 const getRepositoryPagePath = (repo: MockRepository): string => `/${repo.owner.login}/${repo.name}`
 
-export function renderPageLayout(title: string, body: string): string {
+function renderPageLayout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;background:#f6f8fa;padding:1rem}</style>
 <h1>${escapeHtml(title)}</h1>${body}</html>`
+}
+
+export function sendHtmlPage(response: ServerResponse, status: number, title: string, body: string): true {
+  response
+    .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+    .end(renderPageLayout(title, body))
+  return true
 }
 
 function renderRepositoryPage(repo: MockRepository): string {

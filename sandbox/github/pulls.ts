@@ -1,21 +1,12 @@
 // Actions on pull requests by any caller: opening, editing, labels, reviews, and review requests.
 import { isAncestor, setRef } from './git/git-store.ts'
-import type { MockGitHubState } from './github-state.ts'
-import { closePull, emitPullRequestEvent, cancelAutoMerge, createCheckSuites } from './git/ref-changes.ts'
+import { closePull, emitPullRequestEvent, createCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
+import { changeTitleAndBody } from './issues.ts'
 import { toAccountView, toTeamView } from './views/account-view.ts'
 import { toLabelView, toPullSummaryView, toReviewView } from './views/pull-view.ts'
 import { iterateAllPulls } from './github-data.ts'
-import type {
-  MockAccount,
-  MockLabel,
-  GitHubPayload,
-  MockPull,
-  MockRepository,
-  MockReview,
-  Team,
-  MockGitHubData,
-} from './github-data.ts'
+import type { MockAccount, MockLabel, MockPull, MockRepository, MockReview, Team } from './github-data.ts'
 
 export interface CreatePullInput {
   readonly author: MockAccount
@@ -29,12 +20,8 @@ export interface CreatePullInput {
 }
 
 /** Opens a pull request for an existing branch. Throws GitHub's 422 if there are no changes. */
-export async function createPull(
-  state: MockGitHubState,
-  repo: MockRepository,
-  request: CreatePullInput,
-): Promise<MockPull> {
-  const { world } = state
+export async function createPull(repo: MockRepository, request: CreatePullInput): Promise<MockPull> {
+  const { world } = repo
   const {
     author,
     headRepo,
@@ -93,13 +80,12 @@ export async function createPull(
     reviewComments: [],
     openConversations: 0,
     maintainerCanModify: headRepo !== repo && maintainerCanModify,
-    autoMerge: null,
     comments: [],
   }
   await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)
   repo.pulls.set(pull.number, pull)
-  if (headRepo !== repo) await createCheckSuites(state, repo, headSha, headRef, null, author)
-  await emitPullRequestEvent(state, pull, 'opened', author)
+  if (headRepo !== repo) await createCheckSuites(repo, headSha, headRef, null, author)
+  await emitPullRequestEvent(pull, 'opened', author)
   return pull
 }
 
@@ -111,21 +97,8 @@ export interface PullChanges {
 }
 
 /** Edits a pull request like `PATCH /pulls/{number}`: title, text, base, open or closed. */
-export async function editPull(
-  state: MockGitHubState,
-  pull: MockPull,
-  changes: PullChanges,
-  by: MockAccount,
-): Promise<void> {
-  const edited: GitHubPayload = {}
-  if (changes.title !== undefined && changes.title !== pull.title) {
-    edited['title'] = { from: pull.title }
-    pull.title = changes.title
-  }
-  if (changes.body !== undefined && changes.body !== pull.body) {
-    edited['body'] = { from: pull.body ?? '' }
-    pull.body = changes.body
-  }
+export async function editPull(pull: MockPull, changes: PullChanges, by: MockAccount): Promise<void> {
+  const edited = changeTitleAndBody(pull, changes)
   if (changes.base !== undefined && changes.base !== pull.baseRef) {
     const sha = pull.repo.knownRefs.get(`refs/heads/${changes.base}`)
     if (sha === undefined) throw createValidationError('PullRequest', 'base')
@@ -133,15 +106,13 @@ export async function editPull(
     pull.baseRef = changes.base
     pull.baseSha = sha
     pull.mergeable = undefined
-    await cancelAutoMerge(state, pull, by, 'base branch was changed')
   }
-  if (Object.keys(edited).length > 0)
-    await emitPullRequestEvent(state, pull, 'edited', by, { changes: edited })
-  if (changes.state === 'closed' && pull.state === 'open') await closePull(state, pull, by)
-  if (changes.state === 'open' && pull.state === 'closed') await reopenPull(state, pull, by)
+  if (Object.keys(edited).length > 0) await emitPullRequestEvent(pull, 'edited', by, { changes: edited })
+  if (changes.state === 'closed' && pull.state === 'open') await closePull(pull, by)
+  if (changes.state === 'open' && pull.state === 'closed') await reopenPull(pull, by)
 }
 
-async function reopenPull(state: MockGitHubState, pull: MockPull, by: MockAccount): Promise<void> {
+async function reopenPull(pull: MockPull, by: MockAccount): Promise<void> {
   if (pull.merged !== null || pull.headRepo === null)
     throw new GitHubApiError(422, 'Validation Failed', [
       { resource: 'PullRequest', field: 'state', code: 'invalid', message: 'state cannot be changed.' },
@@ -149,67 +120,43 @@ async function reopenPull(state: MockGitHubState, pull: MockPull, by: MockAccoun
   pull.state = 'open'
   pull.closedAt = null
   pull.mergeable = undefined
-  await emitPullRequestEvent(state, pull, 'reopened', by)
+  await emitPullRequestEvent(pull, 'reopened', by)
 }
 
-export async function setPullDraft(
-  state: MockGitHubState,
-  pull: MockPull,
-  draft: boolean,
-  by: MockAccount,
-): Promise<void> {
+export async function setPullDraft(pull: MockPull, draft: boolean, by: MockAccount): Promise<void> {
   if (pull.draft === draft) return
   pull.draft = draft
-  await emitPullRequestEvent(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
+  await emitPullRequestEvent(pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
 }
 
 /** A repository's label. Created if it does not exist. */
-export function findOrCreateLabel(
-  world: MockGitHubData,
-  repo: MockRepository,
-  name: string,
-  color = 'ededed',
-  description: string | null = null,
-): MockLabel {
+function findOrCreateLabel(repo: MockRepository, name: string): MockLabel {
   const known = repo.labels.get(name.toLowerCase())
   if (known !== undefined) return known
-  const label = { id: world.nextId(), name, color, description }
+  const label = { id: repo.world.nextId(), name, color: 'ededed', description: null }
   repo.labels.set(name.toLowerCase(), label)
   return label
 }
 
-export async function addPullLabel(
-  state: MockGitHubState,
-  pull: MockPull,
-  name: string,
-  by: MockAccount,
-): Promise<void> {
-  const label = findOrCreateLabel(state.world, pull.repo, name)
+export async function addPullLabel(pull: MockPull, name: string, by: MockAccount): Promise<void> {
+  const label = findOrCreateLabel(pull.repo, name)
   if (pull.labels.includes(label)) return
   pull.labels.push(label)
-  await emitPullRequestEvent(state, pull, 'labeled', by, {
-    label: toLabelView(state.world, pull.repo, label),
+  await emitPullRequestEvent(pull, 'labeled', by, {
+    label: toLabelView(pull.repo, label),
   })
 }
 
-/** False when the pull request does not have the label. */
-export async function removePullLabel(
-  state: MockGitHubState,
-  pull: MockPull,
-  name: string,
-  by: MockAccount,
-): Promise<boolean> {
+export async function removePullLabel(pull: MockPull, name: string, by: MockAccount): Promise<void> {
   const label = pull.labels.find((it) => it.name.toLowerCase() === name.toLowerCase())
-  if (label === undefined) return false
+  if (label === undefined) return
   pull.labels = pull.labels.filter((it) => it !== label)
-  await emitPullRequestEvent(state, pull, 'unlabeled', by, {
-    label: toLabelView(state.world, pull.repo, label),
+  await emitPullRequestEvent(pull, 'unlabeled', by, {
+    label: toLabelView(pull.repo, label),
   })
-  return true
 }
 
 export async function requestReviews(
-  state: MockGitHubState,
   pull: MockPull,
   users: readonly MockAccount[],
   teams: readonly Team[],
@@ -219,35 +166,14 @@ export async function requestReviews(
     throw new GitHubApiError(422, 'Review cannot be requested from pull request author.')
   for (const user of users.filter((it) => !pull.requestedUsers.includes(it))) {
     pull.requestedUsers.push(user)
-    await emitPullRequestEvent(state, pull, 'review_requested', by, {
-      requested_reviewer: toAccountView(state.world, user),
+    await emitPullRequestEvent(pull, 'review_requested', by, {
+      requested_reviewer: toAccountView(user),
     })
   }
   for (const team of teams.filter((it) => !pull.requestedTeams.includes(it))) {
     pull.requestedTeams.push(team)
-    await emitPullRequestEvent(state, pull, 'review_requested', by, {
-      requested_team: toTeamView(state.world, team),
-    })
-  }
-}
-
-export async function removeReviewRequests(
-  state: MockGitHubState,
-  pull: MockPull,
-  users: readonly MockAccount[],
-  teams: readonly Team[],
-  by: MockAccount,
-): Promise<void> {
-  for (const user of users.filter((it) => pull.requestedUsers.includes(it))) {
-    pull.requestedUsers = pull.requestedUsers.filter((it) => it !== user)
-    await emitPullRequestEvent(state, pull, 'review_request_removed', by, {
-      requested_reviewer: toAccountView(state.world, user),
-    })
-  }
-  for (const team of teams.filter((it) => pull.requestedTeams.includes(it))) {
-    pull.requestedTeams = pull.requestedTeams.filter((it) => it !== team)
-    await emitPullRequestEvent(state, pull, 'review_request_removed', by, {
-      requested_team: toTeamView(state.world, team),
+    await emitPullRequestEvent(pull, 'review_requested', by, {
+      requested_team: toTeamView(team),
     })
   }
 }
@@ -263,55 +189,45 @@ const reviewStateByEvent = {
  * Submits a review of `sha` (default: the head). Without an event, the review remains pending and sends no webhook.
  */
 export function addReview(
-  state: MockGitHubState,
   pull: MockPull,
   author: MockAccount,
   event: ReviewEvent | undefined,
   body: string,
   sha: string = pull.headSha,
 ): MockReview {
+  const { world } = pull.repo
   if (author === pull.author && event !== undefined && event !== 'COMMENT') {
     const verbPhrase = event === 'APPROVE' ? 'approve' : 'request changes on'
     throw new GitHubApiError(422, 'Unprocessable Entity', [`Can not ${verbPhrase} your own pull request`])
   }
   const review: MockReview = {
-    id: state.world.nextId(),
+    id: world.nextId(),
     author,
     body,
     state: event === undefined ? 'PENDING' : reviewStateByEvent[event],
     sha,
-    submittedAt: state.world.timestamp(),
+    submittedAt: world.timestamp(),
   }
   pull.reviews.push(review)
   pull.requestedUsers = pull.requestedUsers.filter((it) => it !== author)
-  if (event !== undefined) emitReviewEvent(state, pull, review, 'submitted', author)
+  if (event !== undefined) emitReviewEvent(pull, review, 'submitted', author)
   return review
 }
 
-export function dismissReview(
-  state: MockGitHubState,
-  pull: MockPull,
-  review: MockReview,
-  by: MockAccount,
-): void {
+export function dismissReview(pull: MockPull, review: MockReview, by: MockAccount): void {
   if (review.state !== 'APPROVED' && review.state !== 'CHANGES_REQUESTED')
     throw new GitHubApiError(422, 'Can not dismiss a commented pull request review')
   review.state = 'DISMISSED'
-  emitReviewEvent(state, pull, review, 'dismissed', by)
+  emitReviewEvent(pull, review, 'dismissed', by)
 }
 
-function emitReviewEvent(
-  state: MockGitHubState,
-  pull: MockPull,
-  review: MockReview,
-  action: string,
-  by: MockAccount,
-): void {
-  state.queueDue(pull.repo)
-  const view = toReviewView(state.world, pull, review)
+function emitReviewEvent(pull: MockPull, review: MockReview, action: string, by: MockAccount): void {
+  const { world } = pull.repo
+  world.queueDue(pull.repo)
+  const view = toReviewView(pull, review)
   // REST uses uppercase for a review's state, and webhooks do not.
-  state.webhooks.emit('pull_request_review', action, pull.repo, by, {
+  world.webhooks.emit('pull_request_review', action, pull.repo, by, {
     review: { ...view, state: review.state.toLowerCase() },
-    pull_request: toPullSummaryView(state.world, pull),
+    pull_request: toPullSummaryView(pull),
   })
 }

@@ -1,6 +1,5 @@
 // Comments on lines of a pull request's diff. GitHub accepts them only on lines in the diff, and rejects a whole
 // review if one comment is on another line.
-import type { MockGitHubState } from './github-state.ts'
 import { runGitForText, findMergeBase } from './git/git-store.ts'
 import { GitHubApiError } from './http/route.ts'
 import type { MockAccount, MockPull, MockReview, MockReviewComment } from './github-data.ts'
@@ -40,16 +39,16 @@ export async function readDraftCommentDiffHunks(
 }
 
 export function addReviewComments(
-  state: MockGitHubState,
   pull: MockPull,
   review: MockReview,
   drafts: readonly DraftReviewComment[],
   hunks: readonly string[],
 ): void {
-  const at = state.world.timestamp()
+  const { world } = pull.repo
+  const at = world.timestamp()
   drafts.forEach(({ path, body, line = 0, start_line: startLine = null }, index) => {
     pull.reviewComments.push({
-      ...{ id: state.world.nextId(), review: review.id, author: review.author, body, path, line, startLine },
+      ...{ id: world.nextId(), review: review.id, author: review.author, body, path, line, startLine },
       ...{ sha: review.sha, hunk: hunks[index] ?? '', replyTo: null, createdAt: at, updatedAt: at },
       isMinimized: false,
     })
@@ -59,14 +58,14 @@ export function addReviewComments(
 
 /** A user replies to a comment. */
 export function replyToReviewComment(
-  state: MockGitHubState,
   pull: MockPull,
   comment: MockReviewComment,
   author: MockAccount,
   body: string,
 ): void {
-  const at = state.world.timestamp()
-  const reply = { id: state.world.nextId(), author, body, replyTo: comment.id, createdAt: at, updatedAt: at }
+  const { world } = pull.repo
+  const at = world.timestamp()
+  const reply = { id: world.nextId(), author, body, replyTo: comment.id, createdAt: at, updatedAt: at }
   pull.reviewComments.push({ ...comment, ...reply, isMinimized: false })
 }
 

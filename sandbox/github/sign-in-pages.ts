@@ -3,8 +3,9 @@
 // App, and a verifier that does not match its challenge.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { IssuedTokenStore } from './http/auth.ts'
-import { escapeHtml, renderPageLayout } from './pages.ts'
+import { escapeHtml, sendHtmlPage } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, MockGitHubData } from './github-data.ts'
 
@@ -30,12 +31,6 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
   const codes = new Map<string, AuthorizationCode>()
   const findAppByClientId = (clientId: string | null) =>
     [...world.apps.values()].find((it) => toOAuthClientId(it) === clientId)
-  const sendHtml = (response: ServerResponse, status: number, title: string, body: string): true => {
-    response
-      .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
-      .end(renderPageLayout(title, body))
-    return true
-  }
   const sendJson = (response: ServerResponse, status: number, body: unknown): true => {
     response
       .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
@@ -47,9 +42,9 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
     const query = url.searchParams
     const app = findAppByClientId(query.get('client_id'))
     const redirectUrl = query.get('redirect_uri') ?? app?.callbackUrls[0] ?? ''
-    if (app === undefined) return sendHtml(response, 404, 'Page not found', '')
+    if (app === undefined) return sendHtmlPage(response, 404, 'Page not found', '')
     if (!app.callbackUrls.includes(redirectUrl))
-      return sendHtml(
+      return sendHtmlPage(
         response,
         400,
         'Be careful!',
@@ -57,11 +52,11 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
       )
     const challenge = query.get('code_challenge') ?? undefined
     if (challenge !== undefined && query.get('code_challenge_method') !== 'S256')
-      return sendHtml(response, 400, 'Be careful!', 'The code challenge method must be S256.')
+      return sendHtmlPage(response, 400, 'Be careful!', 'The code challenge method must be S256.')
     if (request.method === 'POST') {
       const account = findAccountByLogin(world, query.get('as') ?? '')
       if (account === undefined || account.type !== 'User')
-        return sendHtml(response, 404, 'Page not found', '')
+        return sendHtmlPage(response, 404, 'Page not found', '')
       const code = randomBytes(10).toString('hex')
       codes.set(code, {
         app,
@@ -82,11 +77,11 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
       action.searchParams.set('as', it.login)
       return `<form method="post" action="${escapeHtml(`${action.pathname}${action.search}`)}"><button>Authorize as ${escapeHtml(it.login)}</button></form>`
     })
-    return sendHtml(response, 200, `Authorize ${app.slug}`, buttons.join(''))
+    return sendHtmlPage(response, 200, `Authorize ${app.slug}`, buttons.join(''))
   }
 
   async function exchange(request: IncomingMessage, response: ServerResponse): Promise<true> {
-    const given = new URLSearchParams(await readRequestBodyText(request))
+    const given = new URLSearchParams(await text(request))
     const app = findAppByClientId(given.get('client_id'))
     if (app === undefined || given.get('client_secret') !== app.clientSecret)
       return sendJson(response, 200, { error: 'incorrect_client_credentials' })
@@ -117,7 +112,7 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
       .split(':')
     if (app === undefined || id !== toOAuthClientId(app) || secret !== app.clientSecret)
       return sendJson(response, 401, { message: 'Requires authentication' })
-    const { access_token: token } = JSON.parse(await readRequestBodyText(request)) as {
+    const { access_token: token } = JSON.parse(await text(request)) as {
       access_token?: string
     }
     return sendJson(response, credentials.revokeToken(token ?? '') ? 204 : 422, undefined)
@@ -133,10 +128,4 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
       return false
     },
   }
-}
-
-async function readRequestBodyText(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString('utf8')
 }

@@ -14,7 +14,7 @@ export const createGitHubCommitterIdentity = (world: MockGitHubData): GitIdentit
 })
 
 /** An account as the author of a commit that GitHub creates. */
-export const toCommitAuthorIdentity = (world: MockGitHubData, { id, login }: MockAccount): GitIdentity => ({
+export const toCommitAuthorIdentity = ({ world, id, login }: MockAccount): GitIdentity => ({
   name: login,
   email: `${id}+${login}@users.noreply.github.invalid`,
   at: world.now(),

@@ -10,9 +10,6 @@ import {
   findMergeQueueEntry,
 } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
-import { enableAutoMerge } from './branch-rules/auto-merge.ts'
-import { renameBranch } from './branch-rules/rename-branch.ts'
-import { updateBranch } from './branch-rules/update-branch.ts'
 import { startWorkflowRun } from './workflows.ts'
 import {
   commitFiles,
@@ -30,14 +27,13 @@ import {
   dismissReview,
   editPull,
   addPullLabel,
-  requestReviews,
   setPullDraft,
   removePullLabel,
 } from './pulls.ts'
 import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
-import { cancelAutoMerge, processRefChanges } from './git/ref-changes.ts'
+import { processRefChanges } from './git/ref-changes.ts'
 import { signCommit } from './signing.ts'
 import { replyToReviewComment } from './review-comments.ts'
 import type {
@@ -46,7 +42,6 @@ import type {
   CheckSuite,
   MockIssue,
   IssueComment,
-  MergeMethod,
   MockPull,
   MockRepository,
   MockReview,
@@ -102,7 +97,7 @@ export class MockUserActions extends GitHubAppAdmin {
   async fork(repository: string, login: string): Promise<MockRepository> {
     const parent = this.repository(repository)
     const owner = this.account(login)
-    const known = [...this.state.world.repos].find(
+    const known = [...this.world.repos].find(
       (it) => it.parent === parent && it.owner === owner && !it.deleted,
     )
     if (known !== undefined) return known
@@ -110,7 +105,7 @@ export class MockUserActions extends GitHubAppAdmin {
     await createBareRepository(repo.path, parent.defaultBranch, parent.path)
     const tip = this.#tip(parent, parent.defaultBranch)
     await setRef(repo.path, `refs/heads/${parent.defaultBranch}`, tip)
-    await this.state.runSerialized(repo, () => processRefChanges(this.state, repo, owner))
+    await this.world.runSerialized(repo, () => processRefChanges(repo, owner))
     return repo
   }
 
@@ -120,16 +115,16 @@ export class MockUserActions extends GitHubAppAdmin {
     const author = this.account(login)
     const base = request.base ?? repo.defaultBranch
     const headRepo = (request.fork ?? repo.owner !== author) ? await this.fork(repository, login) : repo
-    const headRef = request.branch ?? `patch-${this.state.world.nextId()}`
+    const headRef = request.branch ?? `patch-${this.world.nextId()}`
     const made =
       commit ??
       (await commitFiles(repo.path, this.#tip(repo, base), changes, message, this.signature(author)))
-    const sha = request.signed === true ? await signCommit(this.state.world, repo.path, made) : made
+    const sha = request.signed === true ? await signCommit(this.world, repo.path, made) : made
     const { body = null, draft = false, maintainerCanModify = true } = request
-    return await this.state.runSerialized(repo, async () => {
+    return await this.world.runSerialized(repo, async () => {
       await setRef(headRepo.path, `refs/heads/${headRef}`, sha)
-      await processRefChanges(this.state, headRepo, author)
-      return await createPull(this.state, repo, {
+      await processRefChanges(headRepo, author)
+      return await createPull(repo, {
         author,
         headRepo,
         headRef,
@@ -181,9 +176,9 @@ export class MockUserActions extends GitHubAppAdmin {
   async #setHead(pull: MockPull, sha: string, by: string | undefined): Promise<void> {
     const { headRepo } = pull
     if (headRepo === null) throw new Error(`the fork of pull request #${pull.number} was deleted`)
-    await this.state.runSerialized(headRepo, async () => {
+    await this.world.runSerialized(headRepo, async () => {
       await setRef(headRepo.path, `refs/heads/${pull.headRef}`, sha)
-      await processRefChanges(this.state, headRepo, by === undefined ? pull.author : this.account(by))
+      await processRefChanges(headRepo, by === undefined ? pull.author : this.account(by))
     })
   }
 
@@ -198,21 +193,21 @@ export class MockUserActions extends GitHubAppAdmin {
   ): Promise<string> {
     const repo = this.repository(repository)
     const author = by === undefined ? repo.owner : this.account(by)
-    return await this.state.runSerialized(repo, async () => {
+    return await this.world.runSerialized(repo, async () => {
       const name = branch ?? repo.defaultBranch
       const parent = repo.knownRefs.get(`refs/heads/${name}`) ?? this.#tip(repo, repo.defaultBranch)
       const sha = await commitFiles(repo.path, parent, files, message, this.signature(author))
       await setRef(repo.path, `refs/heads/${name}`, sha)
-      await processRefChanges(this.state, repo, author)
+      await processRefChanges(repo, author)
       return sha
     })
   }
 
   async deleteBranch(repository: string, branch: string, by?: string): Promise<void> {
     const repo = this.repository(repository)
-    await this.state.runSerialized(repo, async () => {
+    await this.world.runSerialized(repo, async () => {
       await deleteRef(repo.path, `refs/heads/${branch}`)
-      await processRefChanges(this.state, repo, this.#by(repo, by))
+      await processRefChanges(repo, this.#by(repo, by))
     })
   }
 
@@ -233,7 +228,7 @@ export class MockUserActions extends GitHubAppAdmin {
   }
 
   async edit(pull: MockPull, changes: PullChanges, by: string = pull.author.login): Promise<void> {
-    await editPull(this.state, pull, changes, this.account(by))
+    await editPull(pull, changes, this.account(by))
   }
   async retarget(pull: MockPull, base: string, by?: string): Promise<void> {
     await this.edit(pull, { base }, by)
@@ -245,18 +240,14 @@ export class MockUserActions extends GitHubAppAdmin {
     await this.edit(pull, { state: 'open' }, by)
   }
   async draft(pull: MockPull, draft = true, by: string = pull.author.login): Promise<void> {
-    await setPullDraft(this.state, pull, draft, this.account(by))
+    await setPullDraft(pull, draft, this.account(by))
   }
   async label(pull: MockPull, name: string, by: string = pull.repo.owner.login): Promise<void> {
-    await addPullLabel(this.state, pull, name, this.account(by))
+    await addPullLabel(pull, name, this.account(by))
   }
   async unlabel(pull: MockPull, name: string, by: string = pull.repo.owner.login): Promise<void> {
-    await removePullLabel(this.state, pull, name, this.account(by))
+    await removePullLabel(pull, name, this.account(by))
   }
-  async requestReview(pull: MockPull, reviewer: string, by: string = pull.repo.owner.login): Promise<void> {
-    await requestReviews(this.state, pull, [this.account(reviewer)], [], this.account(by))
-  }
-
   /** A review of the head, or of an earlier commit. */
   review(
     pull: MockPull,
@@ -265,28 +256,13 @@ export class MockUserActions extends GitHubAppAdmin {
     body = '',
     commit?: string,
   ): MockReview {
-    return addReview(this.state, pull, this.account(by), reviewEventByReviewKind[kind], body, commit)
+    return addReview(pull, this.account(by), reviewEventByReviewKind[kind], body, commit)
   }
   /** A reply to a comment on a line. */
   answerReviewComment(pull: MockPull, comment: MockReviewComment, by: string, body: string): void {
-    replyToReviewComment(this.state, pull, comment, this.account(by), body)
+    replyToReviewComment(pull, comment, this.account(by), body)
   }
 
-  /** Clicks "Update branch". */
-  async updateBranch(pull: MockPull, by: string): Promise<void> {
-    await updateBranch(this.state, pull, { kind: 'user', account: this.account(by) }, undefined)
-  }
-  async enableAutoMerge(pull: MockPull, by: string, method: MergeMethod = 'merge'): Promise<void> {
-    await enableAutoMerge(this.state, pull, this.account(by), method)
-  }
-  async disableAutoMerge(pull: MockPull, by: string): Promise<void> {
-    await cancelAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
-  }
-  /** Renames a branch. Pull requests into it follow, and pull requests from it are closed. */
-  async renameBranch(repository: string, from: string, to: string, by?: string): Promise<void> {
-    const repo = this.repository(repository)
-    await renameBranch(this.state, repo, from, to, this.#by(repo, by))
-  }
   /** A workflow of the repository has run on a commit. */
   async runWorkflow(
     repository: string,
@@ -298,9 +274,9 @@ export class MockUserActions extends GitHubAppAdmin {
     const workflow =
       repo.workflows.find((it) => it.file === file) ??
       this.createWorkflow(repository, file, { outcome: 'never' })
-    const run = await startWorkflowRun(this.state, repo, workflow, 'pull_request', '', sha, repo.owner, {})
+    const run = await startWorkflowRun(repo, workflow, 'pull_request', '', sha, repo.owner, {})
     Object.assign(run, { status: 'completed', conclusion })
-    this.state.queueDue(repo)
+    this.world.queueDue(repo)
   }
 
   /** Sets the state of a commit's deployment. */
@@ -311,7 +287,7 @@ export class MockUserActions extends GitHubAppAdmin {
     ended: 'success' | 'failure' = 'success',
   ): void {
     const repo = this.repository(repository)
-    const { world } = this.state
+    const { world } = this
     const by = { creator: repo.owner, app: null, createdAt: world.timestamp() }
     const status = { ...by, id: world.nextId(), state: ended, description: '' }
     const kind = { description: null, isTransient: false, isProduction: false }
@@ -324,28 +300,28 @@ export class MockUserActions extends GitHubAppAdmin {
       environment,
       statuses: [status],
     })
-    this.state.queueDue(repo)
+    this.world.queueDue(repo)
   }
 
   dismiss(pull: MockPull, review: MockReview, by: string = pull.repo.owner.login): void {
-    dismissReview(this.state, pull, review, this.account(by))
+    dismissReview(pull, review, this.account(by))
   }
 
   openIssue(repository: string, by: string, title: string, body = ''): MockIssue {
-    return createIssue(this.state, this.repository(repository), { author: this.account(by), title, body })
+    return createIssue(this.repository(repository), { author: this.account(by), title, body })
   }
   editIssue(issue: MockIssue, changes: IssueChanges, by: string = issue.author.login): void {
-    editIssue(this.state, issue, changes, this.account(by))
+    editIssue(issue, changes, this.account(by))
   }
 
   comment(thread: PullOrIssue, by: string, body: string): IssueComment {
-    return addComment(this.state, thread, this.account(by), null, body)
+    return addComment(thread, this.account(by), null, body)
   }
   editComment(comment: IssueComment, body: string, by: string = comment.author.login): void {
-    updateCommentBody(this.state, comment, body, this.account(by))
+    updateCommentBody(comment, body, this.account(by))
   }
   deleteComment(comment: IssueComment, by: string = comment.author.login): void {
-    removeComment(this.state, comment, this.account(by))
+    removeComment(comment, this.account(by))
   }
 
   /** All check runs at a commit, or at a pull request's head. */
@@ -354,13 +330,13 @@ export class MockUserActions extends GitHubAppAdmin {
   }
   /** Clicks "Re-run", or one of the buttons of the run. */
   async rerun(run: MockCheckRun, by: string, button?: string): Promise<void> {
-    await rerequestCheckRun(this.state, run, this.account(by), button)
+    await rerequestCheckRun(run, this.account(by), button)
   }
   async rerunSuite(suite: CheckSuite, by: string): Promise<void> {
-    await rerequestCheckSuite(this.state, suite, this.account(by))
+    await rerequestCheckSuite(suite, this.account(by))
   }
   async setStatus(repository: string, sha: string, by: string, status: CommitStatusInput): Promise<void> {
-    await addCommitStatus(this.state, this.repository(repository), sha, this.account(by), status)
+    await addCommitStatus(this.repository(repository), sha, this.account(by), status)
   }
 
   /** Makes the merge queue request checks for a group: these pull requests, merged in order onto their base. */
@@ -376,34 +352,28 @@ export class MockUserActions extends GitHubAppAdmin {
       headSha = await commitTree(repo.path, tree, [headSha, pull.headSha], title, this.signature(bot))
     }
     const branch = `gh-readonly-queue/${baseRef}/pr-${pulls.at(-1)?.number}-${baseSha}`
-    await this.state.runSerialized(repo, async () => {
+    await this.world.runSerialized(repo, async () => {
       await setRef(repo.path, `refs/heads/${branch}`, headSha)
-      await processRefChanges(this.state, repo, bot)
+      await processRefChanges(repo, bot)
     })
     const group = { repository: `${repo.owner.login}/${repo.name}`, branch, headSha, baseSha }
-    await emitMergeGroupEvent(this.state, repo, { ...group, baseRef }, 'checks_requested')
+    await emitMergeGroupEvent(repo, { ...group, baseRef }, 'checks_requested')
     return group
   }
 
   async dissolve(group: MergeGroup, reason: 'merged' | 'invalidated' | 'dequeued'): Promise<void> {
     const baseRef = group.branch.split('/')[1] ?? ''
-    await emitMergeGroupEvent(
-      this.state,
-      this.repository(group.repository),
-      { ...group, baseRef },
-      'destroyed',
-      reason,
-    )
+    await emitMergeGroupEvent(this.repository(group.repository), { ...group, baseRef }, 'destroyed', reason)
     await this.deleteBranch(group.repository, group.branch)
   }
 
   /** Removes a pull request from its queue, like the button on its page. */
   async removeFromQueue(pull: MockPull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
-    await this.state.runSerialized(pull.repo, async () => {
+    await this.world.runSerialized(pull.repo, async () => {
       const entry = findMergeQueueEntry(pull)
       if (entry === undefined) throw new Error(`#${pull.number} is not in a merge queue`)
-      await removeMergeQueueEntry(this.state, entry, reason, this.#by(pull.repo, by))
-      await advanceMergeQueues(this.state, pull.repo)
+      await removeMergeQueueEntry(entry, reason, this.#by(pull.repo, by))
+      await advanceMergeQueues(pull.repo)
     })
   }
 
@@ -413,6 +383,6 @@ export class MockUserActions extends GitHubAppAdmin {
    */
   async passTimeInQueues(repository: string): Promise<void> {
     const repo = this.repository(repository)
-    await this.state.runSerialized(repo, () => advanceMergeQueues(this.state, repo))
+    await this.world.runSerialized(repo, () => advanceMergeQueues(repo))
   }
 }

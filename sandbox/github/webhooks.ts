@@ -1,5 +1,5 @@
-// Webhooks to the apps: signed, recorded, and redeliverable. Tests can drop, duplicate, delay, or reorder them. Like
-// GitHub, the sandbox does not redeliver automatically.
+// Webhooks to the apps: signed and recorded. Tests can drop, duplicate, or hold them. Like GitHub, the sandbox does not
+// redeliver automatically.
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { toAccountView, toOrganizationView, toNodeId } from './views/account-view.ts'
@@ -22,21 +22,16 @@ export interface WebhookDelivery {
   readonly installation: Installation
   readonly repo: MockRepository | null
   readonly payload: GitHubPayload
-  readonly redelivery: boolean
-  deliveredAt: string
+  readonly deliveredAt: string
   /** The receiver's answer, or 0 if there is no answer yet. */
   status: number
   seconds: number
-  requestHeaders: Record<string, string>
-  responseHeaders: Record<string, string>
-  responseBody: string
 }
 
 export type WebhookDeliveryMatcher = (
   delivery: Pick<WebhookDelivery, 'event' | 'action' | 'payload' | 'guid'>,
 ) => boolean
-type WebhookFaultAction =
-  'drop' | 'double' | 'hold' | { readonly delay: number } | { readonly reorder: number }
+type WebhookFaultAction = 'drop' | 'double' | 'hold'
 
 interface WebhookFaultRule {
   readonly matches: WebhookDeliveryMatcher
@@ -55,7 +50,6 @@ export class WebhookDispatcher {
   readonly #target: () => string | undefined
   readonly #rules: WebhookFaultRule[] = []
   readonly #pending = new Set<Promise<void>>()
-  readonly #timers = new Set<NodeJS.Timeout>()
   #closed = false
 
   constructor(world: MockGitHubData, target: () => string | undefined) {
@@ -81,7 +75,7 @@ export class WebhookDispatcher {
         event,
         action,
         sender,
-        { ...payload, repository: toRepositoryView(this.#world, repo) },
+        { ...payload, repository: toRepositoryView(repo) },
         repo,
       )
     }
@@ -97,48 +91,31 @@ export class WebhookDispatcher {
     repo: MockRepository | null = null,
   ): void {
     const organization = installation.account.type === 'Organization' ? installation.account : undefined
-    const delivery = this.#create(installation, event, action, repo, randomUUID(), false, {
-      ...(action === null ? {} : { action }),
-      ...payload,
-      ...(organization && repo ? { organization: toOrganizationView(this.#world, organization) } : {}),
-      // A deleted account can still be the sender: GitHub then shows its placeholder, the user "ghost".
-      sender: toAccountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
-      ...('installation' in payload
-        ? {}
-        : { installation: { id: installation.id, node_id: toNodeId('Installation', installation.id) } }),
-    })
-    this.#treat(delivery)
-  }
-
-  #create(
-    installation: Installation,
-    event: string,
-    action: string | null,
-    repo: MockRepository | null,
-    guid: string,
-    redelivery: boolean,
-    payload: GitHubPayload,
-  ): WebhookDelivery {
     const delivery: WebhookDelivery = {
       id: this.#world.nextId(),
-      guid,
+      guid: randomUUID(),
       app: installation.app,
       event,
       action,
       installation,
       repo,
-      payload,
-      redelivery,
+      payload: {
+        ...(action === null ? {} : { action }),
+        ...payload,
+        ...(organization && repo ? { organization: toOrganizationView(organization) } : {}),
+        // A deleted account can still be the sender: GitHub then shows its placeholder, the user "ghost".
+        sender: toAccountView(sender) ?? { login: 'ghost', id: 10137, type: 'User' },
+        ...('installation' in payload
+          ? {}
+          : { installation: { id: installation.id, node_id: toNodeId('Installation', installation.id) } }),
+      },
       deliveredAt: this.#world.timestamp(),
       status: 0,
       seconds: 0,
-      requestHeaders: {},
-      responseHeaders: {},
-      responseBody: '',
     }
     this.deliveries.push(delivery)
     this.observe?.(delivery)
-    return delivery
+    this.#treat(delivery)
   }
 
   #treat(delivery: WebhookDelivery): void {
@@ -147,17 +124,10 @@ export class WebhookDispatcher {
     if (rule === undefined || treatment === undefined) return this.#send(delivery)
     if (treatment === 'drop') return
     if (treatment === 'hold') rule.held.push(delivery)
-    else if (treatment === 'double') {
+    else {
       this.#send(delivery)
       this.#send(delivery)
-    } else if ('delay' in treatment) {
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer)
-        this.#send(delivery)
-      }, treatment.delay)
-      this.#timers.add(timer)
-    } else if (rule.held.push(delivery) >= treatment.reorder)
-      for (const late of rule.held.splice(0).reverse()) this.#send(late)
+    }
   }
 
   #send(delivery: WebhookDelivery): void {
@@ -173,9 +143,10 @@ export class WebhookDispatcher {
       createHmac(algorithm, delivery.app.webhookSecret ?? '')
         .update(body)
         .digest('hex')
-    delivery.requestHeaders = {
+    const headers = {
       accept: '*/*',
       'content-type': 'application/json',
+      'content-length': body.length,
       'user-agent': 'GitHub-Hookshot/sandbox',
       'x-github-delivery': delivery.guid,
       'x-github-event': delivery.event,
@@ -187,42 +158,20 @@ export class WebhookDispatcher {
     }
     const started = performance.now()
     await new Promise<void>((resolve) => {
-      const outgoing = request(
-        target,
-        {
-          method: 'POST',
-          headers: { ...delivery.requestHeaders, 'content-length': body.length },
-          timeout: webhookDeliveryTimeoutMs,
-          // A new connection, because a kept-alive connection can be closed just when it is reused.
-          agent: false,
-        },
-        (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('close', () => {
-            delivery.status = response.statusCode ?? 0
-            delivery.responseBody = Buffer.concat(chunks).toString()
-            delivery.responseHeaders = Object.fromEntries(
-              Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
-            )
-            resolve()
-          })
-        },
-      )
+      // A new connection, because a kept-alive connection can be closed just when it is reused.
+      const options = { method: 'POST', headers, timeout: webhookDeliveryTimeoutMs, agent: false }
+      const outgoing = request(target, options, (response) => {
+        response.resume().on('close', () => {
+          delivery.status = response.statusCode ?? 0
+          resolve()
+        })
+      })
       outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
       // An unavailable receiver is a normal case: the delivery remains without a status.
       outgoing.on('error', () => resolve())
       outgoing.end(body)
     })
     delivery.seconds = (performance.now() - started) / 1000
-  }
-
-  /** Redelivers a delivery with the same GUID. */
-  redeliver(delivery: WebhookDelivery): WebhookDelivery {
-    const { installation, event, action, repo, guid, payload } = delivery
-    const again = this.#create(installation, event, action, repo, guid, true, payload)
-    this.#send(again)
-    return again
   }
 
   #rule(matches: WebhookDeliveryMatcher, treatment: WebhookFaultAction): () => void {
@@ -236,8 +185,7 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Matching deliveries are not sent, but remain in the list for redelivery. Each of these methods returns a
-   * function that ends it.
+   * Matching deliveries are not sent, but remain in the list. Each of these methods returns a function that ends it.
    */
   drop(matches: WebhookDeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'drop')
@@ -245,27 +193,18 @@ export class WebhookDispatcher {
   double(matches: WebhookDeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'double')
   }
-  delay(matches: WebhookDeliveryMatcher, milliseconds: number): () => void {
-    return this.#rule(matches, { delay: milliseconds })
-  }
-  /** Collects matching deliveries and sends each `window` of them in reverse order. The rest is sent at the end. */
-  reorder(matches: WebhookDeliveryMatcher = () => true, window = 2): () => void {
-    return this.#rule(matches, { reorder: window })
-  }
   /** Holds matching deliveries. The returned function sends them. */
   hold(matches: WebhookDeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'hold')
   }
 
-  /** Resolves when no delivery is pending. Held, dropped, and delayed ones do not count. */
+  /** Resolves when no delivery is pending. Held and dropped ones do not count. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending)
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const timer of this.#timers) clearTimeout(timer)
-    this.#timers.clear()
     await this.settled()
   }
 }

@@ -1,5 +1,4 @@
 // A simulation of Actions: dispatched workflows run for a while and end with the configured outcome.
-import type { MockGitHubState } from './github-state.ts'
 import { toWorkflowRunView, toWorkflowView } from './views/check-view.ts'
 import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from './github-data.ts'
 
@@ -8,7 +7,6 @@ import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflow
  * step.
  */
 export async function startWorkflowRun(
-  state: MockGitHubState,
   repo: MockRepository,
   workflow: Workflow,
   event: string,
@@ -17,9 +15,10 @@ export async function startWorkflowRun(
   actor: MockAccount,
   inputs: GitHubPayload,
 ): Promise<MockWorkflowRun> {
-  const at = state.world.timestamp()
+  const { world } = repo
+  const at = world.timestamp()
   const number = repo.runs.filter((it) => it.workflow === workflow).length + 1
-  const id = state.world.nextId()
+  const id = world.nextId()
   const times = { createdAt: at, updatedAt: at }
   const run: MockWorkflowRun = {
     id,
@@ -35,36 +34,32 @@ export async function startWorkflowRun(
     ...times,
   }
   repo.runs.push(run)
-  await emitWorkflowRunEvent(state, repo, run, 'requested')
-  if (workflow.outcome !== 'never') state.runInBackground(simulateWorkflowRun(state, repo, run))
+  await emitWorkflowRunEvent(repo, run, 'requested')
+  if (workflow.outcome !== 'never') world.runInBackground(simulateWorkflowRun(repo, run))
   return run
 }
 
-async function simulateWorkflowRun(
-  state: MockGitHubState,
-  repo: MockRepository,
-  run: MockWorkflowRun,
-): Promise<void> {
+async function simulateWorkflowRun(repo: MockRepository, run: MockWorkflowRun): Promise<void> {
   const { milliseconds } = run.workflow
   const step = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds / 2))
   await step()
   run.status = 'in_progress'
-  await emitWorkflowRunEvent(state, repo, run, 'in_progress')
+  await emitWorkflowRunEvent(repo, run, 'in_progress')
   await step()
   run.status = 'completed'
   run.conclusion = run.workflow.outcome
-  await emitWorkflowRunEvent(state, repo, run, 'completed')
+  await emitWorkflowRunEvent(repo, run, 'completed')
 }
 
 async function emitWorkflowRunEvent(
-  state: MockGitHubState,
   repo: MockRepository,
   run: MockWorkflowRun,
   action: string,
 ): Promise<void> {
-  run.updatedAt = state.world.timestamp()
-  state.webhooks.emit('workflow_run', action, repo, run.actor, {
-    workflow_run: await toWorkflowRunView(state.world, repo, run),
-    workflow: toWorkflowView(state.world, repo, run.workflow),
+  const { world } = repo
+  run.updatedAt = world.timestamp()
+  world.webhooks.emit('workflow_run', action, repo, run.actor, {
+    workflow_run: await toWorkflowRunView(repo, run),
+    workflow: toWorkflowView(repo, run.workflow),
   })
 }

@@ -53,6 +53,11 @@ export const createErrorResponse = (
   body: JSON.stringify({ errors: [{ code, message, detail: null }] }),
 })
 
+const createStoredResponse = (location: string, digest: string): RegistryResponse => ({
+  status: 201,
+  headers: { location, 'docker-content-digest': digest },
+})
+
 export class MockRegistryStorage {
   readonly quirks: RegistryQuirks = {}
   readonly #shelves = new Map<string, RegistryRepositoryContent>()
@@ -167,10 +172,7 @@ export class MockRegistryStorage {
     if (reference.includes(':') && reference !== digest) return createErrorResponse(400, 'DIGEST_INVALID')
     shelf.manifests.set(digest, { digest, mediaType, bytes })
     if (!reference.includes(':')) shelf.tags.set(reference, digest)
-    return {
-      status: 201,
-      headers: { location: `/v2/${repository}/manifests/${digest}`, 'docker-content-digest': digest },
-    }
+    return createStoredResponse(`/v2/${repository}/manifests/${digest}`, digest)
   }
 
   /**
@@ -187,20 +189,14 @@ export class MockRegistryStorage {
     return { status: 202 }
   }
 
-  getBlob({
-    method,
-    headers: requestHeaders,
-    path,
-    url,
-    repository,
-    reference,
-  }: RegistryContentRequest): RegistryResponse {
+  getBlob(request: RegistryContentRequest): RegistryResponse {
+    const { method, path, url, repository, reference } = request
     const bytes = this.blob(repository, reference)
     if (bytes === undefined) return createErrorResponse(404, 'BLOB_UNKNOWN')
     if (this.quirks.redirectBlobs === true && method === 'GET' && path.startsWith('/v2/'))
       return { status: 307, headers: { location: `${url.origin}${path.replace('/v2/', '/storage/')}` } }
     const headers = { 'content-type': 'application/octet-stream', 'docker-content-digest': reference }
-    const [, from] = /^bytes=(\d+)-$/.exec(requestHeaders.range ?? '') ?? []
+    const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? []
     if (from === undefined || Number(from) >= bytes.length)
       return { status: 200, headers: { ...headers, 'content-length': String(bytes.length) }, body: bytes }
     const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`
@@ -230,20 +226,14 @@ export class MockRegistryStorage {
       if (digest === null || computeBytesDigest(bytes) !== digest)
         return createErrorResponse(400, 'DIGEST_INVALID')
       shelf.blobs.set(digest, bytes)
-      return {
-        status: 201,
-        headers: { location: `/v2/${repository}/blobs/${digest}`, 'docker-content-digest': digest },
-      }
+      return createStoredResponse(`/v2/${repository}/blobs/${digest}`, digest)
     }
     if (method === 'POST') {
       const mount = url.searchParams.get('mount')
       const mounted = mount === null ? undefined : this.blob(url.searchParams.get('from') ?? '', mount)
       if (mount !== null && mounted !== undefined) {
         shelf.blobs.set(mount, mounted)
-        return {
-          status: 201,
-          headers: { location: `/v2/${repository}/blobs/${mount}`, 'docker-content-digest': mount },
-        }
+        return createStoredResponse(`/v2/${repository}/blobs/${mount}`, mount)
       }
       if (digest !== null) return store(body)
       const upload = String(++this.#uploadCount)

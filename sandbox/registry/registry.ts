@@ -149,8 +149,7 @@ export class MockRegistry extends MockRegistryStorage {
     }
     const fault = this.#faults.find((it) => it.remaining > 0 && it.matches(call))
     if (fault !== undefined) fault.remaining -= 1
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const received = Buffer.concat(await request.toArray())
     if (fault !== undefined && 'disconnect' in fault.outcome) {
       this.requests.push({ ...call, status: 0 })
       response.destroy()
@@ -160,7 +159,7 @@ export class MockRegistry extends MockRegistryStorage {
     const reply =
       fault !== undefined && 'status' in fault.outcome
         ? toFaultResponse(fault.outcome)
-        : this.#answer(request, call, url, Buffer.concat(chunks))
+        : this.#answer(request, call, url, received)
     this.requests.push({ ...call, status: reply.status })
     const body = Buffer.from(reply.body ?? '')
     const headers = {

@@ -2,7 +2,7 @@
 // administrators by default, and has separate lists.
 import type { ApiCaller } from '../http/caller.ts'
 import { findCollaboratorRole } from '../github-data.ts'
-import type { MockRepository, CollaboratorRole, MockGitHubData } from '../github-data.ts'
+import type { MockRepository, CollaboratorRole } from '../github-data.ts'
 import type { BranchProtectionActorNames } from './rule-types.ts'
 import type { BypassActor } from './rule-types.ts'
 import type { RefUpdate } from './ref-update.ts'
@@ -16,12 +16,8 @@ const rolesByBypassActorId: Readonly<Record<number, readonly CollaboratorRole[]>
 
 export type BypassMode = 'always' | 'pull_request' | 'exempt' | 'never'
 
-function matchesBypassActor(
-  world: MockGitHubData,
-  repo: MockRepository,
-  by: ApiCaller,
-  actor: BypassActor,
-): boolean {
+function matchesBypassActor(repo: MockRepository, by: ApiCaller, actor: BypassActor): boolean {
+  const { world } = repo
   const { actor_type, actor_id } = actor
   if (by.kind === 'installation') return actor_type === 'Integration' && actor_id === by.installation.app.id
   if (by.kind !== 'user') return false
@@ -32,7 +28,7 @@ function matchesBypassActor(
     case 'OrganizationAdmin':
       return world.organizationOwners.get(repo.owner.id)?.has(account.id) === true
     case 'RepositoryRole': {
-      const role = findCollaboratorRole(world, repo, account)
+      const role = findCollaboratorRole(repo, account)
       return role !== undefined && rolesByBypassActorId[actor_id ?? 0]?.includes(role) === true
     }
     case 'Team':
@@ -47,13 +43,12 @@ function matchesBypassActor(
 
 /** The caller's bypass mode in a list. The strongest of several entries counts. */
 export function computeBypassMode(
-  world: MockGitHubData,
   repo: MockRepository,
   by: ApiCaller,
   actors: readonly BypassActor[],
 ): BypassMode {
   const modes = actors
-    .filter((it) => matchesBypassActor(world, repo, by, it))
+    .filter((it) => matchesBypassActor(repo, by, it))
     .map(({ bypass_mode }) => bypass_mode ?? 'always')
   return (['exempt', 'always', 'pull_request'] as const).find((it) => modes.includes(it)) ?? 'never'
 }
@@ -66,7 +61,6 @@ export function computeBypassEffect(update: RefUpdate, mode: BypassMode): 'no' |
 
 /** Whether a caller is in one of classic protection's lists. */
 export function isCallerInBranchProtectionList(
-  world: MockGitHubData,
   repo: MockRepository,
   by: ApiCaller,
   named: BranchProtectionActorNames | null | undefined,
@@ -75,7 +69,7 @@ export function isCallerInBranchProtectionList(
   if (by.kind === 'installation') return apps.includes(by.installation.app.slug)
   if (by.kind !== 'user') return false
   const { account } = by
-  const team = world.teams.some(
+  const team = repo.world.teams.some(
     ({ organization, slug, members }) =>
       organization === repo.owner && teams.includes(slug) && members.get(account.id)?.state === 'active',
   )
@@ -83,6 +77,6 @@ export function isCallerInBranchProtectionList(
 }
 
 /** Whether classic protection treats a caller as an administrator. Apps are never administrators. */
-export function isRepositoryAdmin(world: MockGitHubData, repo: MockRepository, by: ApiCaller): boolean {
-  return by.kind === 'user' && findCollaboratorRole(world, repo, by.account) === 'admin'
+export function isRepositoryAdmin(repo: MockRepository, by: ApiCaller): boolean {
+  return by.kind === 'user' && findCollaboratorRole(repo, by.account) === 'admin'
 }

@@ -1,9 +1,7 @@
 // Whether a pull request may enter the merge queue: it must meet all requirements of its branch that the queue itself
 // does not ensure.
 import type { ApiCaller } from '../http/caller.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
-import { GitHubApiError } from '../http/route.ts'
+import { GitHubApiError, getActingAccount } from '../http/route.ts'
 import type { MockPull } from '../github-data.ts'
 import { collectBranchRuleLayers } from './rule-layers.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
@@ -24,15 +22,14 @@ export interface EnqueuePullRequestInput {
 
 /** Adds a pull request to the queue, or throws GitHub's error. */
 export async function enqueuePull(
-  state: MockGitHubState,
   pull: MockPull,
   by: ApiCaller,
   { expectedHeadOid, jump }: EnqueuePullRequestInput,
 ): Promise<MockMergeQueueEntry> {
   const { repo, baseRef } = pull
-  const { world } = state
+  const { world } = pull.repo
   const reject = (message: string): GitHubApiError => new GitHubApiError(422, message)
-  return await state.runSerialized(repo, async () => {
+  return await world.runSerialized(repo, async () => {
     const settings = findMergeQueueParameters(repo, baseRef)
     if (settings === undefined) throw reject('Pull request The base branch does not require a merge queue')
     if (expectedHeadOid && expectedHeadOid !== pull.headSha)
@@ -42,19 +39,14 @@ export async function enqueuePull(
     if (findMergeQueueEntry(pull) !== undefined) throw reject('Pull request is already in the queue')
     const method = parseQueueMergeMethod(settings)
     const old = repo.knownRefs.get(`refs/heads/${baseRef}`) ?? pull.baseSha
-    const made = await createMergeCommit(
-      { world, path: repo.path, by: getActingAccount(by) },
-      pull,
-      old,
-      method,
-    )
+    const made = await createMergeCommit(getActingAccount(by), pull, old, method)
     if (typeof made === 'string') throw reject('Pull request is not in a mergeable state')
     const merge = { pull, method, queued: true }
     const ref = `refs/heads/${baseRef}`
-    const update = { world, repo, path: repo.path, ref, old, now: made.sha, by, merge }
+    const update = { repo, path: repo.path, ref, old, now: made.sha, by, merge }
     const verdict = await evaluateRefUpdate(update)
     if (verdict.rejected.length > 0) throw reject(`Pull request ${formatApiRejectionMessage(verdict)}`)
     const isBypass = collectBranchRuleLayers(update).some(({ bypass }) => bypass !== 'no')
-    return await addMergeQueueEntry(state, pull, getActingAccount(by), { jump: jump === true, isBypass })
+    return await addMergeQueueEntry(pull, getActingAccount(by), { jump: jump === true, isBypass })
   })
 }

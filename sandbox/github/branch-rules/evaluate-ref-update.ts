@@ -13,7 +13,7 @@ import { checkConversationResolution, checkPullRequestRule } from './required-pu
 import { isAncestor, listCommitsNotReachableFrom, readCommitParents } from '../git/git-store.ts'
 import { isCallerInBranchProtectionList } from './bypass.ts'
 import { readCommit, type ParsedCommit } from '../views/commit-view.ts'
-import { getActingAccount } from '../github-state.ts'
+import { getActingAccount } from '../http/route.ts'
 
 /** The commit whose results count. */
 const getPullHeadOrPushedSha = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
@@ -165,8 +165,8 @@ async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> 
 
 /** Classic protection's list of who may push: necessary, but not sufficient. */
 function checkPushRestrictions(update: RefUpdate, named: BranchProtectionActorNames): RuleViolation[] {
-  const { world, repo, by } = update
-  if (isCallerInBranchProtectionList(world, repo, by, named)) return []
+  const { repo, by } = update
+  if (isCallerInBranchProtectionList(repo, by, named)) return []
   return createRuleViolationList(
     "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.",
   )
@@ -204,8 +204,8 @@ async function checkLinearHistory(move: NonDeletingRefUpdate): Promise<RuleViola
 }
 
 async function checkCommitSignatures(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
-  const { merge, by, world } = move
-  const commits = (await listAddedCommits(move)).filter((it) => !world.signatures.has(it))
+  const { merge, by, repo } = move
+  const commits = (await listAddedCommits(move)).filter((it) => !repo.world.signatures.has(it))
   // "You cannot squash and merge a pull request into the branch on GitHub unless you are the author of the pull request":
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
   // The message of that rejection is not documented. The rule has no other message.

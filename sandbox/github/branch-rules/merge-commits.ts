@@ -11,7 +11,7 @@ import type { GitIdentity } from '../git/git-store.ts'
 import { toCommitAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { readCommits } from '../views/commit-view.ts'
 import type { ParsedCommit } from '../views/commit-view.ts'
-import type { MockAccount, MergeMethod, MockPull, MockGitHubData } from '../github-data.ts'
+import type { MockAccount, MergeMethod, MockPull } from '../github-data.ts'
 
 export interface MergeCommitTitleAndBody {
   readonly title?: string | undefined
@@ -21,22 +21,16 @@ export interface MergeCommitTitleAndBody {
 /** 'conflict', or 'not rebaseable' for a head that contains merge commits. */
 export type MergeFailure = 'conflict' | 'not rebaseable'
 
-export interface MergeCommitContext {
-  readonly world: MockGitHubData
-  readonly path: string
-  readonly by: MockAccount
-}
-
 /** Creates the commits of a merge method for a pull request on top of `base`. Does not move any ref. */
 export async function createMergeCommit(
-  made: MergeCommitContext,
+  by: MockAccount,
   pull: MockPull,
   base: string,
   method: MergeMethod,
   text: MergeCommitTitleAndBody = {},
 ): Promise<{ readonly sha: string } | MergeFailure> {
-  if (method === 'rebase') return await rebaseCommits(made, pull, base)
-  const { world, path, by } = made
+  if (method === 'rebase') return await rebaseCommits(by, pull, base)
+  const { path } = pull.repo
   const tree = await mergeTrees(path, base, pull.headSha)
   if (tree === undefined) return 'conflict'
   const isMerge = method === 'merge'
@@ -52,16 +46,16 @@ export async function createMergeCommit(
         await formatSquashBody(path, base, pull),
       )
   const parents = isMerge ? [base, pull.headSha] : [base]
-  const author = toCommitAuthorIdentity(world, isMerge ? by : pull.author)
+  const author = toCommitAuthorIdentity(isMerge ? by : pull.author)
   const unsigned = await commitTree(
     path,
     tree,
     parents,
     message,
     author,
-    createGitHubCommitterIdentity(world),
+    createGitHubCommitterIdentity(by.world),
   )
-  return { sha: await signCommit(world, path, unsigned) }
+  return { sha: await signCommit(by.world, path, unsigned) }
 }
 
 function formatMergeCommitMessage(
@@ -82,10 +76,11 @@ async function formatSquashBody(path: string, base: string, pull: MockPull): Pro
 
 /** GitHub always rewrites the commits with a different committer, so they have no signature. */
 async function rebaseCommits(
-  { world, path, by }: MergeCommitContext,
+  by: MockAccount,
   pull: MockPull,
   base: string,
 ): Promise<{ readonly sha: string } | MergeFailure> {
+  const { path } = pull.repo
   for (const commit of await listCommitsNotReachableFrom(path, [base], pull.headSha))
     if ((await readCommitParents(path, commit)).length > 1) return 'not rebaseable'
   let tip = base
@@ -94,7 +89,7 @@ async function rebaseCommits(
     if (tree === undefined) return 'conflict'
     const { name, email, date } = commit.author
     const author: GitIdentity = { name, email, at: Date.parse(date) }
-    tip = await commitTree(path, tree, [tip], commit.message, author, toCommitAuthorIdentity(world, by))
+    tip = await commitTree(path, tree, [tip], commit.message, author, toCommitAuthorIdentity(by))
   }
   return { sha: tip }
 }

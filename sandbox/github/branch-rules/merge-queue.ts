@@ -1,7 +1,6 @@
 // GitHub's merge queue: each pull request in the queue has a commit on top of the earlier ones, on a temporary
 // branch. The required checks run on those commits, and commits with passing checks merge exactly as tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import { emitPullRequestEvent, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
 import { readCommit, toSimpleCommitView } from '../views/commit-view.ts'
 import { formatGitHubTimestamp } from '../github-data.ts'
@@ -13,17 +12,11 @@ import type {
   MockMergeQueueEntry,
   MockRepository,
 } from '../github-data.ts'
-import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { findRulesetsForRef } from './rule-layers.ts'
+import { findRequiredChecks, findRuleParameters } from './rule-layers.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import { findUnmetRequiredChecks } from './required-checks.ts'
 import { checkPullRequestRule } from './required-pull.ts'
-import type {
-  MergeQueueRuleParameters,
-  PullRequestRuleParameters,
-  BranchRule,
-  StatusChecksRuleParameters,
-} from './rule-types.ts'
+import type { MergeQueueRuleParameters } from './rule-types.ts'
 
 /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request (dequeued: reason) */
 export const dequeueReasons = [
@@ -42,21 +35,12 @@ export const dequeueReasons = [
 ] as const
 export type DequeueReason = (typeof dequeueReasons)[number]
 
-function collectBranchRules(repo: MockRepository, branch: string): BranchRule[] {
-  const protection = findBranchProtection(repo, branch)
-  return [
-    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : toBranchUpdateRules(protection)),
-  ]
-}
-
 /** The settings of the branch's merge queue, or undefined if it has none. */
 export function findMergeQueueParameters(
   repo: MockRepository,
   branch: string,
 ): MergeQueueRuleParameters | undefined {
-  const rule = collectBranchRules(repo, branch).find(({ type }) => type === 'merge_queue')
-  return rule?.parameters as MergeQueueRuleParameters | undefined
+  return findRuleParameters(repo, branch, 'merge_queue')[0]
 }
 
 export const parseQueueMergeMethod = ({
@@ -65,15 +49,15 @@ export const parseQueueMergeMethod = ({
 
 /** Adds a pull request to its branch's queue. The caller checks whether that is allowed. Call it in line. */
 export async function addMergeQueueEntry(
-  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   { jump, isBypass }: Pick<MockMergeQueueEntry, 'jump' | 'isBypass'>,
 ): Promise<MockMergeQueueEntry> {
+  const { world } = pull.repo
   const { repo, baseRef } = pull
   const entries = repo.queues.get(baseRef) ?? []
-  const id = state.world.nextId()
-  const enqueuedAt = state.world.now()
+  const id = world.nextId()
+  const enqueuedAt = world.now()
   const entry: MockMergeQueueEntry = {
     id,
     pull,
@@ -87,8 +71,8 @@ export async function addMergeQueueEntry(
   if (jump) entries.unshift(entry)
   else entries.push(entry)
   repo.queues.set(baseRef, entries)
-  await emitPullRequestEvent(state, pull, 'enqueued', by)
-  await advanceMergeQueues(state, repo)
+  await emitPullRequestEvent(pull, 'enqueued', by)
+  await advanceMergeQueues(repo)
   return entry
 }
 
@@ -97,27 +81,26 @@ export const findMergeQueueEntry = (pull: MockPull): MockMergeQueueEntry | undef
 
 /** Removes a pull request. The groups of later pull requests are rebuilt. Call it in line. */
 export async function removeMergeQueueEntry(
-  state: MockGitHubState,
   entry: MockMergeQueueEntry,
   reason: DequeueReason,
   by: MockAccount = entry.by,
 ): Promise<void> {
+  const { world } = entry.pull.repo
   const { pull } = entry
   const rest = (pull.repo.queues.get(pull.baseRef) ?? []).filter((it) => it !== entry)
   pull.repo.queues.set(pull.baseRef, rest)
   pull.queueRemoval = {
-    id: state.world.nextId(),
-    at: formatGitHubTimestamp(state.world.now()),
+    id: world.nextId(),
+    at: formatGitHubTimestamp(world.now()),
     reason: reason.toLowerCase(),
     by: reason === 'MANUAL' ? by : null,
   }
-  await destroyMergeGroup(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
-  await emitPullRequestEvent(state, pull, 'dequeued', by, { reason })
+  await destroyMergeGroup(entry, reason === 'MERGE' ? 'merged' : 'dequeued')
+  await emitPullRequestEvent(pull, 'dequeued', by, { reason })
 }
 
 /** Notifies the apps about a group: its commit needs checks, or the reason for its removal. */
 export async function emitMergeGroupEvent(
-  state: MockGitHubState,
   repo: MockRepository,
   { headSha, branch, baseSha, baseRef }: Omit<QueuedMergeGroup, 'requestedAt'>,
   action: 'checks_requested' | 'destroyed',
@@ -130,61 +113,56 @@ export async function emitMergeGroupEvent(
     base_ref: `refs/heads/${baseRef}`,
     head_commit: toSimpleCommitView(await readCommit(repo.path, headSha)),
   }
-  state.webhooks.emit('merge_group', action, repo, repo.owner, {
+  repo.world.webhooks.emit('merge_group', action, repo, repo.owner, {
     merge_group,
     ...(reason ? { reason } : {}),
   })
 }
 
 async function destroyMergeGroup(
-  state: MockGitHubState,
   entry: MockMergeQueueEntry,
   reason: 'merged' | 'invalidated' | 'dequeued',
 ): Promise<void> {
   const { group, pull, by } = entry
   if (group === undefined) return
   entry.group = undefined
-  await emitMergeGroupEvent(state, pull.repo, group, 'destroyed', reason)
+  await emitMergeGroupEvent(pull.repo, group, 'destroyed', reason)
   await deleteRef(pull.repo.path, `refs/heads/${group.branch}`)
-  await processRefChanges(state, pull.repo, by)
+  await processRefChanges(pull.repo, by)
 }
 
 /**
  * Processes a repository's queues: builds groups, merges groups that passed, and removes those that failed. Call it
  * in line.
  */
-export async function advanceMergeQueues(state: MockGitHubState, repo: MockRepository): Promise<void> {
+export async function advanceMergeQueues(repo: MockRepository): Promise<void> {
   for (const branch of repo.queues.keys()) {
     // Each step makes one change, and the next step reads the new state.
     let goesOn = true
-    while (goesOn) goesOn = await advanceMergeQueue(state, repo, branch)
+    while (goesOn) goesOn = await advanceMergeQueue(repo, branch)
   }
 }
 
-async function advanceMergeQueue(
-  state: MockGitHubState,
-  repo: MockRepository,
-  branch: string,
-): Promise<boolean> {
+async function advanceMergeQueue(repo: MockRepository, branch: string): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const settings = findMergeQueueParameters(repo, branch)
   const [first] = entries
   if (first === undefined) return false
   if (settings === undefined) {
-    await removeMergeQueueEntry(state, first, 'QUEUE_CLEARED')
+    await removeMergeQueueEntry(first, 'QUEUE_CLEARED')
     return true
   }
   for (const entry of entries) {
     const { pull, headSha } = entry
     if (pull.state === 'open' && pull.headSha === headSha) continue
-    await removeMergeQueueEntry(state, entry, pull.merged === null ? 'MANUAL' : 'ALREADY_MERGED')
+    await removeMergeQueueEntry(entry, pull.merged === null ? 'MANUAL' : 'ALREADY_MERGED')
     return true
   }
   return (
-    (await removeIneligibleQueueEntry(state, repo, branch)) ||
-    (await buildMergeGroup(state, repo, branch, settings)) ||
-    (await removeFailedQueueEntry(state, repo, branch, settings)) ||
-    (await mergePassingQueueEntries(state, repo, branch, settings))
+    (await removeIneligibleQueueEntry(repo, branch)) ||
+    (await buildMergeGroup(repo, branch, settings)) ||
+    (await removeFailedQueueEntry(repo, branch, settings)) ||
+    (await mergePassingQueueEntries(repo, branch, settings))
   )
 }
 
@@ -193,7 +171,6 @@ async function advanceMergeQueue(
  * base.
  */
 async function buildMergeGroup(
-  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
   settings: MergeQueueRuleParameters,
@@ -201,11 +178,11 @@ async function buildMergeGroup(
   let base = repo.knownRefs.get(`refs/heads/${branch}`) ?? ''
   for (const entry of (repo.queues.get(branch) ?? []).slice(0, Math.max(1, settings.max_entries_to_build))) {
     if (entry.group !== undefined && entry.group.baseSha !== base) {
-      await destroyMergeGroup(state, entry, 'invalidated')
+      await destroyMergeGroup(entry, 'invalidated')
       return true
     }
     if (entry.group === undefined) {
-      await requestMergeGroupChecks(state, entry, base, parseQueueMergeMethod(settings))
+      await requestMergeGroupChecks(entry, base, parseQueueMergeMethod(settings))
       return true
     }
     base = entry.group.headSha
@@ -214,37 +191,28 @@ async function buildMergeGroup(
 }
 
 async function requestMergeGroupChecks(
-  state: MockGitHubState,
   entry: MockMergeQueueEntry,
   base: string,
   method: MergeMethod,
 ): Promise<void> {
+  const { world } = entry.pull.repo
   const { pull, by } = entry
   const { repo, number, baseRef } = pull
-  const made = await createMergeCommit({ world: state.world, path: repo.path, by }, pull, base, method)
-  if (typeof made === 'string') return await removeMergeQueueEntry(state, entry, 'MERGE_CONFLICT')
+  const made = await createMergeCommit(by, pull, base, method)
+  if (typeof made === 'string') return await removeMergeQueueEntry(entry, 'MERGE_CONFLICT')
   const branch = `gh-readonly-queue/${baseRef}/pr-${number}-${base}`
-  entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, requestedAt: state.world.now() }
+  entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, requestedAt: world.now() }
   await setRef(repo.path, `refs/heads/${branch}`, made.sha)
-  await processRefChanges(state, repo, by)
-  await emitMergeGroupEvent(state, repo, entry.group, 'checks_requested')
+  await processRefChanges(repo, by)
+  await emitMergeGroupEvent(repo, entry.group, 'checks_requested')
 }
 
 /**
  * An approval was dismissed, or changes were requested, after the pull request entered: the branch no longer
  * accepts it.
  */
-async function removeIneligibleQueueEntry(
-  state: MockGitHubState,
-  repo: MockRepository,
-  branch: string,
-): Promise<boolean> {
-  const protection = findBranchProtection(repo, branch)
-  const requirements = [
-    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : toPullRequestRules(protection)),
-  ].filter(({ type }) => type === 'pull_request')
-  const { world } = state
+async function removeIneligibleQueueEntry(repo: MockRepository, branch: string): Promise<boolean> {
+  const requirements = findRuleParameters(repo, branch, 'pull_request')
   const ref = `refs/heads/${branch}`
   const old = repo.knownRefs.get(ref)
   for (const entry of repo.queues.get(branch) ?? []) {
@@ -256,11 +224,10 @@ async function removeIneligibleQueueEntry(
       method: parseQueueMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultMergeQueueParameters),
       queued: true,
     }
-    const move = { world, repo, path: repo.path, ref, old, now, by, merge }
-    for (const { parameters } of requirements) {
-      if ((await checkPullRequestRule(move, parameters as unknown as PullRequestRuleParameters)).length === 0)
-        continue
-      await removeMergeQueueEntry(state, entry, 'BRANCH_PROTECTIONS')
+    const move = { repo, path: repo.path, ref, old, now, by, merge }
+    for (const parameters of requirements) {
+      if ((await checkPullRequestRule(move, parameters)).length === 0) continue
+      await removeMergeQueueEntry(entry, 'BRANCH_PROTECTIONS')
       return true
     }
   }
@@ -272,7 +239,6 @@ const defaultMergeQueueParameters = { merge_method: 'MERGE' } as const
 type MergeGroupCheckOutcome = 'green' | 'waiting' | 'failed' | 'late'
 
 function evaluateMergeGroupChecks(
-  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
   entry: MockMergeQueueEntry,
@@ -280,25 +246,21 @@ function evaluateMergeGroupChecks(
 ): MergeGroupCheckOutcome {
   const { group } = entry
   if (group === undefined) return 'waiting'
-  const required = collectBranchRules(repo, branch)
-    .filter(({ type }) => type === 'required_status_checks')
-    .flatMap(({ parameters }) => (parameters as unknown as StatusChecksRuleParameters).required_status_checks)
-  const unmet = findUnmetRequiredChecks(state.world, repo, group.headSha, required, 0)
+  const unmet = findUnmetRequiredChecks(repo, group.headSha, findRequiredChecks(repo, branch), 0)
   if (unmet.length === 0) return 'green'
   if (unmet.some(({ state }) => state === 'failing')) return 'failed'
-  return state.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
+  return repo.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
 }
 
 /** With HEADGREEN, an entry that failed can still merge with a later one that passed. */
 async function removeFailedQueueEntry(
-  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
   settings: MergeQueueRuleParameters,
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const outcomes = entries.map((it) =>
-    evaluateMergeGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes),
+    evaluateMergeGroupChecks(repo, branch, it, settings.check_response_timeout_minutes),
   )
   const hasLaterGreenEntry = (at: number): boolean =>
     settings.grouping_strategy === 'HEADGREEN' &&
@@ -308,26 +270,24 @@ async function removeFailedQueueEntry(
   )
   const entry = entries[at]
   if (entry === undefined) return false
-  await removeMergeQueueEntry(state, entry, outcomes[at] === 'failed' ? 'CI_FAILURE' : 'CI_TIMEOUT')
+  await removeMergeQueueEntry(entry, outcomes[at] === 'failed' ? 'CI_FAILURE' : 'CI_TIMEOUT')
   return true
 }
 
 async function mergePassingQueueEntries(
-  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
   settings: MergeQueueRuleParameters,
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const green = entries.map(
-    (it) =>
-      evaluateMergeGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes) === 'green',
+    (it) => evaluateMergeGroupChecks(repo, branch, it, settings.check_response_timeout_minutes) === 'green',
   )
   const maxEntries = Math.max(1, settings.max_entries_to_merge)
   const allGreen = settings.grouping_strategy === 'ALLGREEN'
   const prefix = green.indexOf(false) < 0 ? green.length : green.indexOf(false)
   const count = allGreen ? Math.min(prefix, maxEntries) : green.slice(0, maxEntries).lastIndexOf(true) + 1
-  const waited = state.world.now() - (entries[0]?.enqueuedAt ?? 0)
+  const waited = repo.world.now() - (entries[0]?.enqueuedAt ?? 0)
   const isSmall = count < settings.min_entries_to_merge
   if (count === 0 || (isSmall && waited < settings.min_entries_to_merge_wait_minutes * 60_000)) return false
   const entriesToMerge = entries.slice(0, count).map((entry) => ({ entry, sha: entry.group?.headSha ?? '' }))
@@ -335,10 +295,10 @@ async function mergePassingQueueEntries(
   const last = entriesToMerge.at(-1)
   if (last === undefined) return false
   await setRef(repo.path, ref, last.sha, repo.knownRefs.get(ref))
-  await processRefChanges(state, repo, last.entry.by)
+  await processRefChanges(repo, last.entry.by)
   for (const { entry, sha } of entriesToMerge) {
-    await removeMergeQueueEntry(state, entry, 'MERGE')
-    if (entry.pull.merged === null) await markPullMerged(state, entry.pull, sha, entry.by)
+    await removeMergeQueueEntry(entry, 'MERGE')
+    if (entry.pull.merged === null) await markPullMerged(entry.pull, sha, entry.by)
   }
   return true
 }

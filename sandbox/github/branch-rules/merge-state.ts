@@ -1,9 +1,8 @@
 // REST's name for the merge state of a pull request: https://docs.github.com/graphql/reference/enums#mergestatestatus
 import { isAncestor } from '../git/git-store.ts'
-import type { MockPull, MockGitHubData } from '../github-data.ts'
+import type { MockPull } from '../github-data.ts'
 import { evaluateBranchRule } from './evaluate-ref-update.ts'
-import { hasRulesForRef, collectBranchRuleLayers } from './rule-layers.ts'
-import type { StatusChecksRuleParameters } from './rule-types.ts'
+import { hasRulesForRef, collectBranchRuleLayers, selectRuleParameters } from './rule-layers.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
@@ -11,7 +10,7 @@ export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 
 const ruleTypesIgnoredForMergeState = new Set(['required_linear_history', 'merge_queue'])
 
 /** Evaluated for a person without any bypass. Only Enterprise Server with pre-receive hooks reports `has_hooks`. */
-export async function computeMergeState(world: MockGitHubData, pull: MockPull): Promise<MergeState> {
+export async function computeMergeState(pull: MockPull): Promise<MergeState> {
   const { repo, baseRef, mergeable, testMerge: now } = pull
   if (mergeable === undefined || pull.state !== 'open') return 'unknown'
   if (!mergeable || now === null) return 'dirty'
@@ -21,7 +20,7 @@ export async function computeMergeState(world: MockGitHubData, pull: MockPull): 
   if (hasRulesForRef(repo, ref) && old !== undefined) {
     const by = { kind: 'user', account: pull.author } as const
     const merge = { pull, method: 'merge', queued: true } as const
-    const update = { world, repo, path: repo.path, ref, old, now, by, merge }
+    const update = { repo, path: repo.path, ref, old, now, by, merge }
     const rules = collectBranchRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
     for (const rule of rules.filter(({ type }) => !ruleTypesIgnoredForMergeState.has(type))) {
       // GitHub itself creates the test merge, so only commits by others can lack a signature.
@@ -30,10 +29,8 @@ export async function computeMergeState(world: MockGitHubData, pull: MockPull): 
       )
       if (found.length > 0) return 'blocked'
     }
-    const isStrict = rules.some(
-      ({ type, parameters }) =>
-        type === 'required_status_checks' &&
-        (parameters as unknown as StatusChecksRuleParameters).strict_required_status_checks_policy,
+    const isStrict = selectRuleParameters(rules, 'required_status_checks').some(
+      (it) => it.strict_required_status_checks_policy,
     )
     if (isStrict && !(await isAncestor(repo.path, old, pull.headSha))) return 'behind'
   }

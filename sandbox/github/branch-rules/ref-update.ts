@@ -1,9 +1,8 @@
 // A requested update of a ref, before the ref moves: the input of every rule.
 import type { ApiCaller } from '../http/caller.ts'
-import type { MergeMethod, MockPull, MockRepository, MockGitHubData } from '../github-data.ts'
+import type { MergeMethod, MockPull, MockRepository } from '../github-data.ts'
 
 export interface RefUpdate {
-  readonly world: MockGitHubData
   readonly repo: MockRepository
   /** The location of its objects: the repository itself, or the quarantine of a push. */
   readonly path: string

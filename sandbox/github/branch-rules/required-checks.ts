@@ -1,7 +1,7 @@
 // Required checks, evaluated on the commit that would be the branch's tip. GitHub documents one exception: the local
 // merge of an up-to-date pull request with passing checks does not need checks.
 import { isAncestor, readCommitTree } from '../git/git-store.ts'
-import type { MockRepository, MockGitHubData } from '../github-data.ts'
+import type { MockRepository } from '../github-data.ts'
 import { findPullMergedByRefUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { StatusChecksRuleParameters } from './rule-types.ts'
@@ -22,12 +22,12 @@ interface LatestCheckResult {
  * pass.
  */
 function findLatestCheckResults(
-  world: MockGitHubData,
   repo: MockRepository,
   sha: string,
   context: string,
   delay: number,
 ): LatestCheckResult[] {
+  const { world } = repo
   const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
   const newest = new Map<string, LatestCheckResult>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
@@ -52,13 +52,12 @@ function findLatestCheckResults(
 }
 
 function computeRequiredCheckState(
-  world: MockGitHubData,
   repo: MockRepository,
   sha: string,
   required: RequiredCheck,
   delay: number,
 ): RequiredCheckState {
-  const all = findLatestCheckResults(world, repo, sha, required.context, delay)
+  const all = findLatestCheckResults(repo, sha, required.context, delay)
   const pinned = required.integration_id ?? undefined
   const counted = all.filter((it) => pinned === undefined || it.app === pinned)
   if (counted.length === 0) return all.length === 0 ? 'expected' : 'foreign'
@@ -73,14 +72,13 @@ interface UnmetRequiredCheck {
 
 /** The required checks that have not passed on a commit. */
 export function findUnmetRequiredChecks(
-  world: MockGitHubData,
   repo: MockRepository,
   sha: string,
   required: readonly RequiredCheck[],
-  delay = world.checkDelay,
+  delay = repo.world.checkDelay,
 ): UnmetRequiredCheck[] {
   return required.flatMap((it) => {
-    const checkState = computeRequiredCheckState(world, repo, sha, it, delay)
+    const checkState = computeRequiredCheckState(repo, sha, it, delay)
     return checkState === undefined ? [] : [{ context: it.context, state: checkState }]
   })
 }
@@ -108,7 +106,7 @@ export async function checkRequiredChecks(
   move: NonDeletingRefUpdate,
   parameters: StatusChecksRuleParameters,
 ): Promise<RuleViolation[]> {
-  const { world, repo, path, old, now, merge } = move
+  const { repo, path, old, now, merge } = move
   const {
     required_status_checks: required,
     do_not_enforce_on_create,
@@ -124,12 +122,12 @@ export async function checkRequiredChecks(
     // If the head is behind, GitHub reports all checks as "expected", even if they passed.
     if (strict_required_status_checks_policy && behind)
       return toViolations(required.map(({ context }) => ({ context, state: 'expected' })))
-    return toViolations(findUnmetRequiredChecks(world, repo, headSha, required))
+    return toViolations(findUnmetRequiredChecks(repo, headSha, required))
   }
-  const unmet = findUnmetRequiredChecks(world, repo, now, required)
+  const unmet = findUnmetRequiredChecks(repo, now, required)
   if (unmet.length === 0) return []
   const head = await findPullHeadContainingBranch(move)
-  return head !== undefined && findUnmetRequiredChecks(world, repo, head, required).length === 0
+  return head !== undefined && findUnmetRequiredChecks(repo, head, required).length === 0
     ? []
     : toViolations(unmet)
 }

@@ -15,7 +15,6 @@ import {
   type MockReview,
   findAccountByLogin,
   type MockAccount,
-  type MockGitHubData,
 } from '../github-data.ts'
 import { findPullMergedByRefUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
@@ -47,13 +46,13 @@ const formatApprovalsNeededMessage = (count: number): string =>
     : `At least ${count} approving reviews are required by reviewers with write access.`
 
 /** The last review of each user with write access. Comments do not replace a review. */
-function findLatestReviewPerUser({ world }: NonDeletingRefUpdate, pull: MockPull): MockReview[] {
+function findLatestReviewPerUser(pull: MockPull): MockReview[] {
   const last = new Map<number, MockReview>()
   for (const review of pull.reviews)
     if (
       review.state !== 'COMMENTED' &&
       review.state !== 'PENDING' &&
-      canPushToRepository(world, pull.repo, review.author)
+      canPushToRepository(pull.repo, review.author)
     )
       last.set(review.author.id, review)
   return [...last.values()]
@@ -80,15 +79,13 @@ async function checkRequiredReviews(
   const count = parameters.required_approving_review_count
   const stale = parameters.dismiss_stale_reviews_on_push
   const last = parameters.require_last_push_approval
-  const latestReviews = findLatestReviewPerUser(move, pull)
+  const latestReviews = findLatestReviewPerUser(pull)
   const approvals = latestReviews.filter((it) => it.state === 'APPROVED')
   const violations: RuleViolation[] = []
   const owners = parameters.require_code_owner_review
     ? await findRequiredCodeOwners(pull, move.old ?? pull.baseSha)
     : []
-  const waiting = owners.filter(
-    (group) => !approvals.some(({ author }) => isCodeOwner(move.world, author, group)),
-  )
+  const waiting = owners.filter((group) => !approvals.some(({ author }) => isCodeOwner(author, group)))
   if (waiting.length > 0)
     violations.push({
       message: `Waiting on code owner review from ${waiting
@@ -98,7 +95,7 @@ async function checkRequiredReviews(
     })
   // It blocks regardless of other approvals, and so does the same commit's review in another pull request:
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-pull-request-reviews-before-merging
-  if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedByPullWithSameHead(move, pull))
+  if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedByPullWithSameHead(pull))
     violations.push({ message: 'Changes have been requested.' })
   violations.push(...(await checkRequiredReviewers(move, pull, approvals, parameters)))
   const isAltered = (stale || last) && (await hasDifferentTreeThanGitHubMerge(move, pull))
@@ -113,15 +110,14 @@ async function checkRequiredReviews(
 /**
  * Whether another open pull request has the same head commit, and a review that rejects it or is not submitted yet.
  */
-function isBlockedByPullWithSameHead(move: NonDeletingRefUpdate, pull: MockPull): boolean {
+function isBlockedByPullWithSameHead(pull: MockPull): boolean {
   const twins = [...pull.repo.pulls.values()].filter(
     (it) => it !== pull && it.state === 'open' && it.headSha === pull.headSha,
   )
   return twins.some(
     (it) =>
-      it.reviews.some(
-        ({ state, author }) => state === 'PENDING' && canPushToRepository(move.world, it.repo, author),
-      ) || findLatestReviewPerUser(move, it).some(({ state }) => state === 'CHANGES_REQUESTED'),
+      it.reviews.some(({ state, author }) => state === 'PENDING' && canPushToRepository(it.repo, author)) ||
+      findLatestReviewPerUser(it).some(({ state }) => state === 'CHANGES_REQUESTED'),
   )
 }
 
@@ -130,7 +126,7 @@ function isBlockedByPullWithSameHead(move: NonDeletingRefUpdate, pull: MockPull)
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#required-reviewers
  */
 async function checkRequiredReviewers(
-  { world, old }: NonDeletingRefUpdate,
+  { repo, old }: NonDeletingRefUpdate,
   pull: MockPull,
   approvals: readonly MockReview[],
   { required_reviewers = [] }: PullRequestRuleParameters,
@@ -138,7 +134,7 @@ async function checkRequiredReviewers(
   if (required_reviewers.length === 0) return []
   const files = await listChangedFiles(pull, old ?? pull.baseSha)
   return required_reviewers.flatMap(({ minimum_approvals, file_patterns, reviewer }) => {
-    const team = world.teams.find(({ id }) => id === reviewer.id)
+    const team = repo.world.teams.find(({ id }) => id === reviewer.id)
     const isTouched = files.some((file) => {
       const last = file_patterns.findLast((it) => matchesCodeownersPattern(it.replace(/^!/, ''), file))
       return last !== undefined && !last.startsWith('!')
@@ -247,7 +243,8 @@ async function findRequiredCodeOwners(pull: MockPull, base: string): Promise<(re
 }
 
 /** Whether a user is one of these owners, by login or as a member of a team. */
-function isCodeOwner(world: MockGitHubData, account: MockAccount, owners: readonly string[]): boolean {
+function isCodeOwner(account: MockAccount, owners: readonly string[]): boolean {
+  const { world } = account
   return owners.some((owner) => {
     const [name = '', team] = owner.replace(/^@/, '').split('/')
     if (team === undefined) return findAccountByLogin(world, name) === account

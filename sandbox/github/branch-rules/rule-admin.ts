@@ -9,36 +9,33 @@ import {
 import { GitHubAdmin } from '../github-admin.ts'
 import type { MergeMethod, GitHubPayload, MockPull } from '../github-data.ts'
 import type { BranchProtectionRequest } from './rule-types.ts'
-import { parseRuleset } from './ruleset.ts'
+import { createRuleset, parseRuleset } from './ruleset.ts'
 import type { BranchRule, Ruleset, RulesetRequest } from './rule-types.ts'
+
+const createRulesetRequest = (rules: readonly BranchRule[], more: Partial<RulesetRequest>) => ({
+  name: rules.map(({ type }) => type).join(', '),
+  enforcement: 'active' as const,
+  rules,
+  ...more,
+})
 
 export class BranchRuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */
   addRuleset(repository: string, request: RulesetRequest): Ruleset {
     const repo = this.repository(repository)
-    return saveRulesetAndEmitEvent(
-      this.state,
-      repo,
-      parseRuleset(repo, request as unknown as GitHubPayload),
-      repo.owner,
-    )
+    return saveRulesetAndEmitEvent(repo, parseRuleset(repo, request as unknown as GitHubPayload), repo.owner)
   }
 
   /** A ruleset with these rules for the default branch, without bypass by default. */
   addRules(repository: string, rules: readonly BranchRule[], more: Partial<RulesetRequest> = {}): Ruleset {
-    return this.addRuleset(repository, {
-      name: rules.map(({ type }) => type).join(', '),
-      enforcement: 'active',
-      conditions: { ref_name: { include: ['~DEFAULT_BRANCH'] } },
-      rules,
-      ...more,
-    })
+    const conditions = { ref_name: { include: ['~DEFAULT_BRANCH'] } }
+    return this.addRuleset(repository, createRulesetRequest(rules, { conditions, ...more }))
   }
 
   removeRuleset(repository: string, ruleset: Ruleset): void {
     const repo = this.repository(repository)
     repo.rulesets.delete(ruleset.id)
-    emitRulesetEvent(this.state, repo, ruleset, 'deleted', repo.owner)
+    emitRulesetEvent(repo, ruleset, 'deleted', repo.owner)
   }
 
   /** A ruleset of an organization, for the default branches of all its repositories by default. */
@@ -48,34 +45,13 @@ export class BranchRuleAdmin extends GitHubAdmin {
     more: Partial<RulesetRequest> = {},
   ): Ruleset {
     const owner = this.account(login)
-    const { world } = this.state
-    const request = parseRuleset(
-      { owner },
-      {
-        name: rules.map(({ type }) => type).join(', '),
-        enforcement: 'active',
-        rules,
-        ...more,
-      },
-      'Organization',
-    )
-    const at = world.timestamp()
-    const ruleset: Ruleset = {
-      id: world.nextId(),
-      organization: owner.login,
-      createdAt: at,
-      updatedAt: at,
-      name: request.name,
-      enforcement: request.enforcement,
-      target: request.target ?? 'branch',
-      bypass_actors: request.bypass_actors ?? [],
-      conditions: {
-        ref_name: { include: ['~DEFAULT_BRANCH'] },
-        repository_name: { include: ['~ALL'] },
-        ...request.conditions,
-      },
-      rules,
+    const request = parseRuleset({ owner }, createRulesetRequest(rules, more), 'Organization')
+    const conditions = {
+      ref_name: { include: ['~DEFAULT_BRANCH'] },
+      repository_name: { include: ['~ALL'] },
+      ...request.conditions,
     }
+    const ruleset = createRuleset(this.world, { ...request, conditions }, owner.login)
     owner.rulesets = new Map([...(owner.rulesets ?? []), [ruleset.id, ruleset]])
     return ruleset
   }
@@ -96,8 +72,7 @@ export class BranchRuleAdmin extends GitHubAdmin {
     else repo.protections.set(pattern, now)
     const reported = now ?? old
     const action = now === undefined ? 'deleted' : old === undefined ? 'created' : 'edited'
-    if (reported !== undefined)
-      emitBranchProtectionEvent(this.state, repo, [pattern, reported], action, repo.owner)
+    if (reported !== undefined) emitBranchProtectionEvent(repo, [pattern, reported], action, repo.owner)
   }
 
   /** Locks or unlocks a branch. No user can push to a locked branch. */
@@ -123,33 +98,27 @@ export class BranchRuleAdmin extends GitHubAdmin {
 
   /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_thread */
   #emitThread(pull: MockPull, action: 'resolved' | 'unresolved'): void {
-    const { world, webhooks } = this.state
-    webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
+    this.world.webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
       thread: { node_id: toNodeId('PullRequestReviewThread', pull.id), comments: [] },
-      pull_request: toPullSummaryView(world, pull),
+      pull_request: toPullSummaryView(pull),
     })
-    this.state.queueDue(pull.repo)
-  }
-
-  /** Sets the repository's "Allow auto-merge". */
-  allowAutoMerge(repository: string, on = true): void {
-    this.repository(repository).allowAutoMerge = on
+    this.world.queueDue(pull.repo)
   }
 
   /** A code scanning tool uploads its results for a commit. */
   analyze(repository: string, sha: string, tool: string, alerts = 0): void {
     const repo = this.repository(repository)
     repo.analyses.push({ sha, tool, alerts })
-    this.state.queueDue(repo)
+    this.world.queueDue(repo)
   }
 
   /** Sets how many milliseconds GitHub needs to compute whether a pull request can be merged. */
   delayTestMerges(milliseconds: number): void {
-    this.state.world.testMergeDelay = milliseconds
+    this.world.testMergeDelay = milliseconds
   }
 
   /** Sets how many milliseconds pass until rules see a new check or status. */
   delayChecks(milliseconds: number): void {
-    this.state.world.checkDelay = milliseconds
+    this.world.checkDelay = milliseconds
   }
 }

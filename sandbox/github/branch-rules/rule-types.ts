@@ -68,6 +68,12 @@ export interface MergeQueueRuleParameters {
   readonly min_entries_to_merge_wait_minutes: number
 }
 
+export interface RuleParametersByType {
+  readonly pull_request: PullRequestRuleParameters
+  readonly required_status_checks: StatusChecksRuleParameters
+  readonly merge_queue: MergeQueueRuleParameters
+}
+
 /** Users by login, teams and apps by slug. */
 export interface BranchProtectionActorNames {
   readonly users?: readonly string[]

@@ -2,7 +2,7 @@
 import { minimatch } from 'minimatch'
 import { createValidationError } from '../http/route.ts'
 import type { GitHubApiError } from '../http/route.ts'
-import type { GitHubPayload, MockRepository } from '../github-data.ts'
+import type { GitHubPayload, MockGitHubData, MockRepository } from '../github-data.ts'
 import type { Ruleset, RulesetRequest } from './rule-types.ts'
 
 // The required parameters of each rule. A rule that the sandbox does not enforce is rejected, because ignoring it
@@ -69,6 +69,26 @@ export function parseRuleset(
         `Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`,
       )
   return request
+}
+
+/** A ruleset from an administrator's request. `organization` is null for a ruleset of the repository. */
+export function createRuleset(
+  world: MockGitHubData,
+  request: RulesetRequest,
+  organization: string | null,
+): Ruleset {
+  const at = world.timestamp()
+  return {
+    target: 'branch',
+    bypass_actors: [],
+    conditions: {},
+    rules: [],
+    ...request,
+    id: world.nextId(),
+    organization,
+    createdAt: at,
+    updatedAt: at,
+  }
 }
 
 const createInvalidRulesetRuleError = (message: string): GitHubApiError =>

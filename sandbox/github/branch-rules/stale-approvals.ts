@@ -1,25 +1,12 @@
 // Approvals that are dismissed automatically if a rule requires it: when the approved change differs from the change
 // that would merge.
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import { toPullSummaryView, toReviewView } from '../views/pull-view.ts'
 import type { MockAccount, MockPull } from '../github-data.ts'
-import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { findRulesetsForRef } from './rule-layers.ts'
-import type { PullRequestRuleParameters } from './rule-types.ts'
+import { findRuleParameters } from './rule-layers.ts'
 
-function shouldDismissStaleApprovals({ repo, baseRef }: MockPull): boolean {
-  const protection = findBranchProtection(repo, baseRef)
-  const rules = [
-    ...findRulesetsForRef(repo, `refs/heads/${baseRef}`).flatMap((it) => it.rules),
-    ...(protection === undefined ? [] : toPullRequestRules(protection)),
-  ]
-  return rules.some(
-    ({ type, parameters }) =>
-      type === 'pull_request' &&
-      (parameters as unknown as PullRequestRuleParameters).dismiss_stale_reviews_on_push,
-  )
-}
+const shouldDismissStaleApprovals = ({ repo, baseRef }: MockPull): boolean =>
+  findRuleParameters(repo, baseRef, 'pull_request').some((it) => it.dismiss_stale_reviews_on_push)
 
 /** The change as reviewers see it: from its merge base to its head. */
 async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): Promise<string> {
@@ -32,19 +19,17 @@ async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): P
  * approval.
  */
 export async function dismissApprovalsAfterHeadPush(
-  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   before: string,
 ): Promise<void> {
   if (!hasApprovals(pull) || !shouldDismissStaleApprovals(pull)) return
   if ((await readPullRequestDiff(pull, before)) !== (await readPullRequestDiff(pull, pull.headSha)))
-    dismissAllApprovals(state, pull, by)
+    dismissAllApprovals(pull, by)
 }
 
 /** After the base moved. If the merge base moved, too, the change differs from the approved one. */
 export async function dismissApprovalsAfterBaseMove(
-  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   old: string | undefined,
@@ -57,17 +42,17 @@ export async function dismissApprovalsAfterBaseMove(
     await findMergeBase(repo.path, now, headSha),
   ]
   // The head itself: this push merged the pull request.
-  if (before !== after && after !== headSha) dismissAllApprovals(state, pull, by)
+  if (before !== after && after !== headSha) dismissAllApprovals(pull, by)
 }
 
 const hasApprovals = ({ reviews }: MockPull): boolean => reviews.some(({ state }) => state === 'APPROVED')
 
-function dismissAllApprovals({ world, webhooks }: MockGitHubState, pull: MockPull, by: MockAccount): void {
+function dismissAllApprovals(pull: MockPull, by: MockAccount): void {
   for (const review of pull.reviews.filter(({ state }) => state === 'APPROVED')) {
     review.state = 'DISMISSED'
-    webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
-      review: { ...toReviewView(world, pull, review), state: 'dismissed' },
-      pull_request: toPullSummaryView(world, pull),
+    pull.repo.world.webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
+      review: { ...toReviewView(pull, review), state: 'dismissed' },
+      pull_request: toPullSummaryView(pull),
     })
   }
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ApiCaller } from '../http/caller.ts'
 import { createBareRepository } from '../git/git-store.ts'
-import type { MockRepository, MockGitHubData } from '../github-data.ts'
+import type { MockRepository } from '../github-data.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { hasRulesForRef } from './rule-layers.ts'
 import { parsePushRequest, unpackGitObjects } from './receive-pack.ts'
@@ -42,7 +42,6 @@ const zeroSha = '0'.repeat(40)
 
 /** Evaluates a push before Git handles it. Does nothing if no rule applies to its refs. */
 export async function validatePush(
-  world: MockGitHubData,
   repo: MockRepository,
   by: ApiCaller,
   body: Buffer,
@@ -59,7 +58,7 @@ export async function validatePush(
     await unpackGitObjects(quarantine, pack)
     const reasons = new Map<string, string>()
     for (const command of commands) {
-      const verdict = await validatePushCommand(world, repo, quarantine, by, command)
+      const verdict = await validatePushCommand(repo, quarantine, by, command)
       if (verdict === undefined) continue
       if (verdict.reason !== undefined) reasons.set(command.ref, verdict.reason)
       await writeUpdateHookVerdict(join(quarantine, 'verdicts', command.ref), verdict)
@@ -80,7 +79,6 @@ interface UpdateHookVerdict {
 }
 
 async function validatePushCommand(
-  world: MockGitHubData,
   repo: MockRepository,
   path: string,
   by: ApiCaller,
@@ -92,10 +90,10 @@ async function validatePushCommand(
   if (rejection !== undefined) return { lines: [], reason: rejection }
   // Git itself rejects a push that starts from an old tip, with its own message.
   if (!hasRulesForRef(repo, ref) || repo.knownRefs.get(ref) !== from) return undefined
-  const verdict = await evaluateRefUpdate({ world, repo, path, ref, old: from, now: to, by })
+  const verdict = await evaluateRefUpdate({ repo, path, ref, old: from, now: to, by })
   if (verdict.rejected.length > 0)
     return {
-      lines: formatPushRejectionLines(world, repo, ref, verdict),
+      lines: formatPushRejectionLines(repo, ref, verdict),
       reason: pushDeclineMessageByErrorCode[verdict.code],
     }
   return verdict.bypassed.length > 0 ? { lines: formatRuleBypassLines(ref, verdict) } : undefined

@@ -2,7 +2,6 @@
 import { GitHubApiError } from '../http/route.ts'
 import type { MockRepository } from '../github-data.ts'
 import { getRepositoryWebUrl } from '../views/repository-view.ts'
-import type { MockGitHubData } from '../github-data.ts'
 import type { RefUpdateVerdict } from './evaluate-ref-update.ts'
 import type { RuleViolation } from './ref-update.ts'
 
@@ -23,7 +22,6 @@ const formatRuleViolations = (violations: readonly RuleViolation[]): string[] =>
 
 /** The lines that a client prints after `remote: ` when a push is rejected. */
 export function formatPushRejectionLines(
-  world: MockGitHubData,
   repo: MockRepository,
   ref: string,
   verdict: RefUpdateVerdict,
@@ -36,7 +34,7 @@ export function formatPushRejectionLines(
     ]
   return [
     `error: GH013: Repository rule violations found for ${ref}.`,
-    `Review all repository rules at ${getRepositoryWebUrl(world, repo)}/rules?ref=${encodeURIComponent(ref)}`,
+    `Review all repository rules at ${getRepositoryWebUrl(repo)}/rules?ref=${encodeURIComponent(ref)}`,
     '',
     ...formatRuleViolations(verdict.rejected),
   ]

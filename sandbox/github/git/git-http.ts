@@ -5,18 +5,22 @@ import { createGunzip } from 'node:zlib'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
-import { requirePermissions, canSeeRepository, formatCallerName } from '../http/auth.ts'
+import {
+  requirePermissions,
+  canSeeRepository,
+  formatCallerName,
+  type IssuedTokenStore,
+} from '../http/auth.ts'
 import type { ApiCaller } from '../http/caller.ts'
 import type { FaultInjector } from '../http/faults.ts'
 import { validatePush } from '../branch-rules/validate-push.ts'
 import { addRejectionReasonsToStatusReport } from '../branch-rules/receive-pack.ts'
-import { getActingAccount, type MockGitHubState } from '../github-state.ts'
 import { processRefChanges } from './ref-changes.ts'
-import { GitHubApiError } from '../http/route.ts'
+import { GitHubApiError, getActingAccount } from '../http/route.ts'
 import type { ApiRequestRecord } from '../http/router.ts'
-import { findRepositoryByName, type MockRepository } from '../github-data.ts'
+import { findRepositoryByName, type MockGitHubData, type MockRepository } from '../github-data.ts'
 import { runInIsolatedGitEnvironment } from './git-store.ts'
-import { respondToLsRefs } from './list-refs.ts'
+import { formatPktLine, respondToLsRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
 interface GitHttpRequest {
@@ -51,9 +55,6 @@ const createGitHttpResponse = (kind: string, body: Buffer): GitHttpResponse => (
 /** Git's capabilities, by service and version. They are the same for every repository of the sandbox. */
 const gitCapabilityCache = new Map<string, Buffer>()
 
-const formatPktLine = (content: string): string =>
-  `${(Buffer.byteLength(content) + 4).toString(16).padStart(4, '0')}${content}`
-
 const formatGitServiceHeader = (service: string): Buffer =>
   Buffer.from(`${formatPktLine(`# service=git-${service}\n`)}0000`)
 
@@ -69,13 +70,14 @@ export function isGitHttpPath(path: string): boolean {
 }
 
 export interface GitHttpOptions {
-  readonly state: MockGitHubState
+  readonly world: MockGitHubData
+  readonly credentials: IssuedTokenStore
   readonly faults: FaultInjector
   readonly record: (record: ApiRequestRecord) => void
 }
 
 export async function handleGitHttpRequest(
-  { state, faults, record }: GitHttpOptions,
+  { world, credentials, faults, record }: GitHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -101,8 +103,8 @@ export async function handleGitHttpRequest(
   let caller: ApiCaller
   let repo: MockRepository
   try {
-    caller = state.credentials.identify(request.headers.authorization)
-    repo = requireGitRepository(state, caller, owner, name, writes)
+    caller = credentials.identify(request.headers.authorization)
+    repo = requireGitRepository(world, caller, owner, name, writes)
   } catch (error) {
     if (!(error instanceof GitHubApiError)) throw error
     // 401 without credentials, so that Git asks its credential helper and retries.
@@ -111,7 +113,8 @@ export async function handleGitHttpRequest(
     sendGitHttpError(response, status, error.message)
     return
   }
-  const body = await readRequestBody(request)
+  const isPacked = request.headers['content-encoding'] === 'gzip'
+  const body = Buffer.concat(await (isPacked ? request.pipe(createGunzip()) : request).toArray())
   const serve = async (): Promise<void> => {
     const gitRequest = {
       path: repo.path,
@@ -125,7 +128,7 @@ export async function handleGitHttpRequest(
     }
     const answer =
       service === 'git-receive-pack'
-        ? await handlePushRequest(state, caller, repo, gitRequest)
+        ? await handlePushRequest(caller, repo, gitRequest)
         : await serveGitRequest(gitRequest)
     if (fault !== undefined) {
       // The push is applied, and only the answer fails.
@@ -137,22 +140,22 @@ export async function handleGitHttpRequest(
     log(formatCallerName(caller), answer.status)
     response.writeHead(answer.status, answer.headers).end(answer.body)
   }
-  await (service === 'git-receive-pack' ? state.runSerialized(repo, serve) : serve())
+  await (service === 'git-receive-pack' ? world.runSerialized(repo, serve) : serve())
 }
 
 function requireGitRepository(
-  state: MockGitHubState,
+  world: MockGitHubData,
   caller: ApiCaller,
   owner: string,
   name: string,
   writes: boolean,
 ): MockRepository {
-  const repo = findRepositoryByName(state.world, owner, name)
+  const repo = findRepositoryByName(world, owner, name)
   // Like REST, the Git server does not distinguish a missing repository from a forbidden one.
-  if (repo === undefined || !canSeeRepository(state.world, caller, repo))
+  if (repo === undefined || !canSeeRepository(caller, repo))
     throw new GitHubApiError(404, 'Repository not found.')
   try {
-    requirePermissions(state.world, caller, repo, { contents: writes ? 'write' : 'read' })
+    requirePermissions(caller, repo, { contents: writes ? 'write' : 'read' })
   } catch (error) {
     // git prints the text of the answer behind `remote: `. With some right GitHub names who lacks the rest, without any it
     // does not: https://github.com/ad-m/github-push-action/issues/96 and
@@ -180,28 +183,20 @@ function sendGitHttpError(response: ServerResponse, status: number, message: str
  * push.
  */
 async function handlePushRequest(
-  state: MockGitHubState,
   caller: ApiCaller,
   repo: MockRepository,
   asked: GitHttpRequest,
 ): Promise<GitHttpResponse> {
-  const judged = await validatePush(state.world, repo, caller, asked.body)
+  const judged = await validatePush(repo, caller, asked.body)
   try {
     const answer = await serveGitRequest({ ...asked, environment: judged.environment })
-    await processRefChanges(state, repo, getActingAccount(caller))
+    await processRefChanges(repo, getActingAccount(caller))
     return judged.reasons.size === 0
       ? answer
       : { ...answer, body: addRejectionReasonsToStatusReport(answer.body, judged.reasons) }
   } finally {
     await judged.cleanUp()
   }
-}
-
-async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
-  const packed = request.headers['content-encoding'] === 'gzip'
-  const chunks: Buffer[] = []
-  for await (const chunk of packed ? request.pipe(createGunzip()) : request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }
 
 /** Answers a request of Git's HTTP protocol like Git's own server: with git-http-backend or, for common requests, with the single process that it would start, or without a process if the answer is the same for every repository. */

@@ -11,7 +11,7 @@ export async function respondToLsRefs(repository: string, request: Buffer): Prom
   return Buffer.from(`${lines.map((line) => formatPktLine(line)).join('')}0000`)
 }
 
-const formatPktLine = (text: string) =>
+export const formatPktLine = (text: string): string =>
   `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 
 const lsRefsCommand = 'command=ls-refs\n'

@@ -43,29 +43,22 @@ function parseCommitIdentity(line: string): AuthorOrCommitter | undefined {
   return name === undefined || email === undefined ? undefined : { name, email, at: Number(at) }
 }
 
-/** The commits and all their ancestors. */
-function listReachableCommits(path: string, from: readonly string[]): Set<string> {
+/** The commits and all their ancestors, each once. */
+function* walkCommits(path: string, from: readonly string[]): Generator<string> {
   const visited = new Set<string>()
   const left = [...from]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (visited.has(next)) continue
     visited.add(next)
+    yield next
     left.push(...readLooseCommitObject(path, next).parents)
   }
-  return visited
 }
 
 export function isAncestorInLooseObjects(path: string, commit: string, ancestor: string): boolean {
   // The object must exist, as Git requires.
   readLooseCommitObject(path, ancestor)
-  const visited = new Set<string>()
-  const left = [commit]
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (next === ancestor) return true
-    if (visited.has(next)) continue
-    visited.add(next)
-    left.push(...readLooseCommitObject(path, next).parents)
-  }
+  for (const it of walkCommits(path, [commit])) if (it === ancestor) return true
   return false
 }
 
@@ -75,7 +68,7 @@ export function listCommitRangeInLooseObjects(
   tip: string,
   known: readonly string[],
 ): readonly string[] {
-  const visited = listReachableCommits(path, known)
+  const visited = new Set(walkCommits(path, known))
   const line: string[] = []
   const waiting: { readonly id: string; readonly at: number }[] = []
   const enqueueCommit = (id: string): void => {
@@ -112,12 +105,10 @@ export function findMergeCommitWithParent(path: string, commit: string, tip: str
  * does not.
  */
 export function findMergeBaseInLooseObjects(path: string, one: string, other: string): string | undefined {
-  const ofOther = listReachableCommits(path, [other])
-  const common = [...listReachableCommits(path, [one])].filter((commit) => ofOther.has(commit))
-  const below = listReachableCommits(
-    path,
-    common.flatMap((commit) => readLooseCommitObject(path, commit).parents),
-  )
+  const ofOther = new Set(walkCommits(path, [other]))
+  const common = [...walkCommits(path, [one])].filter((commit) => ofOther.has(commit))
+  const parents = common.flatMap((commit) => readLooseCommitObject(path, commit).parents)
+  const below = new Set(walkCommits(path, parents))
   const best = common.filter((commit) => !below.has(commit))
   if (best.length > 1) throw new NotLooseObjectError('criss-cross')
   return best[0]

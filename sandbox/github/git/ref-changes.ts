@@ -15,12 +15,11 @@ import {
   dismissApprovalsAfterBaseMove,
   dismissApprovalsAfterHeadPush,
 } from '../branch-rules/stale-approvals.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import { toPullView } from '../views/pull-view.ts'
 import { toPushedCommitView, readPushedCommits } from '../views/commit-view.ts'
 import { toCheckSuiteView } from '../views/check-view.ts'
 import { getRepositoryWebUrl } from '../views/repository-view.ts'
-import { iterateAllPulls, canPushToRepository } from '../github-data.ts'
+import { iterateAllPulls } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -35,51 +34,48 @@ const zeroSha = '0'.repeat(40)
 const maxPushPayloadCommits = 2048
 
 /** Reads a repository's refs again, and triggers all the effects that GitHub would trigger. Call it in line. */
-export async function processRefChanges(
-  state: MockGitHubState,
-  repo: MockRepository,
-  by: MockAccount,
-): Promise<void> {
+export async function processRefChanges(repo: MockRepository, by: MockAccount): Promise<void> {
+  const { world } = repo
   const before = repo.knownRefs
   const after = await readBranchesAndTags(repo.path)
   repo.knownRefs = after
-  state.queueDue(repo)
+  world.queueDue(repo)
   for (const ref of new Set([...before.keys(), ...after.keys()])) {
     const old = before.get(ref)
     const now = after.get(ref)
     if (old === now) continue
-    repo.pushedAt = state.world.timestamp()
-    await emitPushEvent(state, repo, ref, old, now, by)
+    repo.pushedAt = world.timestamp()
+    await emitPushEvent(repo, ref, old, now, by)
     if (!ref.startsWith('refs/heads/')) continue
     const branch = ref.slice('refs/heads/'.length)
-    if (now !== undefined) await createCheckSuites(state, repo, now, branch, old ?? null, by)
-    for (const pull of [...iterateAllPulls(state.world)].filter((it) => it.state === 'open')) {
-      if (pull.headRepo === repo && pull.headRef === branch) await handlePullHeadMoved(state, pull, now, by)
+    if (now !== undefined) await createCheckSuites(repo, now, branch, old ?? null, by)
+    for (const pull of [...iterateAllPulls(world)].filter((it) => it.state === 'open')) {
+      if (pull.headRepo === repo && pull.headRef === branch) await handlePullHeadMoved(pull, now, by)
       if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
-        await handlePullBaseMoved(state, pull, old, now, by)
+        await handlePullBaseMoved(pull, old, now, by)
     }
   }
 }
 
 async function emitPushEvent(
-  state: MockGitHubState,
   repo: MockRepository,
   ref: string,
   old: string | undefined,
   now: string | undefined,
   by: MockAccount,
 ): Promise<void> {
-  if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
+  const { world } = repo
+  if (![...world.installations.values()].some((it) => it.repositories.has(repo))) return
   const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxPushPayloadCommits)
   // Paths per commit can require one Git process each. GitHub also omits them for long pushes.
   const commits = await Promise.all(
     found
       .slice(0, 20)
       .reverse()
-      .map((it) => toPushedCommitView(state.world, repo, it)),
+      .map((it) => toPushedCommitView(repo, it)),
   )
   const forced = old !== undefined && now !== undefined && !(await isAncestor(repo.path, old, now))
-  state.webhooks.emit('push', null, repo, by, {
+  world.webhooks.emit('push', null, repo, by, {
     ref,
     before: old ?? zeroSha,
     after: now ?? zeroSha,
@@ -87,7 +83,7 @@ async function emitPushEvent(
     created: old === undefined,
     deleted: now === undefined,
     forced,
-    compare: `${getRepositoryWebUrl(state.world, repo)}/compare/${old ?? zeroSha}...${now ?? zeroSha}`,
+    compare: `${getRepositoryWebUrl(repo)}/compare/${old ?? zeroSha}...${now ?? zeroSha}`,
     commits,
     head_commit: commits.at(-1) ?? null,
     pusher: { name: by.login, email: `${by.login}@users.noreply.github.invalid` },
@@ -95,50 +91,41 @@ async function emitPushEvent(
 }
 
 export async function emitPullRequestEvent(
-  state: MockGitHubState,
   pull: MockPull,
   action: string,
   by: MockAccount,
   more: GitHubPayload = {},
 ): Promise<void> {
-  pull.updatedAt = state.world.timestamp()
-  const pull_request = await toPullView(state.world, pull)
-  state.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
+  const { world } = pull.repo
+  pull.updatedAt = world.timestamp()
+  const pull_request = await toPullView(pull)
+  world.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
 }
 
-async function handlePullHeadMoved(
-  state: MockGitHubState,
-  pull: MockPull,
-  now: string | undefined,
-  by: MockAccount,
-): Promise<void> {
-  if (now === undefined) return await closePull(state, pull, by)
+async function handlePullHeadMoved(pull: MockPull, now: string | undefined, by: MockAccount): Promise<void> {
+  if (now === undefined) return await closePull(pull, by)
   const before = pull.headSha
   pull.headSha = now
   pull.lastPusher = by
   // The head can be in a fork, but the queue cannot.
-  state.queueDue(pull.repo)
+  pull.repo.world.queueDue(pull.repo)
   pull.baseSha = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
   pull.mergeable = undefined
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
-  if (pull.headRepo !== pull.repo) await createCheckSuites(state, pull.repo, now, pull.headRef, before, by)
-  await emitPullRequestEvent(state, pull, 'synchronize', by, { before, after: now })
-  // A push by a person without write access ends auto-merge:
-  // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
-  if (!canPushToRepository(state.world, pull.repo, by)) await cancelAutoMerge(state, pull, by)
-  await dismissApprovalsAfterHeadPush(state, pull, by, before)
+  if (pull.headRepo !== pull.repo) await createCheckSuites(pull.repo, now, pull.headRef, before, by)
+  await emitPullRequestEvent(pull, 'synchronize', by, { before, after: now })
+  await dismissApprovalsAfterHeadPush(pull, by, before)
 }
 
 async function handlePullBaseMoved(
-  state: MockGitHubState,
   pull: MockPull,
   old: string | undefined,
   now: string | undefined,
   by: MockAccount,
 ): Promise<void> {
-  if (now === undefined) return await closePull(state, pull, by)
+  if (now === undefined) return await closePull(pull, by)
   pull.mergeable = undefined
-  await dismissApprovalsAfterBaseMove(state, pull, by, old)
+  await dismissApprovalsAfterBaseMove(pull, by, old)
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
   // The first-parent commit of the base that brought in the head.
   const { path } = pull.repo
@@ -150,53 +137,37 @@ async function handlePullBaseMoved(
       return line.trim().split('\n').at(-1) || undefined
     },
   )
-  await markPullMerged(state, pull, sha ?? pull.headSha, by)
+  await markPullMerged(pull, sha ?? pull.headSha, by)
 }
 
-/** Disables auto-merge. Has no effect on a pull request without it. */
-export async function cancelAutoMerge(
-  state: MockGitHubState,
-  pull: MockPull,
-  by: MockAccount,
-  reason = 'head branch was modified by a user without write access',
-): Promise<void> {
-  if (pull.autoMerge === null) return
-  pull.autoMerge = null
-  await emitPullRequestEvent(state, pull, 'auto_merge_disabled', by, { reason })
+export async function markPullMerged(pull: MockPull, sha: string, by: MockAccount): Promise<void> {
+  pull.merged = { at: pull.repo.world.timestamp(), by, sha }
+  await closePull(pull, by)
 }
 
-export async function markPullMerged(
-  state: MockGitHubState,
-  pull: MockPull,
-  sha: string,
-  by: MockAccount,
-): Promise<void> {
-  pull.merged = { at: state.world.timestamp(), by, sha }
-  await closePull(state, pull, by)
-}
-
-export async function closePull(state: MockGitHubState, pull: MockPull, by: MockAccount): Promise<void> {
+export async function closePull(pull: MockPull, by: MockAccount): Promise<void> {
+  const { world } = pull.repo
   pull.state = 'closed'
-  state.queueDue(pull.repo)
-  pull.closedAt = state.world.timestamp()
+  world.queueDue(pull.repo)
+  pull.closedAt = world.timestamp()
   await deleteRef(pull.repo.path, `refs/pull/${pull.number}/merge`)
-  await emitPullRequestEvent(state, pull, 'closed', by)
+  await emitPullRequestEvent(pull, 'closed', by)
 }
 
 /** An app's check suite for a commit. Created if it does not exist. */
 export function findOrCreateCheckSuite(
-  state: MockGitHubState,
   repo: MockRepository,
   app: MockApp,
   sha: string,
   branch: string | null,
   before: string | null,
 ): CheckSuite {
+  const { world } = repo
   const known = repo.suites.find((it) => it.app === app && it.sha === sha)
   if (known !== undefined) return known
-  const at = state.world.timestamp()
+  const at = world.timestamp()
   const suite = {
-    id: state.world.nextId(),
+    id: world.nextId(),
     repo,
     app,
     sha,
@@ -212,24 +183,24 @@ export function findOrCreateCheckSuite(
 
 /** On a push, GitHub creates a suite for every app that can write checks, and notifies the app. */
 export async function createCheckSuites(
-  state: MockGitHubState,
   repo: MockRepository,
   sha: string,
   branch: string,
   before: string | null,
   by: MockAccount,
 ): Promise<void> {
-  for (const { app, repositories, permissions } of state.world.installations.values()) {
+  const { world } = repo
+  for (const { app, repositories, permissions } of world.installations.values()) {
     if (!repositories.has(repo) || permissions['checks'] !== 'write') continue
     if (repo.suites.some((it) => it.app === app && it.sha === sha)) continue
-    const suite = findOrCreateCheckSuite(state, repo, app, sha, branch, before)
+    const suite = findOrCreateCheckSuite(repo, app, sha, branch, before)
     if (app.events.includes('check_suite'))
-      state.webhooks.emit(
+      world.webhooks.emit(
         'check_suite',
         'requested',
         repo,
         by,
-        { check_suite: await toCheckSuiteView(state.world, suite) },
+        { check_suite: await toCheckSuiteView(suite) },
         app,
       )
   }
@@ -238,9 +209,10 @@ export async function createCheckSuites(
 /**
  * Computes in the background whether a pull request can be merged, and stores the test merge as refs/pull/N/merge.
  */
-export async function updatePullMergeability(state: MockGitHubState, pull: MockPull): Promise<void> {
+export async function updatePullMergeability(pull: MockPull): Promise<void> {
+  const { world } = pull.repo
   const { path } = pull.repo
-  const { testMergeDelay } = state.world
+  const { testMergeDelay } = world
   if (testMergeDelay > 0) await new Promise((resolve) => setTimeout(resolve, testMergeDelay))
   const base = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`)
   if (base === undefined) return
@@ -249,7 +221,7 @@ export async function updatePullMergeability(state: MockGitHubState, pull: MockP
   if (pull.headSha !== head || pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) !== base) return
   pull.mergeable = tree !== undefined
   if (tree === undefined) return
-  const by = { name: 'GitHub', email: 'noreply@github.invalid', at: state.world.now() }
+  const by = { name: 'GitHub', email: 'noreply@github.invalid', at: world.now() }
   pull.testMerge = await commitTree(path, tree, [base, head], `Merge ${head} into ${base}`, by)
   if (pull.state === 'open') await setRef(path, `refs/pull/${pull.number}/merge`, pull.testMerge)
 }

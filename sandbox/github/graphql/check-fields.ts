@@ -2,25 +2,19 @@
 // public schema (https://docs.github.com/en/graphql/reference/checks).
 import { addCheckRun } from '../checks.ts'
 import { resolveCommit } from '../git/git-store.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import { requirePermissions } from '../http/auth.ts'
 import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { parseNodeId, toNodeId } from '../views/account-view.ts'
 import { findLatestCheckRuns, toCheckRunView } from '../views/check-view.ts'
-import type { MockCheckRun, GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
+import type { MockCheckRun, MockGitHubData, MockRepository } from '../github-data.ts'
 import type { GraphqlFieldValues } from './execute-query.ts'
 import { createConnectionFields } from './connection-fields.ts'
 
-export function toCommitCheckFields(
-  world: MockGitHubData,
-  by: ApiCaller,
-  repo: MockRepository,
-  sha: string,
-): GraphqlFieldValues {
+export function toCommitCheckFields(by: ApiCaller, repo: MockRepository, sha: string): GraphqlFieldValues {
   return {
     checkSuites: ({ filterBy, ...page }: GraphqlFieldValues) => {
-      requirePermissions(world, by, repo, { checks: 'read' })
+      requirePermissions(by, repo, { checks: 'read' })
       const { appId } = (filterBy ?? {}) as { readonly appId?: number }
       const suites = repo.suites.filter(
         (it) => it.sha === sha && (appId === undefined || it.app.id === appId),
@@ -31,7 +25,7 @@ export function toCommitCheckFields(
           checkRuns: ({ filterBy: wanted, ...runsPage }: GraphqlFieldValues) => {
             const { checkType = 'LATEST' } = (wanted ?? {}) as { readonly checkType?: string }
             const runs = checkType === 'ALL' ? suite.runs : findLatestCheckRuns(suite.runs)
-            return createConnectionFields(runs.map((run) => toCheckRunFields(world, run)))(runsPage)
+            return createConnectionFields(runs.map((run) => toCheckRunFields(run)))(runsPage)
           },
         })),
       )(page)
@@ -39,8 +33,8 @@ export function toCommitCheckFields(
   }
 }
 
-function toCheckRunFields(world: MockGitHubData, run: MockCheckRun): GraphqlFieldValues {
-  const { html_url: address } = toCheckRunView(world, run)
+function toCheckRunFields(run: MockCheckRun): GraphqlFieldValues {
+  const { html_url: address } = toCheckRunView(run)
   return {
     __typename: 'CheckRun',
     id: toNodeId('CheckRun', run.id),
@@ -80,22 +74,21 @@ interface CreateCheckRunInput {
 
 /** `createCheckRun`: only for Apps. */
 export async function createCheckRun(
-  state: MockGitHubState,
+  world: MockGitHubData,
   by: ApiCaller,
   input: GraphqlFieldValues,
 ): Promise<GraphqlFieldValues> {
-  const { world } = state
   const wanted = input as unknown as CreateCheckRunInput
   const id = parseNodeId('Repository', wanted.repositoryId)
   const repo = [...world.repos].find((it) => String(it.id) === id && !it.deleted)
   if (repo === undefined) throw new GitHubApiError(404, 'Could not resolve to a Repository')
-  requirePermissions(world, by, repo, { checks: 'write' })
+  requirePermissions(by, repo, { checks: 'write' })
   if (by.kind !== 'installation')
     throw new GitHubApiError(403, 'Resource not accessible by personal access token')
   const sha = await resolveCommit(repo.path, wanted.headSha)
   if (sha === undefined) throw new GitHubApiError(422, `No commit found for SHA: ${wanted.headSha}`)
-  const run = await addCheckRun(state, repo, by.installation.app, sha, toRestCheckRunBody(wanted))
-  return { checkRun: toCheckRunFields(world, run) }
+  const run = await addCheckRun(repo, by.installation.app, sha, toRestCheckRunBody(wanted))
+  return { checkRun: toCheckRunFields(run) }
 }
 
 /** The same in REST's format. */
@@ -106,25 +99,21 @@ function toRestCheckRunBody({
   status,
   conclusion,
   output,
-}: CreateCheckRunInput): GitHubPayload {
+}: CreateCheckRunInput) {
   return {
     name,
-    ...(externalId !== undefined && { external_id: externalId }),
-    ...(detailsUrl !== undefined && { details_url: detailsUrl }),
-    ...(status !== undefined && { status: status.toLowerCase() }),
-    ...(conclusion !== undefined && { conclusion: conclusion.toLowerCase() }),
-    ...(output !== undefined && {
-      output: {
-        title: output.title,
-        summary: output.summary,
-        ...(output.text !== undefined && { text: output.text }),
-        annotations: (output.annotations ?? []).map(({ location, annotationLevel, ...annotation }) => ({
-          ...annotation,
-          start_line: location.startLine,
-          end_line: location.endLine,
-          annotation_level: annotationLevel.toLowerCase(),
-        })),
-      },
-    }),
+    external_id: externalId,
+    details_url: detailsUrl,
+    status: status?.toLowerCase(),
+    conclusion: conclusion?.toLowerCase(),
+    output: output && {
+      ...output,
+      annotations: output.annotations?.map(({ location, annotationLevel, ...annotation }) => ({
+        ...annotation,
+        start_line: location.startLine,
+        end_line: location.endLine,
+        annotation_level: annotationLevel.toLowerCase(),
+      })),
+    },
   }
 }

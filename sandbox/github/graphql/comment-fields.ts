@@ -13,7 +13,7 @@ export function findCommentFieldsByNodeId(
   caller: ApiCaller,
   id: unknown,
 ): GraphqlFieldValues {
-  const comment = findCommentByNodeId(world, caller, id)
+  const comment = listVisibleComments(world, caller).find((it) => toNodeId('IssueComment', it.id) === id)
   if (comment === undefined)
     throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
   const { edit } = comment
@@ -42,23 +42,15 @@ export function findCommentFieldsByNodeIds(
 ): (GraphqlFieldValues | null)[] {
   if (ids.length > 100)
     throw new GitHubApiError(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
-  const known = new Set<unknown>()
-  for (const repo of world.repos)
-    if (!repo.deleted && caller.kind !== 'anonymous' && canSeeRepository(world, caller, repo))
-      for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
-        for (const { id } of thread.comments) known.add(toNodeId('IssueComment', id))
+  const known = new Set<unknown>(
+    listVisibleComments(world, caller).map((it) => toNodeId('IssueComment', it.id)),
+  )
   return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
 }
 
-function findCommentByNodeId(
-  world: MockGitHubData,
-  caller: ApiCaller,
-  id: unknown,
-): IssueComment | undefined {
-  for (const repo of world.repos) {
-    if (repo.deleted || caller.kind === 'anonymous' || !canSeeRepository(world, caller, repo)) continue
-    for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
-      for (const comment of thread.comments) if (toNodeId('IssueComment', comment.id) === id) return comment
-  }
-  return undefined
+function listVisibleComments(world: MockGitHubData, caller: ApiCaller): IssueComment[] {
+  if (caller.kind === 'anonymous') return []
+  return [...world.repos]
+    .filter((repo) => !repo.deleted && canSeeRepository(caller, repo))
+    .flatMap((repo) => [...repo.pulls.values(), ...repo.issues.values()].flatMap((it) => it.comments))
 }

@@ -2,22 +2,15 @@
 // GitHub's schema.
 import { canWriteContents } from '../http/auth.ts'
 import type { ApiCaller } from '../http/caller.ts'
-import {
-  toBranchUpdateRules,
-  findBranchProtection,
-  toPullRequestRules,
-} from '../branch-rules/branch-protection.ts'
 import { isCallerInBranchProtectionList } from '../branch-rules/bypass.ts'
-import { collectBranchRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
+import {
+  collectBranchRuleLayers,
+  findRequiredChecks,
+  selectRuleParameters,
+} from '../branch-rules/rule-layers.ts'
 import { findMergeQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
 import type { MockMergeQueueEntry } from '../github-data.ts'
 import { findUnmetRequiredChecks } from '../branch-rules/required-checks.ts'
-import type {
-  PullRequestRuleParameters,
-  BranchRule,
-  StatusChecksRuleParameters,
-} from '../branch-rules/rule-types.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import { toNodeId } from '../views/account-view.ts'
 import { toCommitCheckFields } from './check-fields.ts'
@@ -27,17 +20,13 @@ import { formatGitHubTimestamp } from '../github-data.ts'
 import type { MockAccount, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFieldValues } from './execute-query.ts'
 
-export const toCommitFields = (oid: string): GraphqlFieldValues => ({
+const toCommitFields = (oid: string): GraphqlFieldValues => ({
   __typename: 'Commit',
   id: toNodeId('Commit', oid),
   oid,
 })
 
-export function toRepositoryFields(
-  state: MockGitHubState,
-  caller: ApiCaller,
-  repo: MockRepository,
-): GraphqlFieldValues {
+export function toRepositoryFields(caller: ApiCaller, repo: MockRepository): GraphqlFieldValues {
   return {
     __typename: 'Repository',
     id: toNodeId('Repository', repo.id),
@@ -47,26 +36,23 @@ export function toRepositoryFields(
     mergeCommitAllowed: repo.mergeMethods.merge,
     squashMergeAllowed: repo.mergeMethods.squash,
     rebaseMergeAllowed: repo.mergeMethods.rebase,
-    defaultBranchRef: () => toRefFields(caller, state, repo, repo.defaultBranch),
+    defaultBranchRef: () => toRefFields(caller, repo, repo.defaultBranch),
     object: async ({ oid }: GraphqlFieldValues) => {
       const sha = await resolveCommit(repo.path, String(oid))
-      return sha === undefined
-        ? null
-        : { ...toCommitFields(sha), ...toCommitCheckFields(state.world, caller, repo, sha) }
+      return sha === undefined ? null : { ...toCommitFields(sha), ...toCommitCheckFields(caller, repo, sha) }
     },
-    ref: ({ qualifiedName }: GraphqlFieldValues) => toRefFields(caller, state, repo, String(qualifiedName)),
+    ref: ({ qualifiedName }: GraphqlFieldValues) => toRefFields(caller, repo, String(qualifiedName)),
     pullRequest: ({ number }: GraphqlFieldValues) => {
       const pull = repo.pulls.get(Number(number))
-      return pull === undefined ? null : toPullRequestFields(state, pull)
+      return pull === undefined ? null : toPullRequestFields(pull)
     },
     mergeQueue: ({ branch = repo.defaultBranch }: GraphqlFieldValues) =>
-      toMergeQueueFields(state, repo, String(branch)),
+      toMergeQueueFields(repo, String(branch)),
   }
 }
 
-export function toRefFields(
+function toRefFields(
   caller: ApiCaller,
-  state: MockGitHubState,
   repo: MockRepository,
   qualifiedName: string,
 ): GraphqlFieldValues | null {
@@ -79,33 +65,30 @@ export function toRefFields(
     name,
     prefix: 'refs/heads/',
     target: toCommitFields(sha),
-    refUpdateRule: () => toRefUpdateRuleFields(caller, state, repo, name, sha),
+    refUpdateRule: () => toRefUpdateRuleFields(caller, repo, name, sha),
   }
 }
 
 /** The rules of a branch that apply to this caller, without those that the caller bypasses. */
 function toRefUpdateRuleFields(
   by: ApiCaller,
-  { world }: MockGitHubState,
   repo: MockRepository,
   branch: string,
   sha: string,
 ): GraphqlFieldValues | null {
   const ref = `refs/heads/${branch}`
-  const layers = collectBranchRuleLayers({ world, repo, path: repo.path, ref, old: sha, now: sha, by })
+  const layers = collectBranchRuleLayers({ repo, path: repo.path, ref, old: sha, now: sha, by })
   if (layers.every(({ rules }) => rules.length === 0)) return null
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const hasRule = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
     ({ type, parameters }) =>
-      type === 'restricted_pushers' && !isCallerInBranchProtectionList(world, repo, by, parameters),
+      type === 'restricted_pushers' && !isCallerInBranchProtectionList(repo, by, parameters),
   )
-  const pulls = rules
-    .filter(({ type }) => type === 'pull_request')
-    .map((it) => it.parameters as unknown as PullRequestRuleParameters)
-  const checks = rules
-    .filter(({ type }) => type === 'required_status_checks')
-    .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
+  const pulls = selectRuleParameters(rules, 'pull_request')
+  const checks = selectRuleParameters(rules, 'required_status_checks').flatMap(
+    (it) => it.required_status_checks,
+  )
   return {
     __typename: 'RefUpdateRule',
     pattern: branch,
@@ -120,12 +103,12 @@ function toRefUpdateRuleFields(
       hasRule('conversation_resolution') || pulls.some((it) => it.required_review_thread_resolution),
     requiresLinearHistory: hasRule('required_linear_history'),
     requiresSignatures: hasRule('required_signatures'),
-    viewerAllowedToDismissReviews: canWriteContents(world, by, repo),
-    viewerCanPush: canWriteContents(world, by, repo) && !hasRule('update') && !isShutOut,
+    viewerAllowedToDismissReviews: canWriteContents(by, repo),
+    viewerCanPush: canWriteContents(by, repo) && !hasRule('update') && !isShutOut,
   }
 }
 
-export function toPullRequestFields(state: MockGitHubState, pull: MockPull): GraphqlFieldValues {
+function toPullRequestFields(pull: MockPull): GraphqlFieldValues {
   return {
     __typename: 'PullRequest',
     id: toNodeId('PullRequest', pull.id),
@@ -153,7 +136,7 @@ export function toPullRequestFields(state: MockGitHubState, pull: MockPull): Gra
     isInMergeQueue: findMergeQueueEntry(pull) !== undefined,
     mergeQueueEntry: () => {
       const entry = findMergeQueueEntry(pull)
-      return entry === undefined ? null : toMergeQueueEntryFields(state, entry)
+      return entry === undefined ? null : toMergeQueueEntryFields(entry)
     },
   }
 }
@@ -211,32 +194,13 @@ const toActorFields = (account: MockAccount): GraphqlFieldValues | null =>
         databaseId: account.id,
       }
 
-function findRequiredStatusChecks(
-  repo: MockRepository,
-  branch: string,
-): StatusChecksRuleParameters['required_status_checks'] {
-  const protection = findBranchProtection(repo, branch)
-  const rules: BranchRule[] = [
-    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((it) => it.rules),
-    ...(protection === undefined
-      ? []
-      : [...toBranchUpdateRules(protection), ...toPullRequestRules(protection)]),
-  ]
-  return rules
-    .filter(({ type }) => type === 'required_status_checks')
-    .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
-}
-
-export function toMergeQueueEntryFields(
-  state: MockGitHubState,
-  entry: MockMergeQueueEntry,
-): GraphqlFieldValues {
+export function toMergeQueueEntryFields(entry: MockMergeQueueEntry): GraphqlFieldValues {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
     group === undefined
       ? []
-      : findUnmetRequiredChecks(state.world, repo, group.headSha, findRequiredStatusChecks(repo, baseRef), 0)
+      : findUnmetRequiredChecks(repo, group.headSha, findRequiredChecks(repo, baseRef), 0)
   return {
     __typename: 'MergeQueueEntry',
     id: toNodeId('MergeQueueEntry', entry.id),
@@ -249,16 +213,12 @@ export function toMergeQueueEntryFields(
     estimatedTimeToMerge: null,
     baseCommit: group === undefined ? null : toCommitFields(group.baseSha),
     headCommit: group === undefined ? null : toCommitFields(group.headSha),
-    pullRequest: () => toPullRequestFields(state, pull),
-    mergeQueue: () => toMergeQueueFields(state, repo, baseRef),
+    pullRequest: () => toPullRequestFields(pull),
+    mergeQueue: () => toMergeQueueFields(repo, baseRef),
   }
 }
 
-function toMergeQueueFields(
-  state: MockGitHubState,
-  repo: MockRepository,
-  branch: string,
-): GraphqlFieldValues | null {
+function toMergeQueueFields(repo: MockRepository, branch: string): GraphqlFieldValues | null {
   const settings = findMergeQueueParameters(repo, branch)
   if (settings === undefined) return null
   return {
@@ -274,7 +234,7 @@ function toMergeQueueFields(
       minimumEntriesToMergeWaitTime: settings.min_entries_to_merge_wait_minutes,
     },
     entries: () => {
-      const nodes = (repo.queues.get(branch) ?? []).map((it) => toMergeQueueEntryFields(state, it))
+      const nodes = (repo.queues.get(branch) ?? []).map((it) => toMergeQueueEntryFields(it))
       return { totalCount: nodes.length, nodes, pageInfo: { hasNextPage: false, endCursor: null } }
     },
   }

@@ -85,11 +85,6 @@ export class IssuedTokenStore {
     return this.#tokens.delete(token)
   }
 
-  /** Revokes the token that this caller used. */
-  revoke(caller: ApiCaller): void {
-    for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
-  }
-
   /** The caller who sent this Authorization header. Throws GitHub's 401 for an invalid or expired token or JWT. */
   identify(header: string | undefined): ApiCaller {
     if (header === undefined) return { kind: 'anonymous' }
@@ -155,9 +150,9 @@ function decodeJwtSegment(part: string): Record<string, unknown> {
 }
 
 /** Whether a caller may see a repository. Other repositories do not exist for the caller. */
-export function canSeeRepository(world: MockGitHubData, caller: ApiCaller, repo: MockRepository): boolean {
+export function canSeeRepository(caller: ApiCaller, repo: MockRepository): boolean {
   if (!repo.private) return true
-  if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) !== undefined
+  if (caller.kind === 'user') return findCollaboratorRole(repo, caller.account) !== undefined
   return caller.kind === 'installation' && canInstallationSeeRepository(caller, repo)
 }
 
@@ -170,7 +165,6 @@ function canInstallationSeeRepository(
 
 /** Throws unless the caller has the permissions in this repository. */
 export function requirePermissions(
-  world: MockGitHubData,
   caller: ApiCaller,
   repo: MockRepository,
   permissions: AppPermissions,
@@ -183,7 +177,7 @@ export function requirePermissions(
   if (caller.kind === 'user') {
     // A user with read access may open pull requests, comment, and review. Everything else requires write access.
     const open = ['issues', 'pull_requests'].some((it) => it in permissions)
-    if (writes && !open && !canPushToRepository(world, repo, caller.account))
+    if (writes && !open && !canPushToRepository(repo, caller.account))
       throw repo.private
         ? createNotFoundError()
         : new GitHubApiError(403, 'Must have write access to repository')
@@ -202,14 +196,15 @@ function hasPermissions(caller: ApiCaller & { kind: 'installation' }, wanted: Ap
   })
 }
 
+const isInstallationAllowed = (caller: ApiCaller, repo: MockRepository, wanted: AppPermissions): boolean =>
+  caller.kind === 'installation' &&
+  canInstallationSeeRepository(caller, repo) &&
+  hasPermissions(caller, wanted)
+
 /** Whether a caller may write a repository's contents. */
-export function canWriteContents(world: MockGitHubData, caller: ApiCaller, repo: MockRepository): boolean {
-  if (caller.kind === 'user') return canPushToRepository(world, repo, caller.account)
-  return (
-    caller.kind === 'installation' &&
-    canInstallationSeeRepository(caller, repo) &&
-    hasPermissions(caller, { contents: 'write' })
-  )
+export function canWriteContents(caller: ApiCaller, repo: MockRepository): boolean {
+  if (caller.kind === 'user') return canPushToRepository(repo, caller.account)
+  return isInstallationAllowed(caller, repo, { contents: 'write' })
 }
 
 /**
@@ -217,22 +212,16 @@ export function canWriteContents(world: MockGitHubData, caller: ApiCaller, repo:
  * can see.
  */
 export function canAdministerRepository(
-  world: MockGitHubData,
   caller: ApiCaller,
   repo: MockRepository,
   level: 'read' | 'write' = 'write',
 ): boolean {
-  if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) === 'admin'
-  return (
-    caller.kind === 'installation' &&
-    canInstallationSeeRepository(caller, repo) &&
-    hasPermissions(caller, { administration: level })
-  )
+  if (caller.kind === 'user') return findCollaboratorRole(repo, caller.account) === 'admin'
+  return isInstallationAllowed(caller, repo, { administration: level })
 }
 
 /** Throws unless the caller may use a route. For repository routes, `repo` is the repository in the path. */
 export function requireRouteAccess(
-  world: MockGitHubData,
   caller: ApiCaller,
   needs: RouteAccessRequirement,
   repo: MockRepository | undefined,
@@ -248,7 +237,7 @@ export function requireRouteAccess(
     let rejection: unknown
     for (const choice of needs.repo as readonly AppPermissions[])
       try {
-        requirePermissions(world, caller, repo, choice)
+        requirePermissions(caller, repo, choice)
         return
       } catch (error) {
         rejection = error

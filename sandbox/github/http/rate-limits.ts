@@ -1,7 +1,7 @@
 // GitHub's rate limits: the hourly limit of each resource, which every answer reports, and the limits on points and
 // on created content per minute, which GitHub reports only when it rejects a request. Further requests extend the
 // wait time. https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-import type { Installation, MockGitHubData } from '../github-data.ts'
+import type { Installation } from '../github-data.ts'
 import { GitHubApiError } from './route.ts'
 
 export interface RateLimitedRequest {
@@ -24,13 +24,9 @@ type RateLimitCounter = { remaining: number; resetsAt: number }
 const getRateLimitResource = ({ template }: RateLimitedRequest): 'core' | 'graphql' =>
   template === '/graphql' ? 'graphql' : 'core'
 
-function getRateLimitCounter(
-  world: MockGitHubData,
-  installation: Installation,
-  spending: RateLimitedRequest,
-): RateLimitCounter {
+function getRateLimitCounter(installation: Installation, spending: RateLimitedRequest): RateLimitCounter {
   const counter = getRateLimitResource(spending) === 'graphql' ? installation.use.graphql : installation
-  const seconds = world.now() / 1000
+  const seconds = installation.account.world.now() / 1000
   if (counter.resetsAt <= seconds) {
     counter.remaining = installation.limits.hourly
     counter.resetsAt = Math.floor(seconds) + installation.limits.windowSeconds
@@ -49,37 +45,25 @@ const isContentCreatingRequest = ({ method, template }: RateLimitedRequest): boo
   (method === 'PUT' && template.endsWith('/merge'))
 
 /** Subtracts one request from the remainder. Throws a RateLimitError if no request remains. */
-export function consumeRateLimit(
-  world: MockGitHubData,
-  installation: Installation,
-  spending: RateLimitedRequest,
-): void {
-  enforceSecondaryRateLimits(world, installation, spending)
-  const counter = getRateLimitCounter(world, installation, spending)
+export function consumeRateLimit(installation: Installation, spending: RateLimitedRequest): void {
+  enforceSecondaryRateLimits(installation, spending)
+  const counter = getRateLimitCounter(installation, spending)
   if (counter.remaining <= 0)
     throw new RateLimitError(
       `API rate limit exceeded for installation ID ${installation.id}.`,
-      formatRateLimitHeaders(world, installation, spending),
+      formatRateLimitHeaders(installation, spending),
     )
   counter.remaining -= 1
 }
 
 /** A conditional request for unchanged data does not count against the hourly limit. */
-export function refundHourlyRateLimit(
-  world: MockGitHubData,
-  installation: Installation,
-  spending: RateLimitedRequest,
-): void {
-  getRateLimitCounter(world, installation, spending).remaining += 1
+export function refundHourlyRateLimit(installation: Installation, spending: RateLimitedRequest): void {
+  getRateLimitCounter(installation, spending).remaining += 1
 }
 
-function enforceSecondaryRateLimits(
-  world: MockGitHubData,
-  installation: Installation,
-  spending: RateLimitedRequest,
-): void {
+function enforceSecondaryRateLimits(installation: Installation, spending: RateLimitedRequest): void {
   const { limits, use } = installation
-  const now = world.now() / 1000
+  const now = installation.account.world.now() / 1000
   while (use.recent[0] !== undefined && use.recent[0].at <= now - 60) use.recent.shift()
   const points = use.recent.reduce((sum, one) => sum + one.points, computeSecondaryRateLimitPoints(spending))
   const created =
@@ -92,7 +76,7 @@ function enforceSecondaryRateLimits(
     throw new RateLimitError(
       'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
       {
-        ...formatRateLimitHeaders(world, installation, spending),
+        ...formatRateLimitHeaders(installation, spending),
         'retry-after': String(limits.pauseSeconds),
       },
     )
@@ -105,11 +89,10 @@ function enforceSecondaryRateLimits(
 }
 
 export function formatRateLimitHeaders(
-  world: MockGitHubData,
   installation: Installation,
   spending: RateLimitedRequest,
 ): Record<string, string> {
-  const { remaining, resetsAt } = getRateLimitCounter(world, installation, spending)
+  const { remaining, resetsAt } = getRateLimitCounter(installation, spending)
   const { hourly } = installation.limits
   return {
     'x-ratelimit-limit': String(hourly),

@@ -1,6 +1,13 @@
 // A REST route of the sandbox: a GitHub operation, the permission that it requires, and a handler.
 import type { ApiCaller } from './caller.ts'
-import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../github-data.ts'
+import type {
+  GitHubPayload,
+  AppPermissions,
+  MockAccount,
+  MockApp,
+  MockRepository,
+  MockGitHubData,
+} from '../github-data.ts'
 
 export interface RouteResponse {
   readonly status: number
@@ -51,6 +58,16 @@ export class GitHubApiError extends Error {
 export const createNotFoundError = (): GitHubApiError => new GitHubApiError(404, 'Not Found')
 export const createNotAccessibleError = (): GitHubApiError =>
   new GitHubApiError(403, 'Resource not accessible by integration')
+
+/** The acting account. An installation acts as its app's bot account. */
+export function getActingAccount(caller: ApiCaller): MockAccount {
+  if (caller.kind === 'installation') return caller.installation.app.bot
+  if (caller.kind === 'user') return caller.account
+  throw new GitHubApiError(401, 'Requires authentication')
+}
+
+export const findCallerApp = (caller: ApiCaller): MockApp | null =>
+  caller.kind === 'installation' ? caller.installation.app : null
 
 /** 422 with GitHub's list of invalid fields. */
 export function createValidationError(

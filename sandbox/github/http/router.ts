@@ -91,11 +91,11 @@ export class RestRouter {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-    const { world, credentials, faults, record } = this.#options
+    const { credentials, faults, record } = this.#options
     const method = request.method ?? 'GET'
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
-    const raw = await readRequestBody(request)
+    const raw = Buffer.concat(await request.toArray())
     const requestInfo = {
       method,
       template,
@@ -136,7 +136,7 @@ export class RestRouter {
             ...reply,
             headers: {
               ...reply.headers,
-              ...formatRateLimitHeaders(world, caller.installation, { method, template, body }),
+              ...formatRateLimitHeaders(caller.installation, { method, template, body }),
             },
           }
       } catch (error) {
@@ -156,7 +156,7 @@ export class RestRouter {
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
     const status = sendRouteResponse(request, response, reply)
     if (status === 304 && caller?.kind === 'installation')
-      refundHourlyRateLimit(world, caller.installation, { method, template, body })
+      refundHourlyRateLimit(caller.installation, { method, template, body })
     record({ ...requestInfo, callerName, status })
   }
 
@@ -205,10 +205,10 @@ export class RestRouter {
     if (route.template.startsWith('/repos/')) {
       repo = findRepositoryByName(world, params['owner'] ?? '', params['repo'] ?? '')
       if (repo === undefined) throw createNotFoundError()
-      if (caller.kind !== 'app' && !canSeeRepository(world, caller, repo)) throw createNotFoundError()
+      if (caller.kind !== 'app' && !canSeeRepository(caller, repo)) throw createNotFoundError()
     }
-    requireRouteAccess(world, caller, route.needs, repo)
-    if (caller.kind === 'installation') consumeRateLimit(world, caller.installation, { ...route, body })
+    requireRouteAccess(caller, route.needs, repo)
+    if (caller.kind === 'installation') consumeRateLimit(caller.installation, { ...route, body })
     if (repo?.archived === true && route.method !== 'GET')
       throw new GitHubApiError(403, 'Repository was archived so is read-only.')
     const call: RouteRequest & { repo?: MockRepository } = {
@@ -222,12 +222,6 @@ export class RestRouter {
     }
     return await route.handle(call)
   }
-}
-
-async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }
 
 function parseRequestBody(raw: Buffer): unknown {

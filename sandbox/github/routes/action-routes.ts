@@ -1,120 +1,18 @@
-// REST routes of Actions: workflows, their runs, and the two ways to trigger one through the API.
+// REST routes of Actions: the runs of workflows, and the two ways to trigger one through the API.
 import { resolveCommit } from '../git/git-store.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
-  parseIdParam,
   respondNoContent,
   createNotFoundError,
-  respondOk,
-  paginate,
   paginateAsync,
   defineRepositoryRoute,
   requireStringField,
+  getActingAccount,
 } from '../http/route.ts'
 import type { RouteResponse, RepositoryRouteRequest, Route } from '../http/route.ts'
-import { toWorkflowRunView, toWorkflowView } from '../views/check-view.ts'
-import { getRepositoryApiUrl, getRepositoryWebUrl } from '../views/repository-view.ts'
+import { toWorkflowRunView } from '../views/check-view.ts'
 import { startWorkflowRun } from '../workflows.ts'
-import type {
-  GitHubPayload,
-  MockRepository,
-  Workflow,
-  MockWorkflowRun,
-  MockGitHubData,
-} from '../github-data.ts'
-
-const actionsReadPermission = { actions: 'read' } as const
-
-export function createActionsRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  return [
-    defineRepositoryRoute('GET /actions/workflows', actionsReadPermission, (call) => {
-      const { repo } = call
-      return paginate(call, repo.workflows, (items) => ({
-        total_count: repo.workflows.length,
-        workflows: items.map((it) => toWorkflowView(world, repo, it)),
-      }))
-    }),
-    defineRepositoryRoute('GET /actions/workflows/{workflow_id}', actionsReadPermission, (call) =>
-      respondOk(toWorkflowView(world, call.repo, requireWorkflow(call))),
-    ),
-    defineRepositoryRoute(
-      'GET /actions/workflows/{workflow_id}/runs',
-      actionsReadPermission,
-      async (call) => {
-        const workflow = requireWorkflow(call)
-        return await paginateWorkflowRuns(
-          world,
-          call,
-          call.repo.runs.filter((it) => it.workflow === workflow),
-        )
-      },
-    ),
-    defineRepositoryRoute('GET /actions/runs', actionsReadPermission, (call) =>
-      paginateWorkflowRuns(world, call, call.repo.runs),
-    ),
-    defineRepositoryRoute('GET /actions/runs/{run_id}', actionsReadPermission, async (call) => {
-      const id = parseIdParam(call, 'run_id')
-      const run = call.repo.runs.find((it) => it.id === id)
-      if (run === undefined) throw createNotFoundError()
-      return respondOk(await toWorkflowRunView(world, call.repo, run))
-    }),
-    defineRepositoryRoute(
-      'POST /actions/workflows/{workflow_id}/dispatches',
-      { actions: 'write' },
-      async (call) => {
-        const { repo, body } = call
-        const workflow = requireWorkflow(call)
-        const ref = requireStringField(call, 'ref', 'Workflow')
-        const sha = await resolveCommit(repo.path, ref)
-        if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
-        const branch = ref.replace('refs/heads/', '')
-        const inputs = (body['inputs'] ?? {}) as GitHubPayload
-        const run = await startWorkflowRun(
-          state,
-          repo,
-          workflow,
-          'workflow_dispatch',
-          branch,
-          sha,
-          getActingAccount(call.caller),
-          inputs,
-        )
-        if (body['return_run_details'] !== true) return respondNoContent()
-        return respondOk({
-          workflow_run_id: run.id,
-          run_url: `${getRepositoryApiUrl(world, repo)}/actions/runs/${run.id}`,
-          html_url: `${getRepositoryWebUrl(world, repo)}/actions/runs/${run.id}`,
-        })
-      },
-    ),
-    defineRepositoryRoute('POST /dispatches', { contents: 'write' }, async (call) => {
-      const { repo, body } = call
-      const type = requireStringField(call, 'event_type', 'RepositoryDispatch')
-      const payload = (body['client_payload'] ?? {}) as GitHubPayload
-      const actor = getActingAccount(call.caller)
-      state.webhooks.emit('repository_dispatch', type, repo, actor, {
-        branch: repo.defaultBranch,
-        client_payload: payload,
-      })
-      const sha = getDefaultBranchTipSha(repo)
-      for (const workflow of repo.workflows.filter((it) => it.dispatchTypes.includes(type)))
-        await startWorkflowRun(
-          state,
-          repo,
-          workflow,
-          'repository_dispatch',
-          repo.defaultBranch,
-          sha,
-          actor,
-          payload,
-        )
-      return respondNoContent()
-    }),
-  ]
-}
+import type { GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from '../github-data.ts'
 
 function getDefaultBranchTipSha(repo: MockRepository): string {
   const sha = repo.knownRefs.get(`refs/heads/${repo.defaultBranch}`)
@@ -130,11 +28,7 @@ function requireWorkflow(call: RepositoryRouteRequest): Workflow {
   return found
 }
 
-function paginateWorkflowRuns(
-  world: MockGitHubData,
-  call: RepositoryRouteRequest,
-  runs: readonly MockWorkflowRun[],
-): Promise<RouteResponse> {
+function paginateWorkflowRuns(call: RepositoryRouteRequest): Promise<RouteResponse> {
   const { query, repo } = call
   const filters: Record<string, (run: MockWorkflowRun) => string | null> = {
     branch: (it) => it.branch,
@@ -143,7 +37,7 @@ function paginateWorkflowRuns(
     actor: (it) => it.actor.login,
   }
   const status = query.get('status')
-  const found = runs
+  const found = repo.runs
     .filter((it) =>
       Object.entries(filters).every(([key, value]) => !query.has(key) || query.get(key) === value(it)),
     )
@@ -152,10 +46,51 @@ function paginateWorkflowRuns(
   return paginateAsync(
     call,
     found,
-    (it) => toWorkflowRunView(world, repo, it),
+    (it) => toWorkflowRunView(repo, it),
     (items) => ({
       total_count: found.length,
       workflow_runs: items,
     }),
   )
 }
+
+export const actionsRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /actions/runs', { actions: 'read' }, (call) => paginateWorkflowRuns(call)),
+  defineRepositoryRoute(
+    'POST /actions/workflows/{workflow_id}/dispatches',
+    { actions: 'write' },
+    async (call) => {
+      const { repo, body } = call
+      const workflow = requireWorkflow(call)
+      const ref = requireStringField(call, 'ref', 'Workflow')
+      const sha = await resolveCommit(repo.path, ref)
+      if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
+      const branch = ref.replace('refs/heads/', '')
+      const inputs = (body['inputs'] ?? {}) as GitHubPayload
+      await startWorkflowRun(
+        repo,
+        workflow,
+        'workflow_dispatch',
+        branch,
+        sha,
+        getActingAccount(call.caller),
+        inputs,
+      )
+      return respondNoContent()
+    },
+  ),
+  defineRepositoryRoute('POST /dispatches', { contents: 'write' }, async (call) => {
+    const { repo, body } = call
+    const type = requireStringField(call, 'event_type', 'RepositoryDispatch')
+    const payload = (body['client_payload'] ?? {}) as GitHubPayload
+    const actor = getActingAccount(call.caller)
+    repo.world.webhooks.emit('repository_dispatch', type, repo, actor, {
+      branch: repo.defaultBranch,
+      client_payload: payload,
+    })
+    const sha = getDefaultBranchTipSha(repo)
+    for (const workflow of repo.workflows.filter((it) => it.dispatchTypes.includes(type)))
+      await startWorkflowRun(repo, workflow, 'repository_dispatch', repo.defaultBranch, sha, actor, payload)
+    return respondNoContent()
+  }),
+]

@@ -1,12 +1,10 @@
 // REST routes of the app itself and of accounts: installations, tokens, deliveries, users, teams, the rate limit.
-import { narrowTokenPermissions } from '../http/auth.ts'
-import type { MockGitHubState } from '../github-state.ts'
+import { narrowTokenPermissions, type IssuedTokenStore } from '../http/auth.ts'
 import {
   GitHubApiError,
   respondCreated,
   parseIdParam,
   createValidationError,
-  respondNoContent,
   createNotFoundError,
   respondOk,
   paginate,
@@ -15,7 +13,6 @@ import {
 import type { RouteRequest, Route } from '../http/route.ts'
 import { defaultHourlyRateLimit } from '../http/rate-limit-types.ts'
 import {
-  toAccountView,
   toAppView,
   toFullTeamView,
   toInstallationView,
@@ -23,7 +20,7 @@ import {
   toPermissionsView,
 } from '../views/account-view.ts'
 import { toRepositoryView } from '../views/repository-view.ts'
-import type { WebhookDelivery } from '../webhooks.ts'
+import type { WebhookDelivery, WebhookDispatcher } from '../webhooks.ts'
 import { findAccountByLogin } from '../github-data.ts'
 import type {
   MockAccount,
@@ -32,163 +29,31 @@ import type {
   GitHubPayload,
   MockRepository,
   Team,
-  MockGitHubData,
 } from '../github-data.ts'
 
-export function createAppRoutes(state: MockGitHubState): Route[] {
-  const { world, credentials, webhooks } = state
-  return [
-    defineRoute('GET /app', 'app', (call) => respondOk(toAppView(world, requireAppCaller(call)))),
-    defineRoute('GET /apps/{app_slug}', 'anyone', (call) => {
-      const found = [...world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
-      if (found === undefined) throw createNotFoundError()
-      return respondOk(toAppView(world, found))
-    }),
-    defineRoute('GET /app/installations', 'app', (call) =>
-      paginate(call, listInstallations(call), (items) => items.map((it) => toInstallationView(world, it))),
-    ),
-    defineRoute('GET /app/installations/{installation_id}', 'app', (call) =>
-      respondOk(toInstallationView(world, requireInstallation(call))),
-    ),
-    defineRoute('POST /app/installations/{installation_id}/access_tokens', 'app', (call) => {
-      const installation = requireInstallation(call)
-      if (installation.suspendedAt !== null)
-        throw new GitHubApiError(403, 'This installation has been suspended')
-      const repositories = parseRepositorySelection(installation, call.body)
-      const permissions = narrowTokenPermissions(installation, call.body['permissions'])
-      return respondCreated({
-        ...credentials.installationToken(installation, repositories, permissions),
-        permissions: toPermissionsView(permissions),
-        repository_selection: 'selected',
-        ...(repositories === undefined
-          ? {}
-          : { repositories: [...repositories].map((it) => toRepositoryView(world, it)) }),
-      })
-    }),
-    defineRoute('POST /app-manifests/{code}/conversions', 'anyone', (call) => {
-      const code = call.params['code'] ?? ''
-      const make = world.manifests.get(code)
-      if (make === undefined) throw createNotFoundError()
-      world.manifests.delete(code)
-      const app = make()
-      return respondCreated({
-        ...toAppView(world, app),
-        client_secret: app.clientSecret,
-        webhook_secret: app.webhookSecret,
-        pem: app.privateKey,
-      })
-    }),
-    defineRoute('DELETE /installation/token', 'installation', (call) => {
-      credentials.revoke(call.caller)
-      return respondNoContent()
-    }),
-    createRepoInstallationRoute(state),
-    ...['GET /orgs/{org}/installation', 'GET /users/{username}/installation'].map((operation) =>
-      defineRoute(operation, 'app', (call) => {
-        const account = findAccountByLogin(world, call.params['org'] ?? call.params['username'] ?? '')
-        const found = listInstallations(call).find((it) => it.account === account)
-        if (found === undefined) throw createNotFoundError()
-        return respondOk(toInstallationView(world, found))
-      }),
-    ),
-    defineRoute('GET /app/hook/deliveries', 'app', (call) =>
-      paginateWebhookDeliveries(call, webhooks.deliveries),
-    ),
-    defineRoute('GET /app/hook/deliveries/{delivery_id}', 'app', (call) => {
-      const delivery = requireWebhookDelivery(call, webhooks.deliveries)
-      return respondOk({
-        ...toWebhookDeliveryView(delivery),
-        url: '',
-        request: { headers: delivery.requestHeaders, payload: delivery.payload },
-        response: { headers: delivery.responseHeaders, payload: delivery.responseBody },
-      })
-    }),
-    defineRoute('POST /app/hook/deliveries/{delivery_id}/attempts', 'app', (call) => {
-      webhooks.redeliver(requireWebhookDelivery(call, webhooks.deliveries))
-      return { status: 202, body: {} }
-    }),
-    defineRoute('GET /installation/repositories', 'installation', (call) => {
-      if (call.caller.kind !== 'installation') throw createNotFoundError()
-      const all = [...(call.caller.repositories ?? call.caller.installation.repositories)].filter(
-        (it) => !it.deleted,
-      )
-      return paginate(call, all, (items) => ({
-        total_count: all.length,
-        repository_selection: 'selected',
-        repositories: items.map((it) => toRepositoryView(world, it)),
-      }))
-    }),
-    defineRoute('GET /rate_limit', 'anyone', (call) => {
-      const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
-      const limit = installation?.limits.hourly ?? defaultHourlyRateLimit
-      const remaining = installation?.remaining ?? limit
-      const reset = installation?.resetsAt ?? Math.floor(world.now() / 1000) + 3600
-      const core = { limit, remaining, reset, used: limit - remaining }
-      return respondOk({ resources: { core, search: core, graphql: core }, rate: core })
-    }),
-    ...createAccountRoutes(world),
-  ]
-}
-
 // A repository route that only accepts the app's JWT, so it does not use defineRepositoryRoute.
-function createRepoInstallationRoute({ world }: MockGitHubState): Route {
-  return defineRoute('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
-    const repo = (call as RouteRequest & { repo: MockRepository }).repo
-    const found = listInstallations(call).find((it) => it.repositories.has(repo))
-    if (found === undefined) throw createNotFoundError()
-    return respondOk(toInstallationView(world, found))
-  })
+const repoInstallationRoute = defineRoute('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
+  const repo = (call as RouteRequest & { repo: MockRepository }).repo
+  const found = listInstallations(call).find((it) => it.repositories.has(repo))
+  if (found === undefined) throw createNotFoundError()
+  return respondOk(toInstallationView(found))
+})
+
+const accountResponse = (account: MockAccount | undefined): ReturnType<typeof respondOk> => {
+  if (account === undefined || account.deleted) throw createNotFoundError()
+  return respondOk(toProfileView(account))
 }
 
-function createAccountRoutes(world: MockGitHubData): Route[] {
-  const accountResponse = (account: MockAccount | undefined): ReturnType<typeof respondOk> => {
-    if (account === undefined || account.deleted) throw createNotFoundError()
-    return respondOk(toProfileView(world, account))
-  }
-  return [
-    defineRoute('GET /users/{username}', 'anyone', (call) =>
-      accountResponse(findAccountByLogin(world, call.params['username'] ?? '')),
-    ),
-    defineRoute('GET /user/{account_id}', 'anyone', (call) =>
-      accountResponse(world.accounts.get(parseIdParam(call, 'account_id'))),
-    ),
-    defineRoute('GET /user', 'anyone', (call) => {
-      if (call.caller.kind === 'installation')
-        throw new GitHubApiError(403, 'Resource not accessible by integration')
-      if (call.caller.kind !== 'user') throw new GitHubApiError(401, 'Requires authentication')
-      return accountResponse(call.caller.account)
-    }),
-    ...createTeamRoutes(world),
-  ]
-}
-
-function createTeamRoutes(world: MockGitHubData): Route[] {
-  const members = { members: 'read' } as const
-  const base = '/orgs/{org}/teams/{team_slug}'
-  const requireTeam = (call: RouteRequest): Team => {
-    const { org = '', team_slug = '' } = call.params
-    const organization = findAccountByLogin(world, org)
-    const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
-    // A token of another organization's installation has no access to this organization.
-    const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
-    if (team === undefined || outside) throw createNotFoundError()
-    return team
-  }
-  return [
-    defineRoute(`GET ${base}`, members, (call) => respondOk(toFullTeamView(world, requireTeam(call)))),
-    defineRoute(`GET ${base}/members`, members, (call) => {
-      const active = [...requireTeam(call).members].filter(([, it]) => it.state === 'active')
-      const people = active.flatMap(([id]) => world.accounts.get(id) ?? []).filter((it) => !it.deleted)
-      return paginate(call, people, (items) => items.map((it) => toAccountView(world, it)))
-    }),
-    defineRoute(`GET ${base}/memberships/{username}`, members, (call) => {
-      const team = requireTeam(call)
-      const account = findAccountByLogin(world, call.params['username'] ?? '')
-      const member = account && team.members.get(account.id)
-      if (member === undefined) throw createNotFoundError()
-      return respondOk({ ...member, url: `${world.base}${call.url.pathname}` })
-    }),
-  ]
+const membersReadPermission = { members: 'read' } as const
+const teamPath = '/orgs/{org}/teams/{team_slug}'
+const requireTeam = (call: RouteRequest): Team => {
+  const { org = '', team_slug = '' } = call.params
+  const organization = findAccountByLogin(call.world, org)
+  const team = call.world.teams.find((it) => it.organization === organization && it.slug === team_slug)
+  // A token of another organization's installation has no access to this organization.
+  const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
+  if (team === undefined || outside) throw createNotFoundError()
+  return team
 }
 
 function requireAppCaller(call: RouteRequest): MockApp {
@@ -229,12 +94,12 @@ function parseRepositorySelection(
 }
 
 function toWebhookDeliveryView(delivery: WebhookDelivery): GitHubPayload {
-  const { id, guid, deliveredAt, redelivery, seconds, status, event, action, installation, repo } = delivery
+  const { id, guid, deliveredAt, seconds, status, event, action, installation, repo } = delivery
   return {
     id,
     guid,
     delivered_at: deliveredAt,
-    redelivery,
+    redelivery: false,
     duration: Math.round(seconds * 100) / 100,
     status:
       status >= 200 && status < 300
@@ -276,10 +141,94 @@ function paginateWebhookDeliveries(
   }
 }
 
-function requireWebhookDelivery(call: RouteRequest, all: readonly WebhookDelivery[]): WebhookDelivery {
-  const id = parseIdParam(call, 'delivery_id')
-  const app = requireAppCaller(call)
-  const found = all.find((it) => it.id === id && it.app === app)
-  if (found === undefined) throw createNotFoundError()
-  return found
+const teamRoutes: readonly Route[] = [
+  defineRoute(`GET ${teamPath}`, membersReadPermission, (call) =>
+    respondOk(toFullTeamView(requireTeam(call))),
+  ),
+  defineRoute(`GET ${teamPath}/memberships/{username}`, membersReadPermission, (call) => {
+    const team = requireTeam(call)
+    const account = findAccountByLogin(call.world, call.params['username'] ?? '')
+    const member = account && team.members.get(account.id)
+    if (member === undefined) throw createNotFoundError()
+    return respondOk({ ...member, url: `${call.world.base}${call.url.pathname}` })
+  }),
+]
+
+const accountRoutes: readonly Route[] = [
+  defineRoute('GET /users/{username}', 'anyone', (call) =>
+    accountResponse(findAccountByLogin(call.world, call.params['username'] ?? '')),
+  ),
+  defineRoute('GET /user', 'anyone', (call) => {
+    if (call.caller.kind === 'installation')
+      throw new GitHubApiError(403, 'Resource not accessible by integration')
+    if (call.caller.kind !== 'user') throw new GitHubApiError(401, 'Requires authentication')
+    return accountResponse(call.caller.account)
+  }),
+  ...teamRoutes,
+]
+
+export function createAppRoutes(credentials: IssuedTokenStore, webhooks: WebhookDispatcher): Route[] {
+  return [
+    defineRoute('GET /app', 'app', (call) => respondOk(toAppView(requireAppCaller(call)))),
+    defineRoute('GET /apps/{app_slug}', 'anyone', (call) => {
+      const found = [...call.world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
+      if (found === undefined) throw createNotFoundError()
+      return respondOk(toAppView(found))
+    }),
+    defineRoute('GET /app/installations', 'app', (call) =>
+      paginate(call, listInstallations(call), (items) => items.map((it) => toInstallationView(it))),
+    ),
+    defineRoute('POST /app/installations/{installation_id}/access_tokens', 'app', (call) => {
+      const installation = requireInstallation(call)
+      if (installation.suspendedAt !== null)
+        throw new GitHubApiError(403, 'This installation has been suspended')
+      const repositories = parseRepositorySelection(installation, call.body)
+      const permissions = narrowTokenPermissions(installation, call.body['permissions'])
+      return respondCreated({
+        ...credentials.installationToken(installation, repositories, permissions),
+        permissions: toPermissionsView(permissions),
+        repository_selection: 'selected',
+        ...(repositories === undefined
+          ? {}
+          : { repositories: [...repositories].map((it) => toRepositoryView(it)) }),
+      })
+    }),
+    defineRoute('POST /app-manifests/{code}/conversions', 'anyone', (call) => {
+      const code = call.params['code'] ?? ''
+      const make = call.world.manifests.get(code)
+      if (make === undefined) throw createNotFoundError()
+      call.world.manifests.delete(code)
+      const app = make()
+      return respondCreated({
+        ...toAppView(app),
+        client_secret: app.clientSecret,
+        webhook_secret: app.webhookSecret,
+        pem: app.privateKey,
+      })
+    }),
+    repoInstallationRoute,
+    defineRoute('GET /app/hook/deliveries', 'app', (call) =>
+      paginateWebhookDeliveries(call, webhooks.deliveries),
+    ),
+    defineRoute('GET /installation/repositories', 'installation', (call) => {
+      if (call.caller.kind !== 'installation') throw createNotFoundError()
+      const all = [...(call.caller.repositories ?? call.caller.installation.repositories)].filter(
+        (it) => !it.deleted,
+      )
+      return paginate(call, all, (items) => ({
+        total_count: all.length,
+        repository_selection: 'selected',
+        repositories: items.map((it) => toRepositoryView(it)),
+      }))
+    }),
+    defineRoute('GET /rate_limit', 'anyone', (call) => {
+      const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
+      const limit = installation?.limits.hourly ?? defaultHourlyRateLimit
+      const remaining = installation?.remaining ?? limit
+      const reset = installation?.resetsAt ?? Math.floor(call.world.now() / 1000) + 3600
+      const core = { limit, remaining, reset, used: limit - remaining }
+      return respondOk({ resources: { core, search: core, graphql: core }, rate: core })
+    }),
+    ...accountRoutes,
+  ]
 }

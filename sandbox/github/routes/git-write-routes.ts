@@ -10,92 +10,23 @@ import {
 } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
 import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
-import { GitHubApiError, respondCreated, defineRepositoryRoute, requireStringField } from '../http/route.ts'
+import {
+  GitHubApiError,
+  respondCreated,
+  defineRepositoryRoute,
+  requireStringField,
+  getActingAccount,
+} from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toCommitAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
+import type { MockGitHubData } from '../github-data.ts'
 
 interface RequestedCommitIdentity {
   readonly name: string
   readonly email: string
   readonly date?: string
-}
-
-export function createGitWriteRoutes({ world }: MockGitHubState): Route[] {
-  const toGitIdentity = ({ name, email, date }: RequestedCommitIdentity): GitIdentity => ({
-    name,
-    email,
-    at: date === undefined ? world.now() : Date.parse(date),
-  })
-  return [
-    defineRepositoryRoute('POST /git/blobs', { contents: 'write' }, async (call) => {
-      const { repo, body } = call
-      const content = requireStringField(call, 'content', 'Blob')
-      const bytes = Buffer.from(content, body['encoding'] === 'base64' ? 'base64' : 'utf8')
-      const sha = await writeGitBlob(repo.path, bytes)
-      return respondCreated({ sha, url: `${getRepositoryApiUrl(world, repo)}/git/blobs/${sha}` })
-    }),
-    defineRepositoryRoute('POST /git/trees', { contents: 'write' }, async (call) => {
-      const { repo, body } = call
-      const base = body['base_tree'] as string | undefined
-      const entries = (body['tree'] ?? []) as GitTreeEntryInput[]
-      for (const { path, mode, type, sha } of entries) {
-        if (path.split('/').some((part) => ['', '.', '..', '.git'].includes(part)))
-          throw new GitHubApiError(422, 'tree.path contains a malformed path component')
-        if (!['100644', '100755'].includes(mode) || type !== 'blob')
-          throw new GitHubApiError(422, 'Must supply a valid tree.mode')
-        if (!(await isGitObjectOfType(repo.path, sha, 'blob')))
-          throw new GitHubApiError(422, 'tree.sha is not a valid blob')
-      }
-      if (base !== undefined && !(await isGitObjectOfType(repo.path, base, 'tree')))
-        throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
-      const sha = await writeGitTree(repo.path, base, entries)
-      // The answer lists only the top-level entries.
-      const listed = (await runGitForText(repo.path, 'ls-tree', '-l', '-z', sha))
-        .split('\0')
-        .filter((line) => line !== '')
-      return respondCreated({
-        sha,
-        url: `${getRepositoryApiUrl(world, repo)}/git/trees/${sha}`,
-        tree: listed.map((line) => {
-          const [, mode, type, id, size, path] = /^(\d+) (\w+) (\w+) +(\S+)\t(.*)$/s.exec(line) ?? []
-          const url = `${getRepositoryApiUrl(world, repo)}/git/${type}s/${id}`
-          return { path, mode, type, sha: id, ...(size !== '-' && { size: Number(size) }), url }
-        }),
-        truncated: false,
-      })
-    }),
-    defineRepositoryRoute('POST /git/commits', { contents: 'write' }, async (call) => {
-      const { repo, caller } = call
-      const message = requireStringField(call, 'message', 'Commit')
-      const tree = await createTreeFromRequest(call)
-      const parents = (call.body['parents'] ?? []) as string[]
-      for (const parent of parents)
-        if ((await resolveCommit(repo.path, parent)) !== parent)
-          throw new GitHubApiError(422, 'Parent SHA does not exist or is not a commit object')
-      const { author, committer, signature } = call.body as {
-        author?: RequestedCommitIdentity
-        committer?: RequestedCommitIdentity
-        signature?: string
-      }
-      const own = author === undefined && committer === undefined && signature === undefined
-      const isSignedByGitHub = caller.kind === 'installation' && own
-      const by =
-        author === undefined ? toCommitAuthorIdentity(world, getActingAccount(caller)) : toGitIdentity(author)
-      const committed =
-        committer === undefined
-          ? isSignedByGitHub
-            ? createGitHubCommitterIdentity(world)
-            : by
-          : toGitIdentity(committer)
-      const sha = await commitTree(repo.path, tree, parents, message, by, committed)
-      const made = isSignedByGitHub ? await signCommit(world, repo.path, sha) : sha
-      return respondCreated(toGitCommitView(world, repo, await readCommit(repo.path, made)))
-    }),
-  ]
 }
 
 interface GitTreeEntryInput {
@@ -124,3 +55,79 @@ async function createTreeFromRequest(call: RepositoryRouteRequest): Promise<stri
   if (await isGitObjectOfType(call.repo.path, sha, 'tree')) return sha
   throw new GitHubApiError(422, 'Tree SHA is not a tree object')
 }
+
+const toGitIdentity = (
+  world: MockGitHubData,
+  { name, email, date }: RequestedCommitIdentity,
+): GitIdentity => ({
+  name,
+  email,
+  at: date === undefined ? world.now() : Date.parse(date),
+})
+
+export const gitWriteRoutes: readonly Route[] = [
+  defineRepositoryRoute('POST /git/blobs', { contents: 'write' }, async (call) => {
+    const { repo, body } = call
+    const content = requireStringField(call, 'content', 'Blob')
+    const bytes = Buffer.from(content, body['encoding'] === 'base64' ? 'base64' : 'utf8')
+    const sha = await writeGitBlob(repo.path, bytes)
+    return respondCreated({ sha, url: `${getRepositoryApiUrl(repo)}/git/blobs/${sha}` })
+  }),
+  defineRepositoryRoute('POST /git/trees', { contents: 'write' }, async (call) => {
+    const { repo, body } = call
+    const base = body['base_tree'] as string | undefined
+    const entries = (body['tree'] ?? []) as GitTreeEntryInput[]
+    for (const { path, mode, type, sha } of entries) {
+      if (path.split('/').some((part) => ['', '.', '..', '.git'].includes(part)))
+        throw new GitHubApiError(422, 'tree.path contains a malformed path component')
+      if (!['100644', '100755'].includes(mode) || type !== 'blob')
+        throw new GitHubApiError(422, 'Must supply a valid tree.mode')
+      if (!(await isGitObjectOfType(repo.path, sha, 'blob')))
+        throw new GitHubApiError(422, 'tree.sha is not a valid blob')
+    }
+    if (base !== undefined && !(await isGitObjectOfType(repo.path, base, 'tree')))
+      throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
+    const sha = await writeGitTree(repo.path, base, entries)
+    // The answer lists only the top-level entries.
+    const listed = (await runGitForText(repo.path, 'ls-tree', '-l', '-z', sha))
+      .split('\0')
+      .filter((line) => line !== '')
+    return respondCreated({
+      sha,
+      url: `${getRepositoryApiUrl(repo)}/git/trees/${sha}`,
+      tree: listed.map((line) => {
+        const [, mode, type, id, size, path] = /^(\d+) (\w+) (\w+) +(\S+)\t(.*)$/s.exec(line) ?? []
+        const url = `${getRepositoryApiUrl(repo)}/git/${type}s/${id}`
+        return { path, mode, type, sha: id, ...(size !== '-' && { size: Number(size) }), url }
+      }),
+      truncated: false,
+    })
+  }),
+  defineRepositoryRoute('POST /git/commits', { contents: 'write' }, async (call) => {
+    const { repo, caller, world } = call
+    const message = requireStringField(call, 'message', 'Commit')
+    const tree = await createTreeFromRequest(call)
+    const parents = (call.body['parents'] ?? []) as string[]
+    for (const parent of parents)
+      if ((await resolveCommit(repo.path, parent)) !== parent)
+        throw new GitHubApiError(422, 'Parent SHA does not exist or is not a commit object')
+    const { author, committer, signature } = call.body as {
+      author?: RequestedCommitIdentity
+      committer?: RequestedCommitIdentity
+      signature?: string
+    }
+    const own = author === undefined && committer === undefined && signature === undefined
+    const isSignedByGitHub = caller.kind === 'installation' && own
+    const by =
+      author === undefined ? toCommitAuthorIdentity(getActingAccount(caller)) : toGitIdentity(world, author)
+    const committed =
+      committer === undefined
+        ? isSignedByGitHub
+          ? createGitHubCommitterIdentity(world)
+          : by
+        : toGitIdentity(world, committer)
+    const sha = await commitTree(repo.path, tree, parents, message, by, committed)
+    const made = isSignedByGitHub ? await signCommit(world, repo.path, sha) : sha
+    return respondCreated(toGitCommitView(repo, await readCommit(repo.path, made)))
+  }),
+]

@@ -1,12 +1,8 @@
-// REST routes of issues, and of the issue side of pull requests: comments, reactions, and labels. Also comments on
-// commits.
-import type { ApiCaller } from '../http/caller.ts'
-import { addComment, addCommitComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
-import { getActingAccount } from '../github-state.ts'
+// REST routes of issues, and of the issue side of pull requests: comments and reactions.
+import { addComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
 import { createIssue, editIssue } from '../issues.ts'
 import type { IssueChanges } from '../issues.ts'
-import type { MockGitHubState } from '../github-state.ts'
-import { editPull, addPullLabel, findOrCreateLabel, removePullLabel } from '../pulls.ts'
+import { editPull } from '../pulls.ts'
 import type { PullChanges } from '../pulls.ts'
 import {
   GitHubApiError,
@@ -20,24 +16,14 @@ import {
   paginate,
   defineRepositoryRoute,
   requireStringField,
+  getActingAccount,
+  findCallerApp,
 } from '../http/route.ts'
 import type { RouteRequest, RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
-import { toCommentView, toCommitCommentView, toIssueView, toLabelView } from '../views/pull-view.ts'
+import { toCommentView, toIssueView } from '../views/pull-view.ts'
 import { canPushToRepository, findPullOrIssue } from '../github-data.ts'
-import type {
-  MockAccount,
-  MockApp,
-  MockComment,
-  CommitComment,
-  IssueComment,
-  GitHubPayload,
-  MockPull,
-  AppPermissions,
-  PullOrIssue,
-  MockGitHubData,
-} from '../github-data.ts'
-import { requireCommit } from './repository-routes.ts'
+import type { MockAccount, MockComment, IssueComment, AppPermissions, PullOrIssue } from '../github-data.ts'
 
 // Either permission gives access to a pull request's comments and labels.
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
@@ -45,23 +31,6 @@ const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, {
 // GitHub's limit on the length of a comment.
 const maxIssueOrCommentBodyCharacters = 65_536
 const maxIssueTitleCharacters = 256
-
-export function createIssueRoutes(state: MockGitHubState): Route[] {
-  return [
-    ...createPullOrIssueRoutes(state),
-    ...createCommentRoutes(state),
-    ...createReactionRoutes(state.world),
-    ...createLabelRoutes(state),
-    ...createCommitCommentRoutes(state),
-  ]
-}
-
-/** A pull request by its number. Labels of other issues are not simulated. */
-function requirePullRequest(call: RepositoryRouteRequest): MockPull {
-  const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
-  if (pull === undefined) throw createNotFoundError()
-  return pull
-}
 
 function requirePullRequestOrIssue(call: RepositoryRouteRequest): PullOrIssue {
   const thread = findPullOrIssue(call.repo, parseIdParam(call, 'issue_number'))
@@ -87,260 +56,128 @@ function requireIssueOrCommentBody(call: RouteRequest, resource: string): string
   return body
 }
 
-const findCallerApp = (caller: ApiCaller): MockApp | null =>
-  caller.kind === 'installation' ? caller.installation.app : null
-
 /** Whether the caller may change a comment: its author, and users with write access. */
 function requireCommentEditAccess(call: RepositoryRouteRequest, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
-  if (
-    comment.author !== actor &&
-    !(call.caller.kind === 'user' && canPushToRepository(call.world, call.repo, actor))
-  ) {
+  if (comment.author !== actor && !(call.caller.kind === 'user' && canPushToRepository(call.repo, actor))) {
     // GitHub also lets an app with write permission edit comments by others.
     if (call.caller.kind !== 'installation') throw createNotAccessibleError()
   }
   return actor
 }
 
-function createPullOrIssueRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  return [
-    defineRepositoryRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
-      respondOk(toIssueView(world, requirePullRequestOrIssue(call))),
-    ),
-    defineRepositoryRoute('GET /issues', issueReadPermissions, (call) => {
-      const { pulls, issues } = call.repo
-      const wanted = call.query.get('state') ?? 'open'
-      const creator = call.query.get('creator')?.toLowerCase()
-      const found = [...pulls.values(), ...issues.values()]
-        .filter((it) => wanted === 'all' || it.state === wanted)
-        .filter((it) => creator === undefined || it.author.login.toLowerCase() === creator)
-        .sort((one, other) => other.number - one.number)
-      if (call.query.get('direction') === 'asc') found.reverse()
-      return paginate(call, found, (items) => items.map((it) => toIssueView(world, it)))
-    }),
-    // The pull request permission does not give access to these routes, because it applies only to pull requests.
-    defineRepositoryRoute('POST /issues', { issues: 'write' }, (call) => {
-      if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
-      const author = getActingAccount(call.caller)
-      const title = requireStringField(call, 'title', 'Issue')
-      if (title.length > maxIssueTitleCharacters)
-        throw createValidationError('Issue', 'title', 'custom', 'title is too long')
-      const body = call.body['body'] === undefined ? null : requireIssueOrCommentBody(call, 'Issue')
-      const issue = createIssue(state, call.repo, {
-        author,
-        app: findCallerApp(call.caller),
-        title,
-        body,
-      })
-      return respondCreated(toIssueView(world, issue))
-    }),
-    defineRepositoryRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
-      const thread = requirePullRequestOrIssue(call)
-      const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
-      const changes: IssueChanges & PullChanges = {
-        ...(title !== undefined && { title }),
-        ...(call.body['body'] !== undefined && { body: requireIssueOrCommentBody(call, 'Issue') }),
-        ...((wanted === 'open' || wanted === 'closed') && { state: wanted }),
-        ...(reason !== undefined && { reason: reason as NonNullable<IssueChanges['reason']> }),
-      }
-      if ('headSha' in thread) await editPull(state, thread, changes, getActingAccount(call.caller))
-      else if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
-      else editIssue(state, thread, changes, getActingAccount(call.caller))
-      return respondOk(toIssueView(world, thread))
-    }),
-  ]
-}
+const pullOrIssueRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
+    respondOk(toIssueView(requirePullRequestOrIssue(call))),
+  ),
+  defineRepositoryRoute('GET /issues', issueReadPermissions, (call) => {
+    const { pulls, issues } = call.repo
+    const wanted = call.query.get('state') ?? 'open'
+    const creator = call.query.get('creator')?.toLowerCase()
+    const found = [...pulls.values(), ...issues.values()]
+      .filter((it) => wanted === 'all' || it.state === wanted)
+      .filter((it) => creator === undefined || it.author.login.toLowerCase() === creator)
+      .sort((one, other) => other.number - one.number)
+    if (call.query.get('direction') === 'asc') found.reverse()
+    return paginate(call, found, (items) => items.map((it) => toIssueView(it)))
+  }),
+  // The pull request permission does not give access to these routes, because it applies only to pull requests.
+  defineRepositoryRoute('POST /issues', { issues: 'write' }, (call) => {
+    if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
+    const author = getActingAccount(call.caller)
+    const title = requireStringField(call, 'title', 'Issue')
+    if (title.length > maxIssueTitleCharacters)
+      throw createValidationError('Issue', 'title', 'custom', 'title is too long')
+    const body = call.body['body'] === undefined ? null : requireIssueOrCommentBody(call, 'Issue')
+    const issue = createIssue(call.repo, {
+      author,
+      app: findCallerApp(call.caller),
+      title,
+      body,
+    })
+    return respondCreated(toIssueView(issue))
+  }),
+  defineRepositoryRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
+    const thread = requirePullRequestOrIssue(call)
+    const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
+    const changes: IssueChanges & PullChanges = {
+      ...(title !== undefined && { title }),
+      ...(call.body['body'] !== undefined && { body: requireIssueOrCommentBody(call, 'Issue') }),
+      ...((wanted === 'open' || wanted === 'closed') && { state: wanted }),
+      ...(reason !== undefined && { reason: reason as NonNullable<IssueChanges['reason']> }),
+    }
+    if ('headSha' in thread) await editPull(thread, changes, getActingAccount(call.caller))
+    else if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
+    else editIssue(thread, changes, getActingAccount(call.caller))
+    return respondOk(toIssueView(thread))
+  }),
+]
 
-function createCommentRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const listComments = (
-    call: RepositoryRouteRequest,
-    comments: readonly IssueComment[],
-  ): ReturnType<typeof respondOk> => {
-    const since = call.query.get('since')
-    const chosen = comments.filter((it) => since === null || it.updatedAt >= since)
-    return paginate(call, chosen, (items) => items.map((it) => toCommentView(world, it)))
-  }
-  return [
-    defineRepositoryRoute('GET /issues/comments/{comment_id}', issueReadPermissions, (call) =>
-      respondOk(toCommentView(world, requireComment(call))),
-    ),
-    defineRepositoryRoute('PATCH /issues/comments/{comment_id}', issueWritePermissions, (call) => {
-      const comment = requireComment(call)
-      updateCommentBody(
-        state,
-        comment,
-        requireIssueOrCommentBody(call, 'IssueComment'),
-        requireCommentEditAccess(call, comment),
-      )
-      return respondOk(toCommentView(world, comment))
-    }),
-    defineRepositoryRoute('DELETE /issues/comments/{comment_id}', issueWritePermissions, (call) => {
-      const comment = requireComment(call)
-      removeComment(state, comment, requireCommentEditAccess(call, comment))
-      return respondNoContent()
-    }),
-    defineRepositoryRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
-      listComments(call, requirePullRequestOrIssue(call).comments),
-    ),
-    defineRepositoryRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
-      const thread = requirePullRequestOrIssue(call)
-      const body = requireIssueOrCommentBody(call, 'IssueComment')
-      if (
-        thread.locked &&
-        !(call.caller.kind === 'user' && canPushToRepository(world, call.repo, call.caller.account))
-      )
-        throw new GitHubApiError(403, 'Unable to create comment because issue is locked.')
-      const comment = addComment(
-        state,
-        thread,
-        getActingAccount(call.caller),
-        findCallerApp(call.caller),
-        body,
-      )
-      return respondCreated(toCommentView(world, comment))
-    }),
-  ]
+const listComments = (
+  call: RepositoryRouteRequest,
+  comments: readonly IssueComment[],
+): ReturnType<typeof respondOk> => {
+  const since = call.query.get('since')
+  const chosen = comments.filter((it) => since === null || it.updatedAt >= since)
+  return paginate(call, chosen, (items) => items.map((it) => toCommentView(it)))
 }
-
-function createReactionRoutes(world: MockGitHubData): Route[] {
-  const reactionView = ({ id, author, content }: MockComment['reactions'][number]): GitHubPayload => ({
-    id,
-    node_id: toNodeId('Reaction', id),
-    user: toAccountView(world, author),
-    content,
-    created_at: world.timestamp(),
-  })
-  const base = '/issues/comments/{comment_id}/reactions'
-  const known = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes']
-  return [
-    defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
-      paginate(call, requireComment(call).reactions.map(reactionView)),
-    ),
-    defineRepositoryRoute(`POST ${base}`, issueWritePermissions, (call) => {
-      const { reactions } = requireComment(call)
-      const author = getActingAccount(call.caller)
-      const content = requireStringField(call, 'content', 'Reaction')
-      if (!known.includes(content)) throw createValidationError('Reaction', 'content')
-      const old = reactions.find((it) => it.author === author && it.content === content)
-      if (old !== undefined) return respondOk(reactionView(old))
-      const reaction = { id: world.nextId(), author, content }
-      reactions.push(reaction)
-      return respondCreated(reactionView(reaction))
-    }),
-    defineRepositoryRoute(`DELETE ${base}/{reaction_id}`, issueWritePermissions, (call) => {
-      const { reactions } = requireComment(call)
-      const index = reactions.findIndex((it) => it.id === parseIdParam(call, 'reaction_id'))
-      if (index < 0) throw createNotFoundError()
-      reactions.splice(index, 1)
-      return respondNoContent()
-    }),
-  ]
-}
-
-function createLabelRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const pullLabelViews = ({ repo }: RepositoryRouteRequest, pull: MockPull): GitHubPayload[] =>
-    pull.labels.map((it) => toLabelView(world, repo, it))
-  const parseLabelNames = (call: RouteRequest): string[] =>
-    ((call.body['labels'] ?? []) as (string | { name: string })[]).map((it) =>
-      typeof it === 'string' ? it : it.name,
+const commentRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /issues/comments/{comment_id}', issueReadPermissions, (call) =>
+    respondOk(toCommentView(requireComment(call))),
+  ),
+  defineRepositoryRoute('PATCH /issues/comments/{comment_id}', issueWritePermissions, (call) => {
+    const comment = requireComment(call)
+    updateCommentBody(
+      comment,
+      requireIssueOrCommentBody(call, 'IssueComment'),
+      requireCommentEditAccess(call, comment),
     )
-  const base = '/issues/{issue_number}/labels'
-  return [
-    defineRepositoryRoute('GET /labels', issueReadPermissions, (call) =>
-      paginate(call, [...call.repo.labels.values()], (items) =>
-        items.map((it) => toLabelView(world, call.repo, it)),
-      ),
-    ),
-    defineRepositoryRoute('POST /labels', issueWritePermissions, (call) => {
-      const name = requireStringField(call, 'name', 'Label')
-      if (call.repo.labels.has(name.toLowerCase()))
-        throw createValidationError('Label', 'name', 'already_exists')
-      const { color, description } = call.body as { color?: string; description?: string }
-      return respondCreated(
-        toLabelView(world, call.repo, findOrCreateLabel(world, call.repo, name, color, description)),
-      )
-    }),
-    defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
-      paginate(call, pullLabelViews(call, requirePullRequest(call))),
-    ),
-    defineRepositoryRoute(`POST ${base}`, issueWritePermissions, async (call) => {
-      for (const name of parseLabelNames(call))
-        await addPullLabel(state, requirePullRequest(call), name, getActingAccount(call.caller))
-      return respondOk(pullLabelViews(call, requirePullRequest(call)))
-    }),
-    defineRepositoryRoute(`PUT ${base}`, issueWritePermissions, async (call) => {
-      const pull = requirePullRequest(call)
-      const wanted = parseLabelNames(call).map((it) => it.toLowerCase())
-      for (const { name } of [...pull.labels])
-        if (!wanted.includes(name.toLowerCase()))
-          await removePullLabel(state, pull, name, getActingAccount(call.caller))
-      for (const name of parseLabelNames(call))
-        await addPullLabel(state, pull, name, getActingAccount(call.caller))
-      return respondOk(pullLabelViews(call, pull))
-    }),
-    defineRepositoryRoute(`DELETE ${base}/{name}`, issueWritePermissions, async (call) => {
-      if (
-        !(await removePullLabel(
-          state,
-          requirePullRequest(call),
-          call.params['name'] ?? '',
-          getActingAccount(call.caller),
-        ))
-      )
-        throw new GitHubApiError(404, 'Label does not exist')
-      return respondOk(pullLabelViews(call, requirePullRequest(call)))
-    }),
-  ]
-}
+    return respondOk(toCommentView(comment))
+  }),
+  defineRepositoryRoute('DELETE /issues/comments/{comment_id}', issueWritePermissions, (call) => {
+    const comment = requireComment(call)
+    removeComment(comment, requireCommentEditAccess(call, comment))
+    return respondNoContent()
+  }),
+  defineRepositoryRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
+    listComments(call, requirePullRequestOrIssue(call).comments),
+  ),
+  defineRepositoryRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
+    const thread = requirePullRequestOrIssue(call)
+    const body = requireIssueOrCommentBody(call, 'IssueComment')
+    if (
+      thread.locked &&
+      !(call.caller.kind === 'user' && canPushToRepository(call.repo, call.caller.account))
+    )
+      throw new GitHubApiError(403, 'Unable to create comment because issue is locked.')
+    const comment = addComment(thread, getActingAccount(call.caller), findCallerApp(call.caller), body)
+    return respondCreated(toCommentView(comment))
+  }),
+]
 
-function createCommitCommentRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const requireCommitComment = (call: RepositoryRouteRequest): CommitComment => {
-    const id = parseIdParam(call, 'comment_id')
-    const found = call.repo.commitComments.find((it) => it.id === id)
-    if (found === undefined) throw createNotFoundError()
-    return found
-  }
-  return [
-    defineRepositoryRoute('GET /commits/{commit_sha}/comments', { contents: 'read' }, async (call) => {
-      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
-      const comments = call.repo.commitComments.filter((it) => it.sha === sha)
-      return paginate(call, comments, (items) => items.map((it) => toCommitCommentView(world, it)))
-    }),
-    defineRepositoryRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
-      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
-      const { path = null, position = null } = call.body as { path?: string; position?: number }
-      const body = requireIssueOrCommentBody(call, 'CommitComment')
-      const comment = addCommitComment(
-        state,
-        call.repo,
-        sha,
-        getActingAccount(call.caller),
-        findCallerApp(call.caller),
-        body,
-        { path, position },
-      )
-      return respondCreated(toCommitCommentView(world, comment))
-    }),
-    defineRepositoryRoute('GET /comments/{comment_id}', { contents: 'read' }, (call) =>
-      respondOk(toCommitCommentView(world, requireCommitComment(call))),
-    ),
-    defineRepositoryRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
-      const comment = requireCommitComment(call)
-      requireCommentEditAccess(call, comment)
-      comment.body = requireIssueOrCommentBody(call, 'CommitComment')
-      comment.updatedAt = world.timestamp()
-      return respondOk(toCommitCommentView(world, comment))
-    }),
-    defineRepositoryRoute('DELETE /comments/{comment_id}', { contents: 'write' }, (call) => {
-      const comment = requireCommitComment(call)
-      requireCommentEditAccess(call, comment)
-      call.repo.commitComments.splice(call.repo.commitComments.indexOf(comment), 1)
-      return respondNoContent()
-    }),
-  ]
-}
+const knownReactions = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes']
+
+const reactionRoute = defineRepositoryRoute(
+  'POST /issues/comments/{comment_id}/reactions',
+  issueWritePermissions,
+  (call) => {
+    const { world } = call
+    const { reactions } = requireComment(call)
+    const author = getActingAccount(call.caller)
+    const content = requireStringField(call, 'content', 'Reaction')
+    if (!knownReactions.includes(content)) throw createValidationError('Reaction', 'content')
+    const old = reactions.find((it) => it.author === author && it.content === content)
+    const reaction = old ?? { id: world.nextId(), author, content }
+    if (old === undefined) reactions.push(reaction)
+    const view = {
+      id: reaction.id,
+      node_id: toNodeId('Reaction', reaction.id),
+      user: toAccountView(author),
+      content,
+      created_at: world.timestamp(),
+    }
+    return old === undefined ? respondCreated(view) : respondOk(view)
+  },
+)
+
+export const issueRoutes: readonly Route[] = [...pullOrIssueRoutes, ...commentRoutes, reactionRoute]

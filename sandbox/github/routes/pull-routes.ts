@@ -1,16 +1,6 @@
-// REST routes of pull requests, their reviews and requested reviewers.
-import { updateBranch } from '../branch-rules/update-branch.ts'
+// REST routes of pull requests and their reviews.
 import { mergePull } from '../branch-rules/merge-pull.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
-import {
-  addReview,
-  createPull,
-  dismissReview,
-  editPull,
-  requestReviews,
-  removeReviewRequests,
-} from '../pulls.ts'
+import { addReview, createPull, editPull, requestReviews } from '../pulls.ts'
 import type { ReviewEvent } from '../pulls.ts'
 import {
   addReviewComments,
@@ -31,108 +21,23 @@ import {
   paginate,
   defineRepositoryRoute,
   requireStringField,
+  getActingAccount,
 } from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
-import { toAccountView, toTeamView } from '../views/account-view.ts'
-import { getRepositoryApiUrl } from '../views/repository-view.ts'
-import { toCommitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
+import { readChangedFiles } from '../views/commit-view.ts'
 import { toPullSummaryView, toPullView, toReviewCommentView, toReviewView } from '../views/pull-view.ts'
 import { findAccountByLogin, canPushToRepository, findCollaboratorRole } from '../github-data.ts'
-import type {
-  MockAccount,
-  MockPull,
-  MockRepository,
-  MockReview,
-  MockReviewComment,
-  Team,
-  MockGitHubData,
-} from '../github-data.ts'
+import type { MockAccount, MockPull, MockRepository, MockReviewComment, Team } from '../github-data.ts'
 
 const pullsReadPermission = { pull_requests: 'read' } as const
 const pullsWritePermission = { pull_requests: 'write' } as const
-// The maximum length of GitHub's lists, regardless of paging.
+// The maximum length of GitHub's list, regardless of paging.
 const maxListedPullFiles = 3000
-const maxListedPullCommits = 250
 
 function requirePullRequest(call: RepositoryRouteRequest): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'pull_number'))
   if (pull === undefined) throw createNotFoundError()
   return pull
-}
-
-export function createPullRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  return [
-    defineRepositoryRoute('GET /pulls', pullsReadPermission, (call) =>
-      paginate(
-        call,
-        findPullsMatchingQuery(call).map((it) => toPullSummaryView(world, it)),
-      ),
-    ),
-    defineRepositoryRoute('POST /pulls', pullsWritePermission, async (call) => {
-      const { repo, body } = call
-      const head = requireStringField(call, 'head', 'PullRequest')
-      const title = requireStringField(call, 'title', 'PullRequest')
-      const [owner = '', branch] = head.includes(':') ? head.split(':') : [repo.owner.login, head]
-      const network = [...world.repos].filter((it) => it === repo || it.parent === repo)
-      const headRepo = network.find((it) => !it.deleted && it.owner === findAccountByLogin(world, owner))
-      if (headRepo === undefined || branch === undefined) throw createValidationError('PullRequest', 'head')
-      const request = { author: getActingAccount(call.caller), headRepo, headRef: branch, title }
-      const {
-        base: baseRef,
-        body: pullBody = null,
-        draft = false,
-        maintainer_can_modify: maintainerCanModify = true,
-      } = body as { base: string; body?: string; draft?: boolean; maintainer_can_modify?: boolean }
-      const more = { baseRef, body: pullBody, draft, maintainerCanModify }
-      const pull = await state.runSerialized(repo, () => createPull(state, repo, { ...request, ...more }))
-      return respondCreated(await toPullView(world, pull))
-    }),
-    defineRepositoryRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
-      const pull = requirePullRequest(call)
-      const reply = respondOk(await toPullView(world, pull))
-      // The request itself makes GitHub compute it. This answer still contains null.
-      if (pull.state === 'open' && pull.mergeable === undefined)
-        state.runInBackground(updatePullMergeability(state, pull))
-      return reply
-    }),
-    defineRepositoryRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
-      const pull = requirePullRequest(call)
-      const { maintainer_can_modify: modifiable } = call.body
-      if (typeof modifiable === 'boolean' && pull.headRepo !== pull.repo)
-        pull.maintainerCanModify = modifiable
-      await editPull(state, pull, call.body, getActingAccount(call.caller))
-      return respondOk(await toPullView(world, pull))
-    }),
-    defineRepositoryRoute('GET /pulls/{pull_number}/commits', pullsReadPermission, async (call) => {
-      const { repo, baseSha, headSha } = requirePullRequest(call)
-      const commits = await readCommits(repo.path, '--reverse', `${baseSha}..${headSha}`)
-      return paginate(
-        call,
-        commits.slice(0, maxListedPullCommits).map((it) => toCommitView(world, repo, it)),
-      )
-    }),
-    defineRepositoryRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
-      const { repo, baseSha, headSha } = requirePullRequest(call)
-      return paginate(
-        call,
-        (await readChangedFiles(world, repo, baseSha, headSha)).slice(0, maxListedPullFiles),
-      )
-    }),
-    defineRepositoryRoute('GET /pulls/{pull_number}/merge', pullsReadPermission, (call) => {
-      if (requirePullRequest(call).merged === null) throw createNotFoundError()
-      return respondNoContent()
-    }),
-    createMergeRoute(state),
-    defineRepositoryRoute('PUT /pulls/{pull_number}/update-branch', pullsWritePermission, async (call) => {
-      const pull = requirePullRequest(call)
-      await updateBranch(state, pull, call.caller, call.body['expected_head_sha'] as string | undefined)
-      const url = `${getRepositoryApiUrl(world, call.repo)}/pulls/${pull.number}`
-      return { status: 202, body: { message: 'Updating pull request branch.', url } }
-    }),
-    ...createReviewerRoutes(state),
-    ...createReviewRoutes(state),
-  ]
 }
 
 function findPullsMatchingQuery({ repo, query }: RepositoryRouteRequest): MockPull[] {
@@ -153,60 +58,34 @@ function findPullsMatchingQuery({ repo, query }: RepositoryRouteRequest): MockPu
   return ascending ? found : found.reverse()
 }
 
-function createMergeRoute(state: MockGitHubState): Route {
-  return defineRepositoryRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
+const mergeRoute = defineRepositoryRoute(
+  'PUT /pulls/{pull_number}/merge',
+  { contents: 'write' },
+  async (call) => {
     const pull = requirePullRequest(call)
-    if (
-      call.caller.kind === 'user' &&
-      !canPushToRepository(state.world, pull.repo, getActingAccount(call.caller))
-    )
+    if (call.caller.kind === 'user' && !canPushToRepository(pull.repo, getActingAccount(call.caller)))
       throw createNotFoundError()
-    const sha = await mergePull(state, pull, call.caller, call.body)
+    const sha = await mergePull(pull, call.caller, call.body)
     return respondOk({ sha, merged: true, message: 'Pull Request successfully merged' })
-  })
-}
+  },
+)
 
-function createReviewerRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const base = '/pulls/{pull_number}/requested_reviewers'
-  const parseReviewers = ({ body, repo }: RepositoryRouteRequest): [MockAccount[], Team[]] => {
-    const { reviewers = [], team_reviewers = [] } = body as {
+const reviewRequestOperation = 'POST /pulls/{pull_number}/requested_reviewers'
+const reviewRequestRoute = defineRepositoryRoute(
+  reviewRequestOperation,
+  pullsWritePermission,
+  async (call) => {
+    const pull = requirePullRequest(call)
+    const { reviewers = [], team_reviewers = [] } = call.body as {
       reviewers?: string[]
       team_reviewers?: string[]
     }
-    return [
-      reviewers.map((it) => requireCollaborator(world, repo, it)),
-      team_reviewers.map((it) => requireTeam(world, repo, it)),
-    ]
-  }
-  return [
-    defineRepositoryRoute(`GET ${base}`, pullsReadPermission, (call) => {
-      const { requestedUsers, requestedTeams } = requirePullRequest(call)
-      return respondOk({
-        users: requestedUsers.filter((it) => !it.deleted).map((it) => toAccountView(world, it)),
-        teams: requestedTeams.map((it) => toTeamView(world, it)),
-      })
-    }),
-    defineRepositoryRoute(`POST ${base}`, pullsWritePermission, async (call) => {
-      await requestReviews(
-        state,
-        requirePullRequest(call),
-        ...parseReviewers(call),
-        getActingAccount(call.caller),
-      )
-      return respondCreated(toPullSummaryView(world, requirePullRequest(call)))
-    }),
-    defineRepositoryRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
-      await removeReviewRequests(
-        state,
-        requirePullRequest(call),
-        ...parseReviewers(call),
-        getActingAccount(call.caller),
-      )
-      return respondOk(toPullSummaryView(world, requirePullRequest(call)))
-    }),
-  ]
-}
+    const users = reviewers.map((it) => requireCollaborator(call.repo, it))
+    const teams = team_reviewers.map((it) => requireTeam(call.repo, it))
+    await requestReviews(pull, users, teams, getActingAccount(call.caller))
+    return respondCreated(toPullSummaryView(pull))
+  },
+)
 
 const createNotCollaboratorError = (): GitHubApiError =>
   new GitHubApiError(
@@ -215,101 +94,134 @@ const createNotCollaboratorError = (): GitHubApiError =>
   )
 
 /** Only users with an explicit role can be requested as reviewers, not everyone who can read a public repository. */
-function requireCollaborator(world: MockGitHubData, repo: MockRepository, login: string): MockAccount {
-  const account = findAccountByLogin(world, login)
-  const role = account && findCollaboratorRole(world, repo, account)
+function requireCollaborator(repo: MockRepository, login: string): MockAccount {
+  const account = findAccountByLogin(repo.world, login)
+  const role = account && findCollaboratorRole(repo, account)
   if (account === undefined || role === undefined || (role === 'read' && !repo.roles.has(account.id)))
     throw createNotCollaboratorError()
   return account
 }
 
-function requireTeam(world: MockGitHubData, repo: MockRepository, slug: string): Team {
-  const team = world.teams.find((it) => it.organization === repo.owner && it.slug === slug)
+function requireTeam(repo: MockRepository, slug: string): Team {
+  const team = repo.world.teams.find((it) => it.organization === repo.owner && it.slug === slug)
   if (team === undefined || !repo.teamRoles.has(team.id)) throw createNotCollaboratorError()
   return team
 }
 
-function createReviewCommentRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const requireReviewComment = (call: RepositoryRouteRequest): [MockPull, MockReviewComment] => {
-    const id = parseIdParam(call, 'comment_id')
-    for (const pull of call.repo.pulls.values()) {
-      const found = pull.reviewComments.find((it) => it.id === id)
-      if (found !== undefined) return [pull, found]
-    }
-    throw createNotFoundError()
+const requireReviewComment = (call: RepositoryRouteRequest): [MockPull, MockReviewComment] => {
+  const id = parseIdParam(call, 'comment_id')
+  for (const pull of call.repo.pulls.values()) {
+    const found = pull.reviewComments.find((it) => it.id === id)
+    if (found !== undefined) return [pull, found]
   }
-  const view = async (pull: MockPull, comment: MockReviewComment) =>
-    toReviewCommentView(world, pull, comment, await findCurrentCommentLine(pull, comment))
-  return [
-    defineRepositoryRoute('GET /pulls/{pull_number}/comments', pullsReadPermission, async (call) => {
-      const pull = requirePullRequest(call)
-      return paginate(call, await Promise.all(pull.reviewComments.map((it) => view(pull, it))))
-    }),
-    defineRepositoryRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
-      const [pull, comment] = requireReviewComment(call)
-      comment.body = requireStringField(call, 'body', 'PullRequestReviewComment')
-      comment.updatedAt = world.timestamp()
-      return respondOk(await view(pull, comment))
-    }),
-    defineRepositoryRoute('DELETE /pulls/comments/{comment_id}', pullsWritePermission, (call) => {
-      removeReviewComment(...requireReviewComment(call))
-      return respondNoContent()
-    }),
-  ]
+  throw createNotFoundError()
 }
+const toCurrentReviewCommentView = async (pull: MockPull, comment: MockReviewComment) =>
+  toReviewCommentView(pull, comment, await findCurrentCommentLine(pull, comment))
+const reviewCommentRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /pulls/{pull_number}/comments', pullsReadPermission, async (call) => {
+    const pull = requirePullRequest(call)
+    return paginate(
+      call,
+      await Promise.all(pull.reviewComments.map((it) => toCurrentReviewCommentView(pull, it))),
+    )
+  }),
+  defineRepositoryRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
+    const [pull, comment] = requireReviewComment(call)
+    comment.body = requireStringField(call, 'body', 'PullRequestReviewComment')
+    comment.updatedAt = call.world.timestamp()
+    return respondOk(await toCurrentReviewCommentView(pull, comment))
+  }),
+  defineRepositoryRoute('DELETE /pulls/comments/{comment_id}', pullsWritePermission, (call) => {
+    removeReviewComment(...requireReviewComment(call))
+    return respondNoContent()
+  }),
+]
 
-function createReviewRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const requireReview = (call: RepositoryRouteRequest): MockReview => {
-    const id = parseIdParam(call, 'review_id')
-    const found = requirePullRequest(call).reviews.find((it) => it.id === id)
-    if (found === undefined) throw createNotFoundError()
-    return found
-  }
-  return [
-    defineRepositoryRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
-      // Only the author of a pending review can see it.
-      paginate(
-        call,
-        requirePullRequest(call)
-          .reviews.filter((it) => it.state !== 'PENDING' || it.author === getActingAccount(call.caller))
-          .map((it) => toReviewView(world, requirePullRequest(call), it)),
-      ),
+const reviewRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
+    // Only the author of a pending review can see it.
+    paginate(
+      call,
+      requirePullRequest(call)
+        .reviews.filter((it) => it.state !== 'PENDING' || it.author === getActingAccount(call.caller))
+        .map((it) => toReviewView(requirePullRequest(call), it)),
     ),
-    defineRepositoryRoute('POST /pulls/{pull_number}/reviews', pullsWritePermission, async (call) => {
-      const {
-        event,
-        body = '',
-        commit_id,
-        comments = [],
-      } = call.body as {
-        event?: ReviewEvent
-        body?: string
-        commit_id?: string
-        comments?: readonly DraftReviewComment[]
-      }
-      // A review with line comments does not need a body.
-      if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
-        throw new GitHubApiError(422, 'Unprocessable Entity', ['Body can not be blank'])
-      const pull = requirePullRequest(call)
-      const hunks = await readDraftCommentDiffHunks(pull, commit_id ?? pull.headSha, comments)
-      const review = addReview(state, pull, getActingAccount(call.caller), event, body, commit_id)
-      addReviewComments(state, pull, review, comments, hunks)
-      return respondOk(toReviewView(world, pull, review))
-    }),
-    ...createReviewCommentRoutes(state),
-    defineRepositoryRoute('GET /pulls/{pull_number}/reviews/{review_id}', pullsReadPermission, (call) =>
-      respondOk(toReviewView(world, requirePullRequest(call), requireReview(call))),
+  ),
+  defineRepositoryRoute('POST /pulls/{pull_number}/reviews', pullsWritePermission, async (call) => {
+    const {
+      event,
+      body = '',
+      commit_id,
+      comments = [],
+    } = call.body as {
+      event?: ReviewEvent
+      body?: string
+      commit_id?: string
+      comments?: readonly DraftReviewComment[]
+    }
+    // A review with line comments does not need a body.
+    if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
+      throw new GitHubApiError(422, 'Unprocessable Entity', ['Body can not be blank'])
+    const pull = requirePullRequest(call)
+    const hunks = await readDraftCommentDiffHunks(pull, commit_id ?? pull.headSha, comments)
+    const review = addReview(pull, getActingAccount(call.caller), event, body, commit_id)
+    addReviewComments(pull, review, comments, hunks)
+    return respondOk(toReviewView(pull, review))
+  }),
+  ...reviewCommentRoutes,
+]
+
+export const pullRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /pulls', pullsReadPermission, (call) =>
+    paginate(
+      call,
+      findPullsMatchingQuery(call).map((it) => toPullSummaryView(it)),
     ),
-    defineRepositoryRoute(
-      'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
-      pullsWritePermission,
-      (call) => {
-        requireStringField(call, 'message', 'PullRequestReview')
-        dismissReview(state, requirePullRequest(call), requireReview(call), getActingAccount(call.caller))
-        return respondOk(toReviewView(world, requirePullRequest(call), requireReview(call)))
-      },
-    ),
-  ]
-}
+  ),
+  defineRepositoryRoute('POST /pulls', pullsWritePermission, async (call) => {
+    const { repo, body, world } = call
+    const head = requireStringField(call, 'head', 'PullRequest')
+    const title = requireStringField(call, 'title', 'PullRequest')
+    const [owner = '', branch] = head.includes(':') ? head.split(':') : [repo.owner.login, head]
+    const network = [...world.repos].filter((it) => it === repo || it.parent === repo)
+    const headRepo = network.find((it) => !it.deleted && it.owner === findAccountByLogin(world, owner))
+    if (headRepo === undefined || branch === undefined) throw createValidationError('PullRequest', 'head')
+    const request = { author: getActingAccount(call.caller), headRepo, headRef: branch, title }
+    const {
+      base: baseRef,
+      body: pullBody = null,
+      draft = false,
+      maintainer_can_modify: maintainerCanModify = true,
+    } = body as { base: string; body?: string; draft?: boolean; maintainer_can_modify?: boolean }
+    const more = { baseRef, body: pullBody, draft, maintainerCanModify }
+    const pull = await world.runSerialized(repo, () => createPull(repo, { ...request, ...more }))
+    return respondCreated(await toPullView(pull))
+  }),
+  defineRepositoryRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
+    const pull = requirePullRequest(call)
+    const reply = respondOk(await toPullView(pull))
+    // The request itself makes GitHub compute it. This answer still contains null.
+    if (pull.state === 'open' && pull.mergeable === undefined)
+      call.world.runInBackground(updatePullMergeability(pull))
+    return reply
+  }),
+  defineRepositoryRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
+    const pull = requirePullRequest(call)
+    const { maintainer_can_modify: modifiable } = call.body
+    if (typeof modifiable === 'boolean' && pull.headRepo !== pull.repo) pull.maintainerCanModify = modifiable
+    await editPull(pull, call.body, getActingAccount(call.caller))
+    return respondOk(await toPullView(pull))
+  }),
+  defineRepositoryRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
+    const { repo, baseSha, headSha } = requirePullRequest(call)
+    return paginate(call, (await readChangedFiles(repo, baseSha, headSha)).slice(0, maxListedPullFiles))
+  }),
+  defineRepositoryRoute('GET /pulls/{pull_number}/merge', pullsReadPermission, (call) => {
+    if (requirePullRequest(call).merged === null) throw createNotFoundError()
+    return respondNoContent()
+  }),
+  mergeRoute,
+  reviewRequestRoute,
+  ...reviewRoutes,
+]

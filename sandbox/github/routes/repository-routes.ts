@@ -1,21 +1,15 @@
-// REST routes of repositories and their Git data: branches, refs, commits, trees, contents, and user permissions.
+// REST routes of repositories and their Git data: branches, refs, commits, contents, and user permissions.
 import {
-  GitCommandError,
-  listCommitsNotReachableFrom,
   deleteRef,
   runGitForText,
   runGitForBytes,
   isAncestor,
-  findMergeBase,
   readBranchesAndTags,
   resolveCommit,
   setRef,
 } from '../git/git-store.ts'
 import { readRefs } from '../git/refs.ts'
-import { canAdministerRepository, canWriteContents } from '../http/auth.ts'
-import { renameBranch } from '../branch-rules/rename-branch.ts'
-import { getActingAccount } from '../github-state.ts'
-import type { MockGitHubState } from '../github-state.ts'
+import { canWriteContents } from '../http/auth.ts'
 import { evaluateRefUpdate } from '../branch-rules/evaluate-ref-update.ts'
 import { hasRulesForRef } from '../branch-rules/rule-layers.ts'
 import { throwIfRefUpdateRejected } from '../branch-rules/verdict-messages.ts'
@@ -23,24 +17,18 @@ import { processRefChanges } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
   respondCreated,
-  createValidationError,
   respondNoContent,
   createNotFoundError,
   respondOk,
   paginate,
   defineRepositoryRoute,
   requireStringField,
+  getActingAccount,
 } from '../http/route.ts'
 import type { RepositoryRouteRequest, Route } from '../http/route.ts'
-import { toAccountView, toNodeId } from '../views/account-view.ts'
+import { toAccountView } from '../views/account-view.ts'
 import { toBranchProtectionSummary } from '../views/rule-view.ts'
-import {
-  toCommitView,
-  toGitCommitView,
-  readCommit,
-  readCommits,
-  readChangedFiles,
-} from '../views/commit-view.ts'
+import { toCommitView, toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { toPullSummaryView } from '../views/pull-view.ts'
 import {
   getRepositoryApiUrl,
@@ -49,173 +37,112 @@ import {
   getRepositoryWebUrl,
 } from '../views/repository-view.ts'
 import { findAccountByLogin, findCollaboratorRole } from '../github-data.ts'
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
-
-export function createRepositoryRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  return [
-    defineRepositoryRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
-      respondOk(toFullRepositoryView(world, repo, canWriteContents(world, caller, repo))),
-    ),
-    defineRepositoryRoute('GET /collaborators/{username}', { metadata: 'read' }, (call) => {
-      const account = findAccountByLogin(world, call.params['username'] ?? '')
-      if (account === undefined || isCollaborator(world, call.repo, account.id) === false)
-        throw createNotFoundError()
-      return respondNoContent()
-    }),
-    defineRepositoryRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
-      const account = findAccountByLogin(world, call.params['username'] ?? '')
-      if (account === undefined) throw createNotFoundError()
-      const role = findCollaboratorRole(world, call.repo, account)
-      // The legacy field maps the newer roles to older ones. role_name has the real role.
-      const permission = role === 'maintain' ? 'write' : role === 'triage' ? 'read' : (role ?? 'none')
-      return respondOk({
-        permission,
-        role_name: role ?? '',
-        user: { ...toAccountView(world, account), role_name: role ?? '' },
-      })
-    }),
-    ...createBranchRoutes(state),
-    ...createRefRoutes(state),
-    ...createCommitRoutes(world),
-    ...createGitObjectRoutes(world),
-  ]
-}
-
-function isCollaborator(world: MockGitHubData, repo: MockRepository, id: number): boolean {
-  const account = world.accounts.get(id)
-  const role = account && findCollaboratorRole(world, repo, account)
-  return role !== undefined && (role !== 'read' || repo.roles.has(id))
-}
+import type { GitHubPayload, MockRepository } from '../github-data.ts'
 
 const encodeUrlPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-function createBranchRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const requireBranchTip = ({ repo, params }: RepositoryRouteRequest): string => {
-    const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
+const branchRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /branches', { contents: 'read' }, (call) => {
+    const { repo } = call
+    const names = [...repo.knownRefs].filter(([ref]) => ref.startsWith('refs/heads/'))
+    return paginate(call, names, (items) =>
+      items.map(([ref, sha]) => {
+        const name = ref.slice('refs/heads/'.length)
+        const commit = { sha, url: `${getRepositoryApiUrl(repo)}/commits/${sha}` }
+        return { name, commit, protected: hasRulesForRef(repo, ref) }
+      }),
+    )
+  }),
+  defineRepositoryRoute('GET /branches/{branch}', { contents: 'read' }, async ({ repo, params }) => {
+    const name = params['branch'] ?? ''
+    const sha = repo.knownRefs.get(`refs/heads/${name}`)
     if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
-    return sha
-  }
-  return [
-    defineRepositoryRoute('GET /branches', { contents: 'read' }, (call) => {
-      const { repo } = call
-      const names = [...repo.knownRefs].filter(([ref]) => ref.startsWith('refs/heads/'))
-      return paginate(call, names, (items) =>
-        items.map(([ref, sha]) => {
-          const name = ref.slice('refs/heads/'.length)
-          const commit = { sha, url: `${getRepositoryApiUrl(world, repo)}/commits/${sha}` }
-          return { name, commit, protected: hasRulesForRef(repo, ref) }
-        }),
-      )
-    }),
-    defineRepositoryRoute('POST /branches/{branch}/rename', { administration: 'write' }, async (call) => {
-      if (!canAdministerRepository(world, call.caller, call.repo))
-        throw new GitHubApiError(403, 'Must have admin rights')
-      const to = requireStringField(call, 'new_name', 'Branch')
-      await renameBranch(state, call.repo, call.params['branch'] ?? '', to, getActingAccount(call.caller))
-      return respondCreated(await branchView(call, to))
-    }),
-    defineRepositoryRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
-      requireBranchTip(call)
-      return respondOk(await branchView(call, call.params['branch'] ?? ''))
-    }),
-  ]
-
-  async function branchView({ repo }: RepositoryRouteRequest, name: string): Promise<GitHubPayload> {
-    const self = `${getRepositoryApiUrl(world, repo)}/branches/${encodeUrlPath(name)}`
-    const sha = repo.knownRefs.get(`refs/heads/${name}`) ?? ''
-    return {
+    const self = `${getRepositoryApiUrl(repo)}/branches/${encodeUrlPath(name)}`
+    return respondOk({
       name,
-      commit: toCommitView(world, repo, await readCommit(repo.path, sha)),
-      _links: { self, html: `${getRepositoryWebUrl(world, repo)}/tree/${encodeUrlPath(name)}` },
+      commit: toCommitView(repo, await readCommit(repo.path, sha)),
+      _links: { self, html: `${getRepositoryWebUrl(repo)}/tree/${encodeUrlPath(name)}` },
       protected: hasRulesForRef(repo, `refs/heads/${name}`),
       protection: toBranchProtectionSummary(repo, name),
       protection_url: `${self}/protection`,
-    }
-  }
-}
+    })
+  }),
+]
 
-function createRefRoutes(state: MockGitHubState): Route[] {
-  const { world } = state
-  const toRefName = ({ params }: RepositoryRouteRequest): string => `refs/${params['ref'] ?? ''}`
-  const requireSha = async (call: RepositoryRouteRequest): Promise<string> => {
-    const sha = requireStringField(call, 'sha', 'Reference')
-    if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
-      throw new GitHubApiError(422, 'Object does not exist')
-    return sha
-  }
-  /** For the rules, a ref update through REST is a push. */
-  const enforceRefRules = async (
-    call: RepositoryRouteRequest,
-    ref: string,
-    old?: string,
-    now?: string,
-  ): Promise<void> => {
-    const { repo, caller: by } = call
-    throwIfRefUpdateRejected(
-      await evaluateRefUpdate({ world, repo, path: repo.path, ref, old, now, by }),
-      422,
-    )
-  }
-  /** Refs of pull requests are readable, too, but `known` does not contain them. */
-  const readAllRefs = ({ path }: MockRepository): Promise<Map<string, string>> => readRefs(path, ['refs/'])
-  return [
-    defineRepositoryRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
-      const sha = (await readAllRefs(call.repo)).get(toRefName(call))
-      if (sha === undefined) throw createNotFoundError()
-      return respondOk(toRefView(world, call.repo, toRefName(call), sha))
-    }),
-    defineRepositoryRoute('GET /git/matching-refs/{ref}', { contents: 'read' }, async (call) =>
-      respondOk(
-        [...(await readAllRefs(call.repo))]
-          .filter(([ref]) => ref.startsWith(toRefName(call)))
-          .map(([ref, sha]) => toRefView(world, call.repo, ref, sha)),
-      ),
-    ),
-    defineRepositoryRoute('POST /git/refs', { contents: 'write' }, async (call) => {
-      const { repo } = call
-      const ref = requireStringField(call, 'ref', 'Reference')
-      if (!/^refs\/[^/]+\/./.test(ref) || ref.startsWith('refs/pull/'))
-        throw new GitHubApiError(422, 'Reference name is not valid')
-      const sha = await requireSha(call)
-      return await state.runSerialized(repo, async () => {
-        if ((await readBranchesAndTags(repo.path)).has(ref))
-          throw new GitHubApiError(422, 'Reference already exists')
-        await enforceRefRules(call, ref, undefined, sha)
-        await setRef(repo.path, ref, sha, '')
-        await processRefChanges(state, repo, getActingAccount(call.caller))
-        return respondCreated(toRefView(world, repo, ref, sha))
-      })
-    }),
-    defineRepositoryRoute('PATCH /git/refs/{ref}', { contents: 'write' }, async (call) => {
-      const { repo } = call
-      const ref = toRefName(call)
-      const sha = await requireSha(call)
-      return await state.runSerialized(repo, async () => {
-        const old = (await readBranchesAndTags(repo.path)).get(ref)
-        if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
-        if (call.body['force'] !== true && !(await isAncestor(repo.path, old, sha)))
-          throw new GitHubApiError(422, 'Update is not a fast forward')
-        await enforceRefRules(call, ref, old, sha)
-        await setRef(repo.path, ref, sha, old)
-        await processRefChanges(state, repo, getActingAccount(call.caller))
-        return respondOk(toRefView(world, repo, ref, sha))
-      })
-    }),
-    defineRepositoryRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
-      const { repo } = call
-      return await state.runSerialized(repo, async () => {
-        const old = (await readBranchesAndTags(repo.path)).get(toRefName(call))
-        if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
-        await enforceRefRules(call, toRefName(call), old, undefined)
-        await deleteRef(repo.path, toRefName(call))
-        await processRefChanges(state, repo, getActingAccount(call.caller))
-        return respondNoContent()
-      })
-    }),
-  ]
+const toRefName = ({ params }: RepositoryRouteRequest): string => `refs/${params['ref'] ?? ''}`
+const requireSha = async (call: RepositoryRouteRequest): Promise<string> => {
+  const sha = requireStringField(call, 'sha', 'Reference')
+  if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
+    throw new GitHubApiError(422, 'Object does not exist')
+  return sha
 }
+/** For the rules, a ref update through REST is a push. */
+const enforceRefRules = async (
+  call: RepositoryRouteRequest,
+  ref: string,
+  old?: string,
+  now?: string,
+): Promise<void> => {
+  const { repo, caller: by } = call
+  throwIfRefUpdateRejected(await evaluateRefUpdate({ repo, path: repo.path, ref, old, now, by }), 422)
+}
+/** Refs of pull requests are readable, too, but `known` does not contain them. */
+const readAllRefs = ({ path }: MockRepository): Promise<Map<string, string>> => readRefs(path, ['refs/'])
+const refRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
+    const sha = (await readAllRefs(call.repo)).get(toRefName(call))
+    if (sha === undefined) throw createNotFoundError()
+    return respondOk(toRefView(call.repo, toRefName(call), sha))
+  }),
+  defineRepositoryRoute('GET /git/matching-refs/{ref}', { contents: 'read' }, async (call) =>
+    respondOk(
+      [...(await readAllRefs(call.repo))]
+        .filter(([ref]) => ref.startsWith(toRefName(call)))
+        .map(([ref, sha]) => toRefView(call.repo, ref, sha)),
+    ),
+  ),
+  defineRepositoryRoute('POST /git/refs', { contents: 'write' }, async (call) => {
+    const { repo } = call
+    const ref = requireStringField(call, 'ref', 'Reference')
+    if (!/^refs\/[^/]+\/./.test(ref) || ref.startsWith('refs/pull/'))
+      throw new GitHubApiError(422, 'Reference name is not valid')
+    const sha = await requireSha(call)
+    return await repo.world.runSerialized(repo, async () => {
+      if ((await readBranchesAndTags(repo.path)).has(ref))
+        throw new GitHubApiError(422, 'Reference already exists')
+      await enforceRefRules(call, ref, undefined, sha)
+      await setRef(repo.path, ref, sha, '')
+      await processRefChanges(repo, getActingAccount(call.caller))
+      return respondCreated(toRefView(repo, ref, sha))
+    })
+  }),
+  defineRepositoryRoute('PATCH /git/refs/{ref}', { contents: 'write' }, async (call) => {
+    const { repo } = call
+    const ref = toRefName(call)
+    const sha = await requireSha(call)
+    return await repo.world.runSerialized(repo, async () => {
+      const old = (await readBranchesAndTags(repo.path)).get(ref)
+      if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
+      if (call.body['force'] !== true && !(await isAncestor(repo.path, old, sha)))
+        throw new GitHubApiError(422, 'Update is not a fast forward')
+      await enforceRefRules(call, ref, old, sha)
+      await setRef(repo.path, ref, sha, old)
+      await processRefChanges(repo, getActingAccount(call.caller))
+      return respondOk(toRefView(repo, ref, sha))
+    })
+  }),
+  defineRepositoryRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
+    const { repo } = call
+    return await repo.world.runSerialized(repo, async () => {
+      const old = (await readBranchesAndTags(repo.path)).get(toRefName(call))
+      if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
+      await enforceRefRules(call, toRefName(call), old, undefined)
+      await deleteRef(repo.path, toRefName(call))
+      await processRefChanges(repo, getActingAccount(call.caller))
+      return respondNoContent()
+    })
+  }),
+]
 
 /** The commit that a call's `ref` refers to, or GitHub's 422 for an unknown ref. */
 export async function requireCommit({ repo }: { repo: MockRepository }, ref: string): Promise<string> {
@@ -224,80 +151,33 @@ export async function requireCommit({ repo }: { repo: MockRepository }, ref: str
   return sha
 }
 
-function createCommitRoutes(world: MockGitHubData): Route[] {
-  return [
-    defineRepositoryRoute(
-      'GET /commits/{commit_sha}/pulls',
-      [{ pull_requests: 'read' }, { contents: 'read' }],
-      async (call) => {
-        const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
-        const holds = await Promise.all(
-          [...call.repo.pulls.values()].map(async (it) => {
-            const merged = it.merged?.sha === sha
-            const within =
-              (await isAncestor(call.repo.path, sha, it.headSha)) &&
-              !(await isAncestor(call.repo.path, sha, it.baseSha))
-            return merged || within ? [it] : []
-          }),
-        )
-        return paginate(
-          call,
-          holds.flat().map((it) => toPullSummaryView(world, it)),
-        )
-      },
-    ),
-    defineRepositoryRoute('GET /compare/{basehead}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const [left, right] = (call.params['basehead'] ?? '').split('...')
-      const base = await resolveCommit(repo.path, left ?? '')
-      const head = await resolveCommit(repo.path, right ?? '')
-      const common = base && head && (await findMergeBase(repo.path, base, head))
-      if (!base || !head || !common) throw createNotFoundError()
-      const ahead = await readCommits(repo.path, '--reverse', `${base}..${head}`)
-      const behind = (await listCommitsNotReachableFrom(repo.path, [head], base)).length
-      const html = `${getRepositoryWebUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`
-      const readCommitView = async (sha: string): Promise<GitHubPayload> =>
-        toCommitView(world, repo, await readCommit(repo.path, sha))
-      return respondOk({
-        url: `${getRepositoryApiUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`,
-        html_url: html,
-        permalink_url: html,
-        diff_url: `${html}.diff`,
-        patch_url: `${html}.patch`,
-        base_commit: await readCommitView(base),
-        merge_base_commit: await readCommitView(common),
-        status: ahead.length > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical',
-        ahead_by: ahead.length,
-        behind_by: behind,
-        total_commits: ahead.length,
-        commits: ahead.slice(0, 250).map((it) => toCommitView(world, repo, it)),
-        // GitHub returns at most this many here, and does not indicate that there are more.
-        files: (await readChangedFiles(world, repo, base, head)).slice(0, 300),
-      })
-    }),
-    defineRepositoryRoute('GET /git/commits/{commit_sha}', { contents: 'read' }, async (call) => {
-      const sha = call.params['commit_sha'] ?? ''
-      if ((await resolveCommit(call.repo.path, sha)) !== sha) throw createNotFoundError()
-      return respondOk(toGitCommitView(world, call.repo, await readCommit(call.repo.path, sha)))
-    }),
-    defineRepositoryRoute('GET /commits/{ref}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const commit = await readCommit(repo.path, await requireCommit(call, call.params['ref'] ?? ''))
-      const parent = commit.parents[0]
-      const files = parent === undefined ? [] : await readChangedFiles(world, repo, parent, commit.sha)
-      const sumField = (field: string): number => files.reduce((sum, it) => sum + Number(it[field]), 0)
-      return respondOk({
-        ...toCommitView(world, repo, commit),
-        stats: {
-          total: sumField('changes'),
-          additions: sumField('additions'),
-          deletions: sumField('deletions'),
-        },
-        files: files.slice(0, 300),
-      })
-    }),
-  ]
-}
+const commitRoutes: readonly Route[] = [
+  defineRepositoryRoute(
+    'GET /commits/{commit_sha}/pulls',
+    [{ pull_requests: 'read' }, { contents: 'read' }],
+    async (call) => {
+      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
+      const holds = await Promise.all(
+        [...call.repo.pulls.values()].map(async (it) => {
+          const merged = it.merged?.sha === sha
+          const within =
+            (await isAncestor(call.repo.path, sha, it.headSha)) &&
+            !(await isAncestor(call.repo.path, sha, it.baseSha))
+          return merged || within ? [it] : []
+        }),
+      )
+      return paginate(
+        call,
+        holds.flat().map((it) => toPullSummaryView(it)),
+      )
+    },
+  ),
+  defineRepositoryRoute('GET /git/commits/{commit_sha}', { contents: 'read' }, async (call) => {
+    const sha = call.params['commit_sha'] ?? ''
+    if ((await resolveCommit(call.repo.path, sha)) !== sha) throw createNotFoundError()
+    return respondOk(toGitCommitView(call.repo, await readCommit(call.repo.path, sha)))
+  }),
+]
 
 interface GitTreeListingEntry {
   readonly mode: string
@@ -319,102 +199,43 @@ async function listGitTreeEntries(repo: MockRepository, ...args: string[]): Prom
     })
 }
 
-function createGitObjectRoutes(world: MockGitHubData): Route[] {
-  const notFoundOnGitFailure = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      if (error instanceof GitCommandError) throw createNotFoundError()
-      throw error
-    }
+const contentsRoute = defineRepositoryRoute('GET /contents/{path}', { contents: 'read' }, async (call) => {
+  const { repo, params, query } = call
+  const ref = query.get('ref') ?? repo.defaultBranch
+  const commit = await resolveCommit(repo.path, ref)
+  if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
+  const path = (params['path'] ?? '').replace(/\/$/, '')
+  if (path === '')
+    return respondOk(
+      (await listGitTreeEntries(repo, commit)).map((it) => toRepositoryContentView(repo, ref, it)),
+    )
+  const [entry] = await listGitTreeEntries(repo, commit, '--', path)
+  if (entry === undefined) throw createNotFoundError()
+  if (entry.type === 'tree') {
+    const entries = await listGitTreeEntries(repo, entry.sha)
+    return respondOk(
+      entries.map((it) => toRepositoryContentView(repo, ref, { ...it, path: `${path}/${it.path}` })),
+    )
   }
-  return [
-    defineRepositoryRoute('GET /git/blobs/{file_sha}', { contents: 'read' }, async (call) => {
-      const sha = call.params['file_sha'] ?? ''
-      if (!/^[0-9a-f]{40}$/.test(sha)) throw createValidationError('Blob', 'sha')
-      const bytes = await notFoundOnGitFailure(runGitForBytes(call.repo.path, ['cat-file', 'blob', sha]))
-      const url = `${getRepositoryApiUrl(world, call.repo)}/git/blobs/${sha}`
-      return respondOk({
-        sha,
-        node_id: toNodeId('Blob', sha),
-        size: bytes.length,
-        url,
-        content: bytes.toString('base64'),
-        encoding: 'base64',
-      })
-    }),
-    defineRepositoryRoute('GET /git/trees/{tree_sha}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const name = call.params['tree_sha'] ?? ''
-      const wanted = (await resolveCommit(repo.path, name)) ?? name
-      if (wanted.startsWith('-')) throw createNotFoundError()
-      const sha = (
-        await notFoundOnGitFailure(runGitForText(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))
-      ).trim()
-      const entries = await listGitTreeEntries(
-        repo,
-        ...(call.query.has('recursive') ? ['-r', '-t'] : []),
-        sha,
-      )
-      const url = `${getRepositoryApiUrl(world, repo)}/git`
-      // GitHub's limit for a recursive tree.
-      const limit = 100_000
-      return respondOk({
-        sha,
-        url: `${url}/trees/${sha}`,
-        tree: entries.slice(0, limit).map(({ path, mode, type, sha: id, size }) => ({
-          path,
-          mode,
-          type,
-          sha: id,
-          ...(size === null ? {} : { size }),
-          url: `${url}/${type}s/${id}`,
-        })),
-        truncated: entries.length > limit,
-      })
-    }),
-    defineRepositoryRoute('GET /contents/{path}', { contents: 'read' }, async (call) => {
-      const { repo, params, query } = call
-      const ref = query.get('ref') ?? repo.defaultBranch
-      const commit = await resolveCommit(repo.path, ref)
-      if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
-      const path = (params['path'] ?? '').replace(/\/$/, '')
-      if (path === '')
-        return respondOk(
-          (await listGitTreeEntries(repo, commit)).map((it) => toRepositoryContentView(world, repo, ref, it)),
-        )
-      const [entry] = await listGitTreeEntries(repo, commit, '--', path)
-      if (entry === undefined) throw createNotFoundError()
-      if (entry.type === 'tree') {
-        const entries = await listGitTreeEntries(repo, entry.sha)
-        return respondOk(
-          entries.map((it) =>
-            toRepositoryContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` }),
-          ),
-        )
-      }
-      const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
-      // Above 1 MB GitHub answers with empty content and the encoding "none".
-      const large = bytes.length > 1024 * 1024
-      return respondOk({
-        ...toRepositoryContentView(world, repo, ref, entry),
-        content: large ? '' : bytes.toString('base64'),
-        encoding: large ? 'none' : 'base64',
-      })
-    }),
-  ]
-}
+  const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
+  // Above 1 MB GitHub answers with empty content and the encoding "none".
+  const large = bytes.length > 1024 * 1024
+  return respondOk({
+    ...toRepositoryContentView(repo, ref, entry),
+    content: large ? '' : bytes.toString('base64'),
+    encoding: large ? 'none' : 'base64',
+  })
+})
 
 function toRepositoryContentView(
-  world: MockGitHubData,
   repo: MockRepository,
   ref: string,
   { path, sha, size, type, mode }: GitTreeListingEntry,
 ): GitHubPayload {
-  const url = `${getRepositoryApiUrl(world, repo)}/contents/${encodeUrlPath(path)}?ref=${encodeURIComponent(ref)}`
+  const url = `${getRepositoryApiUrl(repo)}/contents/${encodeUrlPath(path)}?ref=${encodeURIComponent(ref)}`
   const kind = type === 'tree' ? 'dir' : 'file'
-  const html = `${getRepositoryWebUrl(world, repo)}/${kind === 'dir' ? 'tree' : 'blob'}/${encodeUrlPath(ref)}/${encodeUrlPath(path)}`
-  const data = `${getRepositoryApiUrl(world, repo)}/git/${type}s/${sha}`
+  const html = `${getRepositoryWebUrl(repo)}/${kind === 'dir' ? 'tree' : 'blob'}/${encodeUrlPath(ref)}/${encodeUrlPath(path)}`
+  const data = `${getRepositoryApiUrl(repo)}/git/${type}s/${sha}`
   return {
     type: mode === '120000' ? 'symlink' : kind,
     size: size ?? 0,
@@ -425,9 +246,29 @@ function toRepositoryContentView(
     git_url: data,
     html_url: html,
     download_url:
-      kind === 'dir'
-        ? null
-        : `${getRepositoryWebUrl(world, repo)}/raw/${encodeUrlPath(ref)}/${encodeUrlPath(path)}`,
+      kind === 'dir' ? null : `${getRepositoryWebUrl(repo)}/raw/${encodeUrlPath(ref)}/${encodeUrlPath(path)}`,
     _links: { self: url, git: data, html },
   }
 }
+
+export const repositoryRoutes: readonly Route[] = [
+  defineRepositoryRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
+    respondOk(toFullRepositoryView(repo, canWriteContents(caller, repo))),
+  ),
+  defineRepositoryRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
+    const account = findAccountByLogin(call.world, call.params['username'] ?? '')
+    if (account === undefined) throw createNotFoundError()
+    const role = findCollaboratorRole(call.repo, account)
+    // The legacy field maps the newer roles to older ones. role_name has the real role.
+    const permission = role === 'maintain' ? 'write' : role === 'triage' ? 'read' : (role ?? 'none')
+    return respondOk({
+      permission,
+      role_name: role ?? '',
+      user: { ...toAccountView(account), role_name: role ?? '' },
+    })
+  }),
+  ...branchRoutes,
+  ...refRoutes,
+  ...commitRoutes,
+  contentsRoute,
+]

@@ -6,7 +6,6 @@ import type {
   GitHubPayload,
   AppPermissions,
   Team,
-  MockGitHubData,
 } from '../github-data.ts'
 
 /** GitHub's opaque ID of an object. It is unique, and clients must not parse it. */
@@ -23,11 +22,12 @@ export function parseNodeId(kind: string, node: unknown): string | undefined {
 }
 
 /** An account, or null if it was deleted ("ghost"). */
-export function toAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload | null {
-  return account.deleted ? null : toNonNullAccountView(world, account)
+export function toAccountView(account: MockAccount): GitHubPayload | null {
+  return account.deleted ? null : toNonNullAccountView(account)
 }
 
-function toNonNullAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload {
+function toNonNullAccountView(account: MockAccount): GitHubPayload {
+  const { world } = account
   const { id, login, type } = account
   const url = `${world.base}/users/${encodeURIComponent(login)}`
   return {
@@ -54,10 +54,12 @@ function toNonNullAccountView(world: MockGitHubData, account: MockAccount): GitH
 }
 
 /** The additional fields of `GET /users/{username}`: the profile. */
-export function toProfileView(world: MockGitHubData, account: MockAccount): GitHubPayload {
-  const repositories = [...world.repos].filter((it) => it.owner === account && !it.private && !it.deleted)
+export function toProfileView(account: MockAccount): GitHubPayload {
+  const repositories = [...account.world.repos].filter(
+    (it) => it.owner === account && !it.private && !it.deleted,
+  )
   return {
-    ...toNonNullAccountView(world, account),
+    ...toNonNullAccountView(account),
     name: null,
     company: null,
     blog: '',
@@ -75,7 +77,8 @@ export function toProfileView(world: MockGitHubData, account: MockAccount): GitH
   }
 }
 
-export function toOrganizationView(world: MockGitHubData, account: MockAccount): GitHubPayload {
+export function toOrganizationView(account: MockAccount): GitHubPayload {
+  const { world } = account
   const url = `${world.base}/orgs/${account.login}`
   return {
     login: account.login,
@@ -93,7 +96,8 @@ export function toOrganizationView(world: MockGitHubData, account: MockAccount):
   }
 }
 
-export function toTeamView(world: MockGitHubData, team: Team): GitHubPayload {
+export function toTeamView(team: Team): GitHubPayload {
+  const { world } = team.organization
   const url = `${world.base}/organizations/${team.organization.id}/team/${team.id}`
   return {
     id: team.id,
@@ -115,17 +119,18 @@ export function toTeamView(world: MockGitHubData, team: Team): GitHubPayload {
 }
 
 /** The additional fields of `GET /orgs/{org}/teams/{team_slug}`. */
-export function toFullTeamView(world: MockGitHubData, team: Team): GitHubPayload {
+export function toFullTeamView(team: Team): GitHubPayload {
+  const { world } = team.organization
   const { organization, members } = team
   const repositories = [...world.repos].filter((it) => it.owner === organization && !it.deleted)
   return {
-    ...toTeamView(world, team),
+    ...toTeamView(team),
     members_count: members.size,
     repos_count: repositories.filter((it) => it.teamRoles.has(team.id)).length,
     created_at: organization.createdAt,
     updated_at: organization.createdAt,
     organization: {
-      ...toOrganizationView(world, organization),
+      ...toOrganizationView(organization),
       html_url: `${world.base}/${organization.login}`,
       has_organization_projects: true,
       has_repository_projects: true,
@@ -141,13 +146,14 @@ export function toFullTeamView(world: MockGitHubData, team: Team): GitHubPayload
   }
 }
 
-export function toAppView(world: MockGitHubData, app: MockApp): GitHubPayload {
+export function toAppView(app: MockApp): GitHubPayload {
+  const { world } = app.owner
   return {
     id: app.id,
     client_id: `Iv1.${app.id}`,
     slug: app.slug,
     node_id: toNodeId('App', app.id),
-    owner: toNonNullAccountView(world, app.owner),
+    owner: toNonNullAccountView(app.owner),
     name: app.slug,
     description: '',
     external_url: `${world.base}/apps/${app.slug}`,
@@ -159,11 +165,12 @@ export function toAppView(world: MockGitHubData, app: MockApp): GitHubPayload {
   }
 }
 
-export function toInstallationView(world: MockGitHubData, installation: Installation): GitHubPayload {
+export function toInstallationView(installation: Installation): GitHubPayload {
+  const { world } = installation.account
   const { id, app, account } = installation
   return {
     id,
-    account: toNonNullAccountView(world, account),
+    account: toNonNullAccountView(account),
     repository_selection: 'selected',
     access_tokens_url: `${world.base}/app/installations/${id}/access_tokens`,
     repositories_url: `${world.base}/installation/repositories`,

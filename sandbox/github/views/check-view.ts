@@ -1,6 +1,5 @@
 // Check runs, suites, statuses and workflow runs as GitHub's REST answers and webhooks show them.
 import type {
-  CheckRunAnnotation,
   MockCheckRun,
   CheckSuite,
   GitHubPayload,
@@ -8,7 +7,6 @@ import type {
   MockCommitStatus,
   Workflow,
   MockWorkflowRun,
-  MockGitHubData,
 } from '../github-data.ts'
 import { toAccountView, toAppView, toNodeId } from './account-view.ts'
 import { readCommit, toSimpleCommitView } from './commit-view.ts'
@@ -18,14 +16,10 @@ import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './re
  * Open pull requests from branches of the repository itself at this commit. GitHub does not list pull requests from
  * forks.
  */
-function listOpenPullViewsByHeadSha(
-  world: MockGitHubData,
-  repo: MockRepository,
-  sha: string,
-): GitHubPayload[] {
+function listOpenPullViewsByHeadSha(repo: MockRepository, sha: string): GitHubPayload[] {
   const shortRepository = (it: MockRepository): GitHubPayload => ({
     id: it.id,
-    url: getRepositoryApiUrl(world, it),
+    url: getRepositoryApiUrl(it),
     name: it.name,
   })
   return [...repo.pulls.values()]
@@ -33,16 +27,16 @@ function listOpenPullViewsByHeadSha(
     .map((it) => ({
       id: it.id,
       number: it.number,
-      url: `${getRepositoryApiUrl(world, repo)}/pulls/${it.number}`,
+      url: `${getRepositoryApiUrl(repo)}/pulls/${it.number}`,
       head: { ref: it.headRef, sha: it.headSha, repo: shortRepository(repo) },
       base: { ref: it.baseRef, sha: it.baseSha, repo: shortRepository(repo) },
     }))
 }
 
-export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHubPayload {
+export function toCheckRunView(run: MockCheckRun): GitHubPayload {
   const { repo, app, sha } = run.suite
-  const url = `${getRepositoryApiUrl(world, repo)}/check-runs/${run.id}`
-  const html = `${getRepositoryWebUrl(world, repo)}/runs/${run.id}`
+  const url = `${getRepositoryApiUrl(repo)}/check-runs/${run.id}`
+  const html = `${getRepositoryWebUrl(repo)}/runs/${run.id}`
   return {
     id: run.id,
     name: run.name,
@@ -64,38 +58,8 @@ export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHub
       annotations_url: `${url}/annotations`,
     },
     check_suite: { id: run.suite.id },
-    app: toAppView(world, app),
-    pull_requests: listOpenPullViewsByHeadSha(world, repo, sha),
-  }
-}
-
-export function toAnnotationView(
-  world: MockGitHubData,
-  run: MockCheckRun,
-  annotation: CheckRunAnnotation,
-): GitHubPayload {
-  const {
-    path,
-    start_line,
-    end_line,
-    start_column,
-    end_column,
-    annotation_level,
-    title,
-    message,
-    raw_details,
-  } = annotation
-  return {
-    path,
-    blob_href: `${getRepositoryWebUrl(world, run.suite.repo)}/blob/${run.suite.sha}/${path}`,
-    start_line,
-    end_line,
-    start_column: start_column ?? null,
-    end_column: end_column ?? null,
-    annotation_level,
-    title: title ?? null,
-    message,
-    raw_details: raw_details ?? null,
+    app: toAppView(app),
+    pull_requests: listOpenPullViewsByHeadSha(repo, sha),
   }
 }
 
@@ -131,9 +95,9 @@ export function findLatestCheckRuns(runs: readonly MockCheckRun[]): MockCheckRun
   return [...byName.values()]
 }
 
-export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite): Promise<GitHubPayload> {
+export async function toCheckSuiteView(suite: CheckSuite): Promise<GitHubPayload> {
   const { id, repo, sha } = suite
-  const url = `${getRepositoryApiUrl(world, repo)}/check-suites/${id}`
+  const url = `${getRepositoryApiUrl(repo)}/check-suites/${id}`
   return {
     id,
     node_id: toNodeId('CheckSuite', id),
@@ -143,9 +107,9 @@ export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite)
     url,
     before: suite.before,
     after: sha,
-    pull_requests: listOpenPullViewsByHeadSha(world, repo, sha),
-    app: toAppView(world, suite.app),
-    repository: toRepositoryView(world, repo),
+    pull_requests: listOpenPullViewsByHeadSha(repo, sha),
+    app: toAppView(suite.app),
+    repository: toRepositoryView(repo),
     created_at: suite.createdAt,
     updated_at: suite.updatedAt,
     head_commit: toSimpleCommitView(await readCommit(repo.path, sha)),
@@ -156,15 +120,11 @@ export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite)
   }
 }
 
-export function toCommitStatusView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  status: MockCommitStatus,
-): GitHubPayload {
+export function toCommitStatusView(repo: MockRepository, status: MockCommitStatus): GitHubPayload {
   const { id, sha, state, context, description, targetUrl, creator, createdAt } = status
   return {
-    url: `${getRepositoryApiUrl(world, repo)}/statuses/${sha}`,
-    avatar_url: `${world.base}/avatars/u/${creator.id}`,
+    url: `${getRepositoryApiUrl(repo)}/statuses/${sha}`,
+    avatar_url: `${repo.world.base}/avatars/u/${creator.id}`,
     id,
     node_id: toNodeId('StatusContext', id),
     state,
@@ -173,15 +133,11 @@ export function toCommitStatusView(
     context,
     created_at: createdAt,
     updated_at: createdAt,
-    creator: toAccountView(world, creator),
+    creator: toAccountView(creator),
   }
 }
 
-export function toWorkflowView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  workflow: Workflow,
-): GitHubPayload {
+export function toWorkflowView(repo: MockRepository, workflow: Workflow): GitHubPayload {
   const path = `.github/workflows/${workflow.file}`
   return {
     id: workflow.id,
@@ -191,18 +147,14 @@ export function toWorkflowView(
     state: 'active',
     created_at: repo.createdAt,
     updated_at: repo.createdAt,
-    url: `${getRepositoryApiUrl(world, repo)}/actions/workflows/${workflow.id}`,
-    html_url: `${getRepositoryWebUrl(world, repo)}/blob/${repo.defaultBranch}/${path}`,
-    badge_url: `${getRepositoryWebUrl(world, repo)}/actions/workflows/${workflow.file}/badge.svg`,
+    url: `${getRepositoryApiUrl(repo)}/actions/workflows/${workflow.id}`,
+    html_url: `${getRepositoryWebUrl(repo)}/blob/${repo.defaultBranch}/${path}`,
+    badge_url: `${getRepositoryWebUrl(repo)}/actions/workflows/${workflow.file}/badge.svg`,
   }
 }
 
-export async function toWorkflowRunView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  run: MockWorkflowRun,
-): Promise<GitHubPayload> {
-  const url = `${getRepositoryApiUrl(world, repo)}/actions/runs/${run.id}`
+export async function toWorkflowRunView(repo: MockRepository, run: MockWorkflowRun): Promise<GitHubPayload> {
+  const url = `${getRepositoryApiUrl(repo)}/actions/runs/${run.id}`
   return {
     id: run.id,
     name: run.workflow.name,
@@ -220,23 +172,23 @@ export async function toWorkflowRunView(
     check_suite_id: run.id,
     check_suite_node_id: toNodeId('CheckSuite', run.id),
     url,
-    html_url: `${getRepositoryWebUrl(world, repo)}/actions/runs/${run.id}`,
+    html_url: `${getRepositoryWebUrl(repo)}/actions/runs/${run.id}`,
     pull_requests: [],
     created_at: run.createdAt,
     updated_at: run.updatedAt,
     run_started_at: run.createdAt,
-    actor: toAccountView(world, run.actor),
-    triggering_actor: toAccountView(world, run.actor),
+    actor: toAccountView(run.actor),
+    triggering_actor: toAccountView(run.actor),
     jobs_url: `${url}/jobs`,
     logs_url: `${url}/logs`,
-    check_suite_url: `${getRepositoryApiUrl(world, repo)}/check-suites/${run.id}`,
+    check_suite_url: `${getRepositoryApiUrl(repo)}/check-suites/${run.id}`,
     artifacts_url: `${url}/artifacts`,
     cancel_url: `${url}/cancel`,
     rerun_url: `${url}/rerun`,
     previous_attempt_url: null,
-    workflow_url: `${getRepositoryApiUrl(world, repo)}/actions/workflows/${run.workflow.id}`,
+    workflow_url: `${getRepositoryApiUrl(repo)}/actions/workflows/${run.workflow.id}`,
     head_commit: toSimpleCommitView(await readCommit(repo.path, run.sha)),
-    repository: toRepositoryView(world, repo),
-    head_repository: toRepositoryView(world, repo),
+    repository: toRepositoryView(repo),
+    head_repository: toRepositoryView(repo),
   }
 }

@@ -122,16 +122,13 @@ function readCommitFromLooseObject(path: string, sha: string): ParsedCommit {
 function toCommitAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
   const login = /^(?:\d+\+)?(.+)@users\.noreply\./.exec(identity.email)?.[1]
   const account = login === undefined ? undefined : findAccountByLogin(world, login)
-  return account === undefined ? null : toAccountView(world, account)
+  return account === undefined ? null : toAccountView(account)
 }
 
-export function toCommitView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  commit: ParsedCommit,
-): GitHubPayload {
+export function toCommitView(repo: MockRepository, commit: ParsedCommit): GitHubPayload {
+  const { world } = repo
   const { sha, author, committer, message, tree, parents } = commit
-  const url = `${getRepositoryApiUrl(world, repo)}/commits/${sha}`
+  const url = `${getRepositoryApiUrl(repo)}/commits/${sha}`
   return {
     sha,
     node_id: toNodeId('Commit', sha),
@@ -139,31 +136,27 @@ export function toCommitView(
       author,
       committer,
       message,
-      tree: { sha: tree, url: `${getRepositoryApiUrl(world, repo)}/git/trees/${tree}` },
-      url: `${getRepositoryApiUrl(world, repo)}/git/commits/${sha}`,
-      comment_count: repo.commitComments.filter((it) => it.sha === sha).length,
+      tree: { sha: tree, url: `${getRepositoryApiUrl(repo)}/git/trees/${tree}` },
+      url: `${getRepositoryApiUrl(repo)}/git/commits/${sha}`,
+      comment_count: 0,
       verification: toSignatureVerificationView(world, sha),
     },
     url,
-    html_url: `${getRepositoryWebUrl(world, repo)}/commit/${sha}`,
+    html_url: `${getRepositoryWebUrl(repo)}/commit/${sha}`,
     comments_url: `${url}/comments`,
     author: toCommitAuthorAccountView(world, author),
     committer: toCommitAuthorAccountView(world, committer),
     parents: parents.map((parent) => ({
       sha: parent,
-      url: `${getRepositoryApiUrl(world, repo)}/commits/${parent}`,
-      html_url: `${getRepositoryWebUrl(world, repo)}/commit/${parent}`,
+      url: `${getRepositoryApiUrl(repo)}/commits/${parent}`,
+      html_url: `${getRepositoryWebUrl(repo)}/commit/${parent}`,
     })),
   }
 }
 
 /** A commit as `GET /git/commits` shows it: the Git object. */
-export function toGitCommitView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  commit: ParsedCommit,
-): GitHubPayload {
-  const view = toCommitView(world, repo, commit)
+export function toGitCommitView(repo: MockRepository, commit: ParsedCommit): GitHubPayload {
+  const view = toCommitView(repo, commit)
   const { author, committer, message, tree, url, verification } = view['commit'] as GitHubPayload
   const { sha, node_id, html_url, parents } = view
   return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification }
@@ -183,11 +176,7 @@ export function toSimpleCommitView(commit: ParsedCommit): GitHubPayload {
 }
 
 /** A commit in a push: the short form with the changed paths. */
-export async function toPushedCommitView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  commit: ParsedCommit,
-): Promise<GitHubPayload> {
+export async function toPushedCommitView(repo: MockRepository, commit: ParsedCommit): Promise<GitHubPayload> {
   const touched = (await isCommitSmallEnoughToDiff(repo.path, commit.sha))
     ? await listPathsChangedByCommit(repo.path, commit)
     : []
@@ -196,7 +185,7 @@ export async function toPushedCommitView(
   return {
     ...toSimpleCommitView(commit),
     distinct: true,
-    url: `${getRepositoryWebUrl(world, repo)}/commit/${commit.sha}`,
+    url: `${getRepositoryWebUrl(repo)}/commit/${commit.sha}`,
     added: pathsWithStatus('A'),
     removed: pathsWithStatus('D'),
     modified: pathsWithStatus('M', 'T'),
@@ -248,7 +237,6 @@ const maxPatchLines = 3000
  * request.
  */
 export async function readChangedFiles(
-  world: MockGitHubData,
   repo: MockRepository,
   base: string,
   head: string,
@@ -285,9 +273,9 @@ export async function readChangedFiles(
       additions,
       deletions,
       changes: additions + deletions,
-      blob_url: `${getRepositoryWebUrl(world, repo)}/blob/${head}/${encoded}`,
-      raw_url: `${getRepositoryWebUrl(world, repo)}/raw/${head}/${encoded}`,
-      contents_url: `${getRepositoryApiUrl(world, repo)}/contents/${encoded}?ref=${head}`,
+      blob_url: `${getRepositoryWebUrl(repo)}/blob/${head}/${encoded}`,
+      raw_url: `${getRepositoryWebUrl(repo)}/raw/${head}/${encoded}`,
+      contents_url: `${getRepositoryApiUrl(repo)}/contents/${encoded}?ref=${head}`,
       ...(hunk >= 0 && additions + deletions <= maxPatchLines ? { patch: body.slice(hunk).trimEnd() } : {}),
       ...(renamed ? { previous_filename: previous } : {}),
     })

@@ -1,22 +1,12 @@
 // Deployments and their statuses as GitHub's REST answers show them.
-import type {
-  MockDeployment,
-  DeploymentStatus,
-  GitHubPayload,
-  MockRepository,
-  MockGitHubData,
-} from '../github-data.ts'
+import type { MockDeployment, DeploymentStatus, GitHubPayload, MockRepository } from '../github-data.ts'
 import { toAccountView, toAppView, toNodeId } from './account-view.ts'
 import { getRepositoryApiUrl, getRepositoryWebUrl } from './repository-view.ts'
 
-export function toDeploymentView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  deployment: MockDeployment,
-): GitHubPayload {
+export function toDeploymentView(repo: MockRepository, deployment: MockDeployment): GitHubPayload {
   const { id, sha, ref, environment, description, isTransient, isProduction, creator, app, createdAt } =
     deployment
-  const url = `${getRepositoryApiUrl(world, repo)}/deployments/${id}`
+  const url = `${getRepositoryApiUrl(repo)}/deployments/${id}`
   return {
     url,
     id,
@@ -28,25 +18,24 @@ export function toDeploymentView(
     created_at: createdAt,
     updated_at: deployment.statuses.at(-1)?.createdAt ?? createdAt,
     statuses_url: `${url}/statuses`,
-    repository_url: getRepositoryApiUrl(world, repo),
-    creator: toAccountView(world, creator),
+    repository_url: getRepositoryApiUrl(repo),
+    creator: toAccountView(creator),
     sha,
     ref,
     payload: {},
     transient_environment: isTransient,
     production_environment: isProduction,
-    performed_via_github_app: app === null ? null : toAppView(world, app),
+    performed_via_github_app: app === null ? null : toAppView(app),
   }
 }
 
 export function toDeploymentStatusView(
-  world: MockGitHubData,
   repo: MockRepository,
   deployment: MockDeployment,
   status: DeploymentStatus,
 ): GitHubPayload {
   const { id, state, description, creator, app, createdAt } = status
-  const url = `${getRepositoryApiUrl(world, repo)}/deployments/${deployment.id}`
+  const url = `${getRepositoryApiUrl(repo)}/deployments/${deployment.id}`
   return {
     url: `${url}/statuses/${id}`,
     id,
@@ -54,12 +43,12 @@ export function toDeploymentStatusView(
     state,
     description,
     environment: deployment.environment,
-    target_url: getRepositoryWebUrl(world, repo),
+    target_url: getRepositoryWebUrl(repo),
     created_at: createdAt,
     updated_at: createdAt,
     deployment_url: url,
-    repository_url: getRepositoryApiUrl(world, repo),
-    creator: toAccountView(world, creator),
-    performed_via_github_app: app === null ? null : toAppView(world, app),
+    repository_url: getRepositoryApiUrl(repo),
+    creator: toAccountView(creator),
+    performed_via_github_app: app === null ? null : toAppView(app),
   }
 }

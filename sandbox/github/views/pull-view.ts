@@ -5,7 +5,6 @@ import { countChangedLines } from '../git/count-lines.ts'
 import { listCommitsNotReachableFrom, findMergeBase } from '../git/git-store.ts'
 import type {
   MockAccount,
-  CommitComment,
   IssueComment,
   MockLabel,
   GitHubPayload,
@@ -14,34 +13,34 @@ import type {
   MockReview,
   MockReviewComment,
   PullOrIssue,
-  MockGitHubData,
 } from '../github-data.ts'
 import { findCollaboratorRole } from '../github-data.ts'
 import { toAccountView, toAppView, toNodeId, toTeamView } from './account-view.ts'
 import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './repository-view.ts'
 
-export function toLabelView(world: MockGitHubData, repo: MockRepository, label: MockLabel): GitHubPayload {
+export function toLabelView(repo: MockRepository, label: MockLabel): GitHubPayload {
   const { id, name, color, description } = label
-  const url = `${getRepositoryApiUrl(world, repo)}/labels/${encodeURIComponent(name)}`
+  const url = `${getRepositoryApiUrl(repo)}/labels/${encodeURIComponent(name)}`
   return { id, node_id: toNodeId('Label', id), url, name, color, default: false, description }
 }
 
 /** GitHub's informational value for a user's association with a repository. */
-function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, account: MockAccount): string {
+function computeAuthorAssociation(repo: MockRepository, account: MockAccount): string {
+  const { world } = repo
   if (repo.owner === account) return 'OWNER'
   if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
   if (world.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'
-  const role = findCollaboratorRole(world, repo, account)
+  const role = findCollaboratorRole(repo, account)
   return role !== undefined && role !== 'read' ? 'COLLABORATOR' : 'NONE'
 }
 
 /** The short form in lists, without counts and mergeability. */
-export function toPullSummaryView(world: MockGitHubData, pull: MockPull): GitHubPayload {
+export function toPullSummaryView(pull: MockPull): GitHubPayload {
   const { repo, number } = pull
-  const url = `${getRepositoryApiUrl(world, repo)}/pulls/${number}`
-  const issue = `${getRepositoryApiUrl(world, repo)}/issues/${number}`
-  const html = `${getRepositoryWebUrl(world, repo)}/pull/${number}`
-  const statuses = `${getRepositoryApiUrl(world, repo)}/statuses/${pull.headSha}`
+  const url = `${getRepositoryApiUrl(repo)}/pulls/${number}`
+  const issue = `${getRepositoryApiUrl(repo)}/issues/${number}`
+  const html = `${getRepositoryWebUrl(repo)}/pull/${number}`
+  const statuses = `${getRepositoryApiUrl(repo)}/statuses/${pull.headSha}`
   const href = (it: string): GitHubPayload => ({ href: it })
   return {
     url,
@@ -55,7 +54,7 @@ export function toPullSummaryView(world: MockGitHubData, pull: MockPull): GitHub
     state: pull.state,
     locked: pull.locked,
     title: pull.title,
-    user: toAccountView(world, pull.author),
+    user: toAccountView(pull.author),
     body: pull.body,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
@@ -64,31 +63,29 @@ export function toPullSummaryView(world: MockGitHubData, pull: MockPull): GitHub
     merge_commit_sha: pull.merged?.sha ?? pull.testMerge,
     assignee: null,
     assignees: [],
-    requested_reviewers: pull.requestedUsers
-      .map((it) => toAccountView(world, it))
-      .filter((it) => it !== null),
-    requested_teams: pull.requestedTeams.map((it) => toTeamView(world, it)),
-    labels: pull.labels.map((it) => toLabelView(world, repo, it)),
+    requested_reviewers: pull.requestedUsers.map((it) => toAccountView(it)).filter((it) => it !== null),
+    requested_teams: pull.requestedTeams.map((it) => toTeamView(it)),
+    labels: pull.labels.map((it) => toLabelView(repo, it)),
     milestone: null,
     draft: pull.draft,
     commits_url: `${url}/commits`,
     review_comments_url: `${url}/comments`,
-    review_comment_url: `${getRepositoryApiUrl(world, repo)}/pulls/comments{/number}`,
+    review_comment_url: `${getRepositoryApiUrl(repo)}/pulls/comments{/number}`,
     comments_url: `${issue}/comments`,
     statuses_url: statuses,
     head: {
       label: `${pull.headOwner.login}:${pull.headRef}`,
       ref: pull.headRef,
       sha: pull.headSha,
-      user: toAccountView(world, pull.headOwner),
-      repo: pull.headRepo === null ? null : toRepositoryView(world, pull.headRepo),
+      user: toAccountView(pull.headOwner),
+      repo: pull.headRepo === null ? null : toRepositoryView(pull.headRepo),
     },
     base: {
       label: `${repo.owner.login}:${pull.baseRef}`,
       ref: pull.baseRef,
       sha: pull.baseSha,
-      user: toAccountView(world, repo.owner),
-      repo: toRepositoryView(world, repo),
+      user: toAccountView(repo.owner),
+      repo: toRepositoryView(repo),
     },
     _links: {
       self: href(url),
@@ -96,20 +93,12 @@ export function toPullSummaryView(world: MockGitHubData, pull: MockPull): GitHub
       issue: href(issue),
       comments: href(`${issue}/comments`),
       review_comments: href(`${url}/comments`),
-      review_comment: href(`${getRepositoryApiUrl(world, repo)}/pulls/comments{/number}`),
+      review_comment: href(`${getRepositoryApiUrl(repo)}/pulls/comments{/number}`),
       commits: href(`${url}/commits`),
       statuses: href(statuses),
     },
-    author_association: computeAuthorAssociation(world, repo, pull.author),
-    auto_merge:
-      pull.autoMerge === null
-        ? null
-        : {
-            enabled_by: toAccountView(world, pull.autoMerge.by),
-            merge_method: pull.autoMerge.method,
-            commit_title: '',
-            commit_message: '',
-          },
+    author_association: computeAuthorAssociation(repo, pull.author),
+    auto_merge: null,
     active_lock_reason: null,
   }
 }
@@ -143,17 +132,17 @@ async function readPullChangeCounts(pull: MockPull): Promise<PullChangeCounts> {
 }
 
 /** The long form in `GET /pulls/{number}` and webhooks. */
-export async function toPullView(world: MockGitHubData, pull: MockPull): Promise<GitHubPayload> {
+export async function toPullView(pull: MockPull): Promise<GitHubPayload> {
   const { commits, additions, deletions, changed_files } = await readPullChangeCounts(pull)
   const open = pull.state === 'open'
   const mergeable = open ? (pull.mergeable ?? null) : null
   return {
-    ...toPullSummaryView(world, pull),
+    ...toPullSummaryView(pull),
     merged: pull.merged !== null,
     mergeable,
     rebaseable: mergeable,
-    mergeable_state: await computeMergeState(world, pull),
-    merged_by: pull.merged === null ? null : toAccountView(world, pull.merged.by),
+    mergeable_state: await computeMergeState(pull),
+    merged_by: pull.merged === null ? null : toAccountView(pull.merged.by),
     comments: pull.comments.length,
     review_comments: 0,
     maintainer_can_modify: pull.maintainerCanModify,
@@ -165,14 +154,14 @@ export async function toPullView(world: MockGitHubData, pull: MockPull): Promise
 }
 
 /** An issue, or a pull request as the issue that it also is. */
-export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubPayload {
+export function toIssueView(thread: PullOrIssue): GitHubPayload {
   const { repo, number } = thread
-  const url = `${getRepositoryApiUrl(world, repo)}/issues/${number}`
+  const url = `${getRepositoryApiUrl(repo)}/issues/${number}`
   const isPull = 'headSha' in thread
-  const html = `${getRepositoryWebUrl(world, repo)}/${isPull ? 'pull' : 'issues'}/${number}`
+  const html = `${getRepositoryWebUrl(repo)}/${isPull ? 'pull' : 'issues'}/${number}`
   return {
     url,
-    repository_url: getRepositoryApiUrl(world, repo),
+    repository_url: getRepositoryApiUrl(repo),
     labels_url: `${url}/labels{/name}`,
     comments_url: `${url}/comments`,
     events_url: `${url}/events`,
@@ -181,8 +170,8 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
     node_id: toNodeId(isPull ? 'PullRequest' : 'Issue', thread.id),
     number,
     title: thread.title,
-    user: toAccountView(world, thread.author),
-    labels: thread.labels.map((it) => toLabelView(world, repo, it)),
+    user: toAccountView(thread.author),
+    labels: thread.labels.map((it) => toLabelView(repo, it)),
     state: thread.state,
     locked: thread.locked,
     assignee: null,
@@ -192,27 +181,24 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
     created_at: thread.createdAt,
     updated_at: thread.updatedAt,
     closed_at: thread.closedAt,
-    author_association: computeAuthorAssociation(world, repo, thread.author),
+    author_association: computeAuthorAssociation(repo, thread.author),
     active_lock_reason: null,
-    ...(isPull ? toIssuePullRequestView(world, thread) : {}),
+    ...(isPull ? toIssuePullRequestView(thread) : {}),
     body: thread.body,
     reactions: toReactionSummaryView(`${url}/reactions`, []),
     timeline_url: `${url}/timeline`,
-    performed_via_github_app: isPull || thread.app === null ? null : toAppView(world, thread.app),
+    performed_via_github_app: isPull || thread.app === null ? null : toAppView(thread.app),
     state_reason: isPull ? null : thread.stateReason,
   }
 }
 
 /** Additional issue fields for a pull request. */
-function toIssuePullRequestView(
-  world: MockGitHubData,
-  { repo, number, draft, merged }: MockPull,
-): GitHubPayload {
-  const html = `${getRepositoryWebUrl(world, repo)}/pull/${number}`
+function toIssuePullRequestView({ repo, number, draft, merged }: MockPull): GitHubPayload {
+  const html = `${getRepositoryWebUrl(repo)}/pull/${number}`
   return {
     draft,
     pull_request: {
-      url: `${getRepositoryApiUrl(world, repo)}/pulls/${number}`,
+      url: `${getRepositoryApiUrl(repo)}/pulls/${number}`,
       html_url: html,
       diff_url: `${html}.diff`,
       patch_url: `${html}.patch`,
@@ -235,56 +221,34 @@ function toReactionSummaryView(
   }
 }
 
-export function toCommentView(world: MockGitHubData, comment: IssueComment): GitHubPayload {
+export function toCommentView(comment: IssueComment): GitHubPayload {
   const { repo, id, issue } = comment
-  const url = `${getRepositoryApiUrl(world, repo)}/issues/comments/${id}`
+  const url = `${getRepositoryApiUrl(repo)}/issues/comments/${id}`
   return {
     url,
-    html_url: `${getRepositoryWebUrl(world, repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
-    issue_url: `${getRepositoryApiUrl(world, repo)}/issues/${issue}`,
+    html_url: `${getRepositoryWebUrl(repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
+    issue_url: `${getRepositoryApiUrl(repo)}/issues/${issue}`,
     id,
     node_id: toNodeId('IssueComment', id),
-    user: toAccountView(world, comment.author),
+    user: toAccountView(comment.author),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
-    author_association: computeAuthorAssociation(world, repo, comment.author),
+    author_association: computeAuthorAssociation(repo, comment.author),
     body: comment.body,
     reactions: toReactionSummaryView(`${url}/reactions`, comment.reactions),
-    performed_via_github_app: comment.app === null ? null : toAppView(world, comment.app),
-  }
-}
-
-export function toCommitCommentView(world: MockGitHubData, comment: CommitComment): GitHubPayload {
-  const { repo, id, sha, path, position } = comment
-  const url = `${getRepositoryApiUrl(world, repo)}/comments/${id}`
-  return {
-    url,
-    html_url: `${getRepositoryWebUrl(world, repo)}/commit/${sha}#commitcomment-${id}`,
-    id,
-    node_id: toNodeId('CommitComment', id),
-    user: toAccountView(world, comment.author),
-    position,
-    line: null,
-    path,
-    commit_id: sha,
-    created_at: comment.createdAt,
-    updated_at: comment.updatedAt,
-    author_association: computeAuthorAssociation(world, repo, comment.author),
-    body: comment.body,
-    reactions: toReactionSummaryView(`${url}/reactions`, comment.reactions),
+    performed_via_github_app: comment.app === null ? null : toAppView(comment.app),
   }
 }
 
 export function toReviewCommentView(
-  world: MockGitHubData,
   pull: MockPull,
   comment: MockReviewComment,
   line: number | null,
 ): GitHubPayload {
   const { id, startLine } = comment
-  const html = `${getRepositoryWebUrl(world, pull.repo)}/pull/${pull.number}#discussion_r${id}`
-  const pullUrl = `${getRepositoryApiUrl(world, pull.repo)}/pulls/${pull.number}`
-  const url = `${getRepositoryApiUrl(world, pull.repo)}/pulls/comments/${id}`
+  const html = `${getRepositoryWebUrl(pull.repo)}/pull/${pull.number}#discussion_r${id}`
+  const pullUrl = `${getRepositoryApiUrl(pull.repo)}/pulls/${pull.number}`
+  const url = `${getRepositoryApiUrl(pull.repo)}/pulls/comments/${id}`
   return {
     url,
     pull_request_review_id: comment.review,
@@ -294,13 +258,13 @@ export function toReviewCommentView(
     path: comment.path,
     commit_id: line === null ? comment.sha : pull.headSha,
     original_commit_id: comment.sha,
-    user: toAccountView(world, comment.author),
+    user: toAccountView(comment.author),
     body: comment.body,
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
     html_url: html,
     pull_request_url: pullUrl,
-    author_association: computeAuthorAssociation(world, pull.repo, comment.author),
+    author_association: computeAuthorAssociation(pull.repo, comment.author),
     _links: { self: { href: url }, html: { href: html }, pull_request: { href: pullUrl } },
     line,
     original_line: comment.line,
@@ -313,18 +277,18 @@ export function toReviewCommentView(
   }
 }
 
-export function toReviewView(world: MockGitHubData, pull: MockPull, review: MockReview): GitHubPayload {
-  const html = `${getRepositoryWebUrl(world, pull.repo)}/pull/${pull.number}#pullrequestreview-${review.id}`
-  const url = `${getRepositoryApiUrl(world, pull.repo)}/pulls/${pull.number}`
+export function toReviewView(pull: MockPull, review: MockReview): GitHubPayload {
+  const html = `${getRepositoryWebUrl(pull.repo)}/pull/${pull.number}#pullrequestreview-${review.id}`
+  const url = `${getRepositoryApiUrl(pull.repo)}/pulls/${pull.number}`
   return {
     id: review.id,
     node_id: toNodeId('PullRequestReview', review.id),
-    user: toAccountView(world, review.author),
+    user: toAccountView(review.author),
     body: review.body,
     state: review.state,
     html_url: html,
     pull_request_url: url,
-    author_association: computeAuthorAssociation(world, pull.repo, review.author),
+    author_association: computeAuthorAssociation(pull.repo, review.author),
     _links: { html: { href: html }, pull_request: { href: url } },
     ...(review.state === 'PENDING' ? {} : { submitted_at: review.submittedAt }),
     commit_id: review.sha,

@@ -1,12 +1,12 @@
 // Repositories, branches and refs as GitHub's REST answers and webhooks show them.
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
+import type { GitHubPayload, MockRepository } from '../github-data.ts'
 import { toAccountView, toNodeId } from './account-view.ts'
 
 export const getRepositoryFullName = (repo: MockRepository): string => `${repo.owner.login}/${repo.name}`
-export const getRepositoryApiUrl = (world: MockGitHubData, repo: MockRepository): string =>
-  `${world.base}/repos/${getRepositoryFullName(repo)}`
-export const getRepositoryWebUrl = (world: MockGitHubData, repo: MockRepository): string =>
-  `${world.base}/${getRepositoryFullName(repo)}`
+export const getRepositoryApiUrl = (repo: MockRepository): string =>
+  `${repo.world.base}/repos/${getRepositoryFullName(repo)}`
+export const getRepositoryWebUrl = (repo: MockRepository): string =>
+  `${repo.world.base}/${getRepositoryFullName(repo)}`
 
 const repositoryUrlTemplates: readonly string[] = [
   'archive/{archive_format}{/ref}',
@@ -65,9 +65,10 @@ const repositoryUrlFields = repositoryUrlTemplates.map(
 )
 
 /** A repository. The additional fields of the long form do no harm in the short one, so there is only one form. */
-export function toRepositoryView(world: MockGitHubData, repo: MockRepository): GitHubPayload {
-  const url = getRepositoryApiUrl(world, repo)
-  const html = getRepositoryWebUrl(world, repo)
+export function toRepositoryView(repo: MockRepository): GitHubPayload {
+  const { world } = repo
+  const url = getRepositoryApiUrl(repo)
+  const html = getRepositoryWebUrl(repo)
   const open = [...repo.pulls.values()].filter((it) => it.state === 'open').length
   const forks = [...world.repos].filter((it) => it.parent === repo && !it.deleted).length
   return {
@@ -77,7 +78,7 @@ export function toRepositoryView(world: MockGitHubData, repo: MockRepository): G
     full_name: getRepositoryFullName(repo),
     private: repo.private,
     visibility: repo.private ? 'private' : 'public',
-    owner: toAccountView(world, repo.owner),
+    owner: toAccountView(repo.owner),
     html_url: html,
     description: null,
     fork: repo.parent !== null,
@@ -119,21 +120,17 @@ export function toRepositoryView(world: MockGitHubData, repo: MockRepository): G
 }
 
 /** The additional fields of `GET /repos/{owner}/{repo}`. */
-export function toFullRepositoryView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  mayWrite = false,
-): GitHubPayload {
+export function toFullRepositoryView(repo: MockRepository, mayWrite = false): GitHubPayload {
   const { merge, squash, rebase } = repo.mergeMethods
   return {
-    ...toRepositoryView(world, repo),
+    ...toRepositoryView(repo),
     // Users without write access cannot see the merge settings.
     ...(mayWrite
       ? {
           allow_merge_commit: merge,
           allow_squash_merge: squash,
           allow_rebase_merge: rebase,
-          allow_auto_merge: repo.allowAutoMerge,
+          allow_auto_merge: false,
           delete_branch_on_merge: false,
         }
       : {}),
@@ -141,17 +138,12 @@ export function toFullRepositoryView(
     subscribers_count: 0,
     ...(repo.parent === null
       ? {}
-      : { parent: toRepositoryView(world, repo.parent), source: toRepositoryView(world, repo.parent) }),
+      : { parent: toRepositoryView(repo.parent), source: toRepositoryView(repo.parent) }),
   }
 }
 
-export function toRefView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  ref: string,
-  sha: string,
-): GitHubPayload {
-  const url = getRepositoryApiUrl(world, repo)
+export function toRefView(repo: MockRepository, ref: string, sha: string): GitHubPayload {
+  const url = getRepositoryApiUrl(repo)
   return {
     ref,
     node_id: toNodeId('Ref', `${repo.id}:${ref}`),

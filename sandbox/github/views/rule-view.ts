@@ -7,7 +7,7 @@ import { computeBypassMode } from '../branch-rules/bypass.ts'
 import { findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import type { Ruleset } from '../branch-rules/rule-types.ts'
 import { findAccountByLogin } from '../github-data.ts'
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
+import type { GitHubPayload, MockRepository } from '../github-data.ts'
 import { toAccountView, toAppView, toNodeId, toTeamView } from './account-view.ts'
 import { getRepositoryApiUrl, getRepositoryFullName, getRepositoryWebUrl } from './repository-view.ts'
 
@@ -17,11 +17,7 @@ const toRulesetSourceView = (repo: MockRepository, { organization }: Ruleset): G
     : { source_type: 'Organization', source: organization }
 
 /** A ruleset in a list, without its rules. */
-export function toRulesetSummaryView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  ruleset: Ruleset,
-): GitHubPayload {
+export function toRulesetSummaryView(repo: MockRepository, ruleset: Ruleset): GitHubPayload {
   const { id, name, target, enforcement, createdAt, updatedAt } = ruleset
   return {
     id,
@@ -31,8 +27,8 @@ export function toRulesetSummaryView(
     enforcement,
     node_id: toNodeId('RepositoryRuleset', id),
     _links: {
-      self: { href: `${getRepositoryApiUrl(world, repo)}/rulesets/${id}` },
-      html: { href: `${getRepositoryWebUrl(world, repo)}/rules/${id}` },
+      self: { href: `${getRepositoryApiUrl(repo)}/rulesets/${id}` },
+      html: { href: `${getRepositoryWebUrl(repo)}/rules/${id}` },
     },
     created_at: createdAt,
     updated_at: updatedAt,
@@ -43,20 +39,15 @@ export function toRulesetSummaryView(
  * A ruleset with its rules. Only users who can change it see its bypass list. Everyone sees whether they can bypass
  * it.
  */
-export function toRulesetView(
-  world: MockGitHubData,
-  repo: MockRepository,
-  ruleset: Ruleset,
-  caller: ApiCaller,
-): GitHubPayload {
+export function toRulesetView(repo: MockRepository, ruleset: Ruleset, caller: ApiCaller): GitHubPayload {
   const { conditions, rules, bypass_actors } = ruleset
-  const mode = computeBypassMode(world, repo, caller, bypass_actors)
+  const mode = computeBypassMode(repo, caller, bypass_actors)
   const { include = [], exclude = [] } = conditions.ref_name ?? {}
   return {
-    ...toRulesetSummaryView(world, repo, ruleset),
+    ...toRulesetSummaryView(repo, ruleset),
     conditions: { ...conditions, ref_name: { include, exclude } },
     rules,
-    ...(canAdministerRepository(world, caller, repo)
+    ...(canAdministerRepository(caller, repo)
       ? { bypass_actors: bypass_actors.map((it) => ({ bypass_mode: 'always', ...it })) }
       : {}),
     current_user_can_bypass: mode === 'pull_request' ? 'pull_requests_only' : mode,
@@ -97,32 +88,29 @@ export function toBranchProtectionSummary(repo: MockRepository, branch: string):
 }
 
 function toProtectionActorsView(
-  world: MockGitHubData,
   repo: MockRepository,
   { users = [], teams = [], apps = [] }: BranchProtectionActorNames,
 ): GitHubPayload {
+  const { world } = repo
   return {
     users: users.flatMap((login) => {
       const account = findAccountByLogin(world, login)
-      return account === undefined ? [] : [toAccountView(world, account)]
+      return account === undefined ? [] : [toAccountView(account)]
     }),
     teams: world.teams
       .filter(({ organization, slug }) => organization === repo.owner && teams.includes(slug))
-      .map((it) => toTeamView(world, it)),
-    apps: [...world.apps.values()]
-      .filter(({ slug }) => apps.includes(slug))
-      .map((it) => toAppView(world, it)),
+      .map((it) => toTeamView(it)),
+    apps: [...world.apps.values()].filter(({ slug }) => apps.includes(slug)).map((it) => toAppView(it)),
   }
 }
 
 /** `GET /branches/{branch}/protection`, or with `made` the answer of `PUT`. */
 export function toBranchProtectionView(
-  world: MockGitHubData,
   repo: MockRepository,
   branch: string,
   protection: BranchProtection,
 ): GitHubPayload {
-  const url = `${getRepositoryApiUrl(world, repo)}/branches/${encodeURIComponent(branch)}/protection`
+  const url = `${getRepositoryApiUrl(repo)}/branches/${encodeURIComponent(branch)}/protection`
   const { required_status_checks: status, restrictions } = protection
   const checks = parseRequiredChecks(protection)
   const enabledView = (value: boolean | null | undefined): GitHubPayload => ({ enabled: value === true })
@@ -140,7 +128,7 @@ export function toBranchProtectionView(
         }
       : {}),
     enforce_admins: { url: `${url}/enforce_admins`, ...enabledView(protection.enforce_admins) },
-    ...toRequiredReviewsView(world, repo, url, protection),
+    ...toRequiredReviewsView(repo, url, protection),
     ...(restrictions
       ? {
           restrictions: {
@@ -148,7 +136,7 @@ export function toBranchProtectionView(
             users_url: `${url}/restrictions/users`,
             teams_url: `${url}/restrictions/teams`,
             apps_url: `${url}/restrictions/apps`,
-            ...toProtectionActorsView(world, repo, restrictions),
+            ...toProtectionActorsView(repo, restrictions),
           },
         }
       : {}),
@@ -164,7 +152,6 @@ export function toBranchProtectionView(
 }
 
 function toRequiredReviewsView(
-  world: MockGitHubData,
   repo: MockRepository,
   url: string,
   protection: BranchProtection,
@@ -179,18 +166,18 @@ function toRequiredReviewsView(
       require_code_owner_reviews: reviews.require_code_owner_reviews ?? false,
       required_approving_review_count: reviews.required_approving_review_count ?? 1,
       require_last_push_approval: reviews.require_last_push_approval ?? false,
-      ...(allowed ? { bypass_pull_request_allowances: toProtectionActorsView(world, repo, allowed) } : {}),
+      ...(allowed ? { bypass_pull_request_allowances: toProtectionActorsView(repo, allowed) } : {}),
     },
   }
 }
 
 /** Classic protection as webhooks show it: each setting with the users it applies to. */
 export function toBranchProtectionRuleView(
-  world: MockGitHubData,
   repo: MockRepository,
   pattern: string,
   protection: BranchProtection,
 ): GitHubPayload {
+  const { world } = repo
   const { required_status_checks: checks, required_pull_request_reviews: reviews, restrictions } = protection
   const { users = [], teams = [], apps = [] } = restrictions ?? {}
   const enforcementLevel = (on: unknown): string =>

@@ -24,7 +24,6 @@ export const appWebhookEvents = [
   'pull_request_review',
   'issue_comment',
   'issues',
-  'commit_comment',
   'check_run',
   'check_suite',
   'push',

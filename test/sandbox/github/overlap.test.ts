@@ -229,20 +229,6 @@ describe.each([
     await expect(octokit.rest.issues.getComment(one)).rejects.toMatchObject({ status: 404 })
   })
 
-  test('labels are added and removed, and removing a missing label fails', async () => {
-    const issue = { ...repositoryParams, issue_number: number }
-    const names = (labels: readonly { name: string }[]): string[] => labels.map((each) => each.name).sort()
-    expect(names((await octokit.rest.issues.addLabels({ ...issue, labels: ['hold', 'new'] })).data)).toEqual([
-      'hold',
-      'new',
-    ])
-    expect(names((await octokit.rest.issues.removeLabel({ ...issue, name: 'hold' })).data)).toEqual(['new'])
-    expect(names((await octokit.rest.issues.listLabelsOnIssue(issue)).data)).toEqual(['new'])
-    await expect(octokit.rest.issues.removeLabel({ ...issue, name: 'hold' })).rejects.toMatchObject({
-      status: 404,
-    })
-  })
-
   test('reading a branch that does not exist fails', async () => {
     await expect(octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/none' })).rejects.toMatchObject({
       status: 404,

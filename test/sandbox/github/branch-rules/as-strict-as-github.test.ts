@@ -21,6 +21,12 @@ const readPullMergeableState = async ({ name, pull }: BranchRulesScenario): Prom
   await github.settled()
   return (await octokit.rest.pulls.get(pullParams)).data.mergeable_state
 }
+/** The author merges the base into the head. */
+const mergeBaseIntoHead = async (it: BranchRulesScenario): Promise<void> => {
+  const { mergeSha } = await mergeRulesFixture.createMerge(it)
+  await mergeRulesFixture.stage(it, mergeSha)
+  await github.forcePush(it.pull, { commit: mergeSha })
+}
 const approvalRule = createPullRequestRule({ required_approving_review_count: 1 })
 const changesRequestedMessage = 'Changes have been requested.'
 
@@ -184,7 +190,7 @@ describe('mergeable_state', () => {
     expect(await readPullMergeableState(it)).toBe('blocked')
     await mergeRulesFixture.setCiStatus(it, it.headSha)
     expect(await readPullMergeableState(it)).toBe('behind')
-    await github.updateBranch(it.pull, 'alice')
+    await mergeBaseIntoHead(it)
     await mergeRulesFixture.setCiStatus(it, it.pull.headSha)
     expect(await readPullMergeableState(it)).toBe('clean')
     await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
@@ -196,7 +202,7 @@ describe('mergeable_state', () => {
   })
 })
 
-describe('Update branch', () => {
+describe('a merge of the base into the head', () => {
   const rules = [
     createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
   ]
@@ -211,51 +217,11 @@ describe('Update branch', () => {
     })
     const review = github.review(it.pull, 'bob', 'approve')
     await github.pushToBase(it.full, { 'elsewhere.txt': 'x\n' })
-    await github.updateBranch(it.pull, 'alice')
+    await mergeBaseIntoHead(it)
     expect(review.state).toBe('APPROVED')
     await github.pushToBase(it.full, { 'both.txt': text('a', 'Z') })
-    await github.updateBranch(it.pull, 'alice')
+    await mergeBaseIntoHead(it)
     expect(review.state).toBe('DISMISSED')
-  })
-
-  test('requires permission from the author', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([], { maintainerCanModify: false })
-    const pullParams = { ...it.name, pull_number: it.pull.number }
-    expect((await octokit.rest.pulls.get(pullParams)).data.maintainer_can_modify).toBe(false)
-    expect(await mergeRulesFixture.captureError(octokit.rest.pulls.updateBranch(pullParams))).toEqual({
-      status: 422,
-      message: "user doesn't have permission to update head repository",
-    })
-  })
-})
-
-describe('auto-merge', () => {
-  test('merges only when the last requirement is met', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
-    await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
-    github.allowAutoMerge(it.full)
-    await github.enableAutoMerge(it.pull, 'bob', 'squash')
-    await github.settled()
-    expect(it.pull).toMatchObject({ merged: null, autoMerge: { method: 'squash' } })
-    github.review(it.pull, 'carol', 'approve')
-    await github.settled()
-    expect(it.pull).toMatchObject({ state: 'closed', merged: { by: { login: 'bob' } } })
-  })
-
-  test('is disabled when a user without write access pushes', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
-    github.allowAutoMerge(it.full)
-    await github.enableAutoMerge(it.pull, 'bob')
-    await github.pushToPull(it.pull, { 'more.txt': 'x' })
-    expect(it.pull.autoMerge).toBeNull()
-  })
-
-  test('is rejected if the pull request can be merged immediately', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    github.allowAutoMerge(it.full)
-    await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
-      'Pull request Pull request is in clean status',
-    )
   })
 })
 
@@ -297,19 +263,6 @@ describe('leaving the merge queue', () => {
     }`
     await octokit.graphql(query, { input: { pullRequestId: data.node_id } })
   }
-})
-
-describe('a renamed branch', () => {
-  test('keeps its pull requests and protection', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    github.protect(it.full, 'main', { required_linear_history: true })
-    const admin = mergeRulesFixture.githubFixture.client(github.tokenFor('maintainer'))
-    await admin.rest.repos.renameBranch({ ...it.name, branch: 'main', new_name: 'trunk' })
-    const repo = github.repository(it.full)
-    expect(repo.defaultBranch).toBe('trunk')
-    expect([...repo.protections.keys()]).toEqual(['trunk'])
-    expect(it.pull).toMatchObject({ baseRef: 'trunk', state: 'open' })
-  })
 })
 
 describe('Git error messages', () => {

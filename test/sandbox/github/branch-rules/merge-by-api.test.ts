@@ -19,12 +19,6 @@ const readBranchTipCommit = async (it: BranchRulesScenario): Promise<GitHubCommi
 }
 const readCommitTreeId = async ({ folder }: BranchRulesScenario, sha: string): Promise<string> =>
   runGit(folder, undefined, 'rev-parse', `${sha}^{tree}`)
-const runGraphqlQuery = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> =>
-  octokit.graphql(query, variables).then(
-    (data) => data,
-    (error: Error) => error.message,
-  )
-
 describe('PUT merge', () => {
   test('merge: has both parents and the validated tree, and is signed by GitHub', async () => {
     const it = await mergeRulesFixture.openMergeCase()
@@ -180,79 +174,6 @@ describe('refs', () => {
     expect(await mergeRulesFixture.captureError(end)).toEqual({
       status: 422,
       message: formatRuleViolations('Cannot delete this branch'),
-    })
-  })
-
-  test('updateRefs compares with the expected commits, and moves all refs or none', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    await mergeRulesFixture.stage(it)
-    const { data } = await octokit.rest.repos.get(it.name)
-    const mutation = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
-    const update = (beforeOid: string): Promise<unknown> =>
-      runGraphqlQuery(mutation, {
-        input: {
-          repositoryId: data.node_id,
-          refUpdates: [
-            { name: 'refs/heads/other', afterOid: it.baseSha },
-            { name: 'refs/heads/main', beforeOid, afterOid: it.mergeSha },
-          ],
-        },
-      })
-    expect(await update(it.headSha)).toContain(
-      `refs/heads/main is at ${it.baseSha} but expected ${it.headSha}`,
-    )
-    expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
-    github.addRules(it.full, [{ type: 'required_linear_history' }])
-    expect(await update(it.baseSha)).toContain('This branch must not contain merge commits.')
-    const known = github.repository(it.full).knownRefs
-    expect(known.has('refs/heads/other')).toBe(false)
-    for (const id of github.repository(it.full).rulesets.keys())
-      github.repository(it.full).rulesets.delete(id)
-    expect(await update(it.baseSha)).toEqual({ updateRefs: { clientMutationId: null } })
-    expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
-  })
-
-  test('createCommitOnBranch creates one signed commit with the expected head as parent', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const query = `mutation ($input: CreateCommitOnBranchInput!) {
-      createCommitOnBranch(input: $input) { commit { oid } ref { target { oid } } }
-    }`
-    const input = {
-      branch: { repositoryNameWithOwner: it.full, branchName: 'main' },
-      message: { headline: 'One file' },
-      fileChanges: { additions: [{ path: 'one.txt', contents: btoa('one\n') }] },
-    }
-    expect(await runGraphqlQuery(query, { input: { ...input, expectedHeadOid: it.headSha } })).toContain(
-      'Expected branch',
-    )
-    expect(await runGraphqlQuery(query, { input: { ...input, expectedHeadOid: it.baseSha } })).toMatchObject({
-      createCommitOnBranch: { commit: { oid: await mergeRulesFixture.readTip(it) } },
-    })
-    const tip = await readBranchTipCommit(it)
-    expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
-    expect(tip.verification.verified).toBe(true)
-    // The commit does not contain the pull request, so the pull request stays open.
-    expect(it.pull.state).toBe('open')
-  })
-
-  test('mergePullRequest pins the head like PUT merge', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const { data } = await octokit.rest.pulls.get({
-      ...it.name,
-      pull_number: it.pull.number,
-    })
-    const query = `mutation ($id: ID!, $head: GitObjectID) {
-      mergePullRequest(input: { pullRequestId: $id, expectedHeadOid: $head, mergeMethod: SQUASH }) {
-        pullRequest { state mergeCommit { oid } }
-      }
-    }`
-    expect(await runGraphqlQuery(query, { id: data.node_id, head: it.baseSha })).toContain(
-      'Head branch was modified',
-    )
-    expect(await runGraphqlQuery(query, { id: data.node_id, head: it.headSha })).toEqual({
-      mergePullRequest: {
-        pullRequest: { state: 'MERGED', mergeCommit: { oid: await mergeRulesFixture.readTip(it) } },
-      },
     })
   })
 })

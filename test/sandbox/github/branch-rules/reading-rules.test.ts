@@ -40,11 +40,7 @@ describe('rulesets', () => {
       { type: 'deletion', ruleset_id: data.id, ruleset_source: it.full, ruleset_source_type: 'Repository' },
       { type: 'required_status_checks', parameters: { required_status_checks: checks } },
     ])
-    await adminClient.rest.repos.updateRepoRuleset({
-      ...it.name,
-      ruleset_id: data.id,
-      enforcement: 'disabled',
-    })
+    await adminClient.rest.repos.deleteRepoRuleset({ ...it.name, ruleset_id: data.id })
     expect((await octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data).toEqual([])
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
@@ -127,12 +123,9 @@ describe('a branch', () => {
     )
     expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
     github.removeRuleset(it.full, ruleset)
-    await adminClient.rest.repos.updateBranchProtection({
-      ...getMainBranchParams(it),
+    github.protect(it.full, 'main', {
       required_status_checks: { strict: true, contexts: ['ci'] },
       enforce_admins: true,
-      required_pull_request_reviews: null,
-      restrictions: null,
     })
     const checks = {
       enforcement_level: 'everyone',
@@ -221,7 +214,7 @@ describe('a branch', () => {
 
 test('a repository tells how it merges to those who may write', async () => {
   const it = await mergeRulesFixture.openMergeCase()
-  await adminClient.rest.repos.update({ ...it.name, allow_merge_commit: false })
+  github.allowMergeMethods(it.full, { merge: false })
   const { data } = await octokit.rest.repos.get(it.name)
   expect(data).toMatchObject({
     allow_merge_commit: false,

@@ -37,7 +37,7 @@ describe('reading', () => {
     const folder = await mkdtemp(join(githubFixture.directory, 'imposter-'))
     await runGit(folder, undefined, 'init', '-q', '--bare')
     await runGit(folder, await githubFixture.token(), 'fetch', '-q', repositoryGitUrl, sha)
-    expect((await octokit.rest.repos.getCommit({ ...repositoryParams, ref: sha })).data.sha).toBe(sha)
+    expect((await octokit.rest.git.getCommit({ ...repositoryParams, commit_sha: sha })).data.sha).toBe(sha)
   })
 
   test('a public repository needs no token but rejects an invalid one, and a private one needs access', async () => {
