@@ -103,6 +103,18 @@ export function createRuleDefiner<Defaults extends Partial<FindingRuleWithoutFor
   return (rule: object) => ({ ...defaults, ...rule }) as never
 }
 
+type ExportedRule<Module> = Module extends unknown
+  ? Extract<Module[keyof Module], FindingRuleWithoutFormatter>
+  : never
+
+/** The rules that `modules` export, sorted by ID. */
+export function collectRules<Module extends object>(modules: readonly Module[]): ExportedRule<Module>[] {
+  return modules
+    .flatMap((exported) => Object.values(exported) as readonly ExportedRule<Module>[])
+    .filter((rule) => typeof rule === 'object' && 'id' in rule)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
 /** Creates a finding of `rule` at a location, or without one if `at` is undefined. */
 export function createFinding<Data extends object>(
   rule: FindingRule<Data>,

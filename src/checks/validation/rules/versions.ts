@@ -75,7 +75,7 @@ export const brokenMinKubeVersionRule = definePackageRule<{
  * An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string
  * that is not a platform version. opm accepts any value.
  */
-export const invalidMaxOpenshiftVersion = definePackageRule<{ bundle: string; problem: string }>({
+export const invalidMaxOpenshiftVersionRule = definePackageRule<{ bundle: string; problem: string }>({
   id: 'max-openshift-version',
   severity: 'warning',
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',

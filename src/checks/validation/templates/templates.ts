@@ -28,8 +28,7 @@ import {
   type TemplateBundleLookupResult,
   findAlreadyRenderedBundles,
 } from './template-bundles.ts'
-import { catalogDiffersFromTemplateRule, unrenderableTemplateRule } from './template-rules.ts'
-import { templateRules } from './rules.ts'
+import * as templateRules from './rules.ts'
 
 export interface TemplateCheckResult {
   readonly findings: readonly Finding[]
@@ -78,7 +77,7 @@ const emptyTemplateErrorPattern = /missing required 'schema' field$|schema: unex
 function findTemplateRenderInputs(state: LoadedTemplateCatalogPair, config: Config): TemplateRenderInputs {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
-  if (templateRules.every(({ id }) => isRuleDisabled(config.rules[id]))) return { kind: 'none' }
+  if (Object.values(templateRules).every(({ id }) => isRuleDisabled(config.rules[id]))) return { kind: 'none' }
   // Removed together with its catalog, or never present.
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'the file does not exist' } : { kind: 'none' }
@@ -219,7 +218,7 @@ function createTemplateDriftFinding(
   const start: Location = { file: template, line: 1, column: 1 }
   return createTemplateFinding(
     state,
-    catalogDiffersFromTemplateRule,
+    templateRules.catalogDiffersFromTemplateRule,
     at ?? start,
     {
       template,
@@ -258,7 +257,7 @@ function formatRedactedTemplateDrifts(drifts: readonly TemplateDrift[]): readonl
 function createUnrenderableTemplateFinding(state: LoadedTemplateCatalogPair, reason: string): Finding {
   const { template, catalog } = state
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
-  return createTemplateFinding(state, unrenderableTemplateRule, at, { template, catalog, reason })
+  return createTemplateFinding(state, templateRules.unrenderableTemplateRule, at, { template, catalog, reason })
 }
 
 /** A mismatch is an error if the configuration lists the pair. */
