@@ -89,17 +89,18 @@ type RuleWithDefaults<Rule, Defaults> = Omit<Rule, keyof Defaults> &
   Partial<Pick<Rule, Extract<keyof Rule, keyof Defaults>>>
 
 /** A `defineRule` that adds `Defaults`. */
-export interface RuleDefiner<Defaults> {
-  <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
-  <Data extends object, Kind extends RuleInputAndHit>(
+export interface RuleDefiner<Defaults, Kind extends RuleInputAndHit = RuleInputAndHit> {
+  <Data extends object>(
     rule: RuleWithDefaults<FindingRuleWithFinder<Data, Kind>, Defaults>,
   ): FindingRuleWithFinder<Data, Kind>
+  <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
 }
 
 /** Returns a `defineRule` for rules of one kind. A rule can replace the defaults. */
-export function createRuleDefiner<Defaults extends Partial<FindingRuleWithoutFormatter>>(
-  defaults: Defaults,
-): RuleDefiner<Defaults> {
+export function createRuleDefiner<
+  Defaults extends Partial<FindingRuleWithoutFormatter>,
+  Kind extends RuleInputAndHit = RuleInputAndHit,
+>(defaults: Defaults): RuleDefiner<Defaults, Kind> {
   return (rule: object) => ({ ...defaults, ...rule }) as never
 }
 
