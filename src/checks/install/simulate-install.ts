@@ -169,13 +169,9 @@ function planChannelBundleInstalls(
     ...(root ? [{ blob: root, targets: installTargets.filter(installs) }] : []),
     ...(newest && newest !== root ? [{ blob: newest, targets: ['OLM v1'] as const }] : []),
     ...others
-      .filter((blob) => !hasSameBundleImage(blob, test.bundleBefore(blob)))
+      .filter((blob) => blob.image === '' || blob.image !== test.bundleBefore(blob)?.image)
       .map((blob) => ({ blob, targets: ['OLM v0'] as const })),
   ]
-}
-
-function hasSameBundleImage(now: BundleBlob, before: BundleBlob | undefined): boolean {
-  return now.image !== '' && now.image === before?.image
 }
 
 export function evaluateInstall(
@@ -295,22 +291,9 @@ function listRenderedBundleObjects(content: BundleContentForInstall | undefined)
 }
 
 function createCatalogValidityStep(rejection: string | undefined): InstallStep {
-  return createInstallStep(
-    'catalog',
-    'opm can serve the catalog',
-    [],
-    [
-      ...(rejection === undefined
-        ? []
-        : [
-            {
-              kind: 'refused' as const,
-              says: `opm does not serve the catalog: ${rejection}`,
-              targets: installTargets,
-            },
-          ]),
-    ],
-  )
+  const says = `opm does not serve the catalog: ${rejection}`
+  const remarks = rejection === undefined ? [] : [{ kind: 'refused', says, targets: installTargets } as const]
+  return createInstallStep('catalog', 'opm can serve the catalog', [], remarks)
 }
 
 function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
