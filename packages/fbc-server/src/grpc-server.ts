@@ -18,6 +18,7 @@ import type { ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import {
   getGrpcService,
+  getProtoStringField,
   type ProtoMessage,
   buildProtoFileDescriptors,
   type ProtoFileDescriptor,
@@ -99,19 +100,19 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
     version: getProtoStringField(request, 'version'),
     kind: getProtoStringField(request, 'kind'),
   })
+  const findBundle = (query: typeof queries.getBundle) =>
+    createUnaryHandler((request) => query(catalog, bundleKey(request)))
+  const listProviders = (query: typeof queries.getChannelEntriesThatProvide) =>
+    createStreamingHandler((request) => unwrapQueryResult(query(catalog, wanted(request))))
   return {
     ListPackages: createStreamingHandler(() => queries.listPackages(catalog).map((name) => ({ name }))),
     ListBundles: createStreamingHandler(() => queries.listBundles(catalog)),
     GetPackage: createUnaryHandler((request) =>
       queries.getPackage(catalog, getProtoStringField(request, 'name')),
     ),
-    GetBundle: createUnaryHandler((request) => queries.getBundle(catalog, bundleKey(request))),
-    GetBundleForChannel: createUnaryHandler((request) =>
-      queries.getBundleForChannel(catalog, bundleKey(request)),
-    ),
-    GetBundleThatReplaces: createUnaryHandler((request) =>
-      queries.getBundleThatReplaces(catalog, bundleKey(request)),
-    ),
+    GetBundle: findBundle(queries.getBundle),
+    GetBundleForChannel: findBundle(queries.getBundleForChannel),
+    GetBundleThatReplaces: findBundle(queries.getBundleThatReplaces),
     GetDefaultBundleThatProvides: createUnaryHandler((request) =>
       queries.getDefaultBundleThatProvides(catalog, wanted(request)),
     ),
@@ -120,12 +121,8 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
         queries.getChannelEntriesThatReplace(catalog, getProtoStringField(request, 'csvName')),
       ),
     ),
-    GetChannelEntriesThatProvide: createStreamingHandler((request) =>
-      unwrapQueryResult(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
-    ),
-    GetLatestChannelEntriesThatProvide: createStreamingHandler((request) =>
-      unwrapQueryResult(queries.getLatestChannelEntriesThatProvide(catalog, wanted(request))),
-    ),
+    GetChannelEntriesThatProvide: listProviders(queries.getChannelEntriesThatProvide),
+    GetLatestChannelEntriesThatProvide: listProviders(queries.getLatestChannelEntriesThatProvide),
   }
 }
 
@@ -243,11 +240,6 @@ function waitForStreamDrain(call: GrpcMessageStream): Promise<void> {
 function toGrpcStatus(error: unknown): { code: status; details: string } {
   if (error instanceof GrpcStatusError) return { code: error.code, details: error.message }
   return { code: status.INTERNAL, details: String(error) }
-}
-
-function getProtoStringField(request: ProtoMessage, field: string): string {
-  const value = request[field]
-  return typeof value === 'string' ? value : ''
 }
 
 /** Converts JSON to the protobuf Struct that custom blobs are served as. */

@@ -5,7 +5,7 @@ import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-refere
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { createFinding } from '@catalog-bot/findings/rule'
+import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
 import {
   privateImageRetrySeconds,
@@ -169,22 +169,22 @@ function createImageLookupFindings(
   { text: reference, at, elsewhere }: ReferencedImage,
   answer: ImageLookupResult,
 ): readonly Finding[] {
-  switch (answer.kind) {
-    case 'missing':
-      return [createFinding(imageMissingRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'digest-mismatch':
-      return [createFinding(imageDigestMismatch, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'unsupported':
-      return [createFinding(imageUnsupportedRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'malformed':
-      return [createFinding(malformedReferenceRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'blocked':
-      return [createFinding(registryBlockedRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'ok':
-    case 'missing-or-private':
-    case 'unknown':
-      return []
-  }
+  const rule = ruleByImageLookupResultKind[answer.kind]
+  if (rule === undefined || answer.kind === 'ok') return []
+  return [createFinding(rule, at, { reference, reason: answer.reason }, elsewhere)]
+}
+
+const ruleByImageLookupResultKind: Readonly<
+  Record<ImageLookupResult['kind'], FindingRule<{ reference: string; reason: string }> | undefined>
+> = {
+  missing: imageMissingRule,
+  'digest-mismatch': imageDigestMismatch,
+  unsupported: imageUnsupportedRule,
+  malformed: malformedReferenceRule,
+  blocked: registryBlockedRule,
+  ok: undefined,
+  'missing-or-private': undefined,
+  unknown: undefined,
 }
 
 type FailedImageLookupResult = Exclude<ImageLookupResult, { readonly kind: 'ok' }>

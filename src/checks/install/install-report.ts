@@ -163,9 +163,9 @@ function selectTopInstallNotes(remarks: readonly InstallNote[]): readonly Instal
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])
     .slice(0, installSummaryLimits.remarks)
-    .map(({ detail: _, hint: __, says, ...remark }) => ({
+    .map(({ detail: _, hint: __, ...remark }) => ({
       ...remark,
-      says: truncateInstallSummaryText(says),
+      says: truncateInstallSummaryText(remark.says),
     }))
 }
 

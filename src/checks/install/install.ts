@@ -257,23 +257,27 @@ function findInlineBundleContent(
 ): BundleContentWithRetryAfter {
   // Only the changed package is served, not its dependencies or earlier versions.
   if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
-    return {
-      content: {
-        kind: 'unknown',
-        reason: 'the bundle has no image, and catalog-bot did not read its manifests from the catalog',
-      },
-    }
+    return createUnavailableContent(
+      'unknown',
+      'the bundle has no image, and catalog-bot did not read its manifests from the catalog',
+    )
   const files = readInlineBundle(result, blob, served.objects.get(blob.name) ?? [])
   if (files)
     return {
       content: { kind: 'bundle', from: 'catalog', facts: analyzeBundleInstall(files, { labels: {} }) },
     }
-  return {
-    content: {
-      kind: 'missing',
-      reason: 'the bundle has no image, and the catalog does not contain all of its manifests',
-    },
-  }
+  return createUnavailableContent(
+    'missing',
+    'the bundle has no image, and the catalog does not contain all of its manifests',
+  )
+}
+
+function createUnavailableContent(
+  kind: 'missing' | 'unknown',
+  reason: string,
+  retryAfter: number = defaultBundleContentRetrySeconds,
+): BundleContentWithRetryAfter {
+  return { content: { kind, reason }, retryAfter }
 }
 
 function findBundleImageContent(
@@ -281,15 +285,11 @@ function findBundleImageContent(
   config: Config,
   answers: LookupResults,
 ): BundleContentWithRetryAfter {
-  const unknown = (
-    reason: string,
-    retryAfter: number = defaultBundleContentRetrySeconds,
-  ): BundleContentWithRetryAfter => ({ content: { kind: 'unknown', reason }, retryAfter })
   const { reference } = parseImageReference(blob.image)
-  if (!reference)
-    return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
+  if (!reference) return createUnavailableContent('missing', `${blob.image} is not a valid image reference`)
   if (!isAllowedRegistry(reference, config.images.registries))
-    return unknown(
+    return createUnavailableContent(
+      'unknown',
       `the configuration does not allow the registry of ${blob.image}`,
       oversizedChangeRetrySeconds,
     )
@@ -297,9 +297,9 @@ function findBundleImageContent(
   if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
   const question = createBundleInstallLookup(blob, image.digest)
   const answer = question && answers.get(question)
-  if (!answer) return unknown('the image reference is invalid')
+  if (!answer) return createUnavailableContent('unknown', 'the image reference is invalid')
   if (answer.kind !== 'bundle') return classifyUnavailableBundleContent(answer)
-  if (!answer.install) return unknown('the installation was not simulated')
+  if (!answer.install) return createUnavailableContent('unknown', 'the installation was not simulated')
   const facts =
     answer.isRestricted === true ? redactBundleInstallAnalysis(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
@@ -310,11 +310,12 @@ function classifyUnavailableBundleContent(
 ): BundleContentWithRetryAfter {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
-    return { content: { kind: 'missing', reason } }
-  return {
-    content: { kind: 'unknown', reason },
-    retryAfter: kind === 'unknown' ? answer.retryAfter : privateImageRetrySeconds,
-  }
+    return createUnavailableContent('missing', reason)
+  return createUnavailableContent(
+    'unknown',
+    reason,
+    kind === 'unknown' ? answer.retryAfter : privateImageRetrySeconds,
+  )
 }
 
 /** The same lookups as in the images check, so each runs only once. */

@@ -1,5 +1,6 @@
 // Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent
 // losses.
+import { toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
@@ -11,7 +12,6 @@ import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgradeRule } from '../rules/reported-rules.ts'
 import {
   compareSchemaProperties,
-  toCanonicalJson,
   flattenSchema,
   getCrdVersionSchema,
   type FlatSchema,
@@ -189,7 +189,7 @@ function* compareCrdStructure(
 function compareSchemas(before: FlatSchema, after: FlatSchema): readonly SchemaPropertyProblemWithPath[] {
   return [...before].flatMap(([location, { schema }]) => {
     const next = after.get(location)
-    if (next && toCanonicalJson(schema) === toCanonicalJson(next.schema)) return []
+    if (next && toSortedJson(schema) === toSortedJson(next.schema)) return []
     return compareSchemaProperties(schema, next?.schema ?? {}).map((problem) => ({
       ...{ location, ...problem },
       path: next?.path ?? [],
