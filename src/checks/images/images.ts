@@ -26,6 +26,7 @@ import {
   findBundleImageProblems,
   listPulledBundleImageReferences,
 } from './bundles-to-open.ts'
+import { parseImageTagAndDigest } from './missing-images.ts'
 import {
   evaluateRepublishedBundles,
   listTagDigestLookups,
@@ -130,9 +131,10 @@ function createImageLookupRequest(image: ReferencedImage, { config }: CheckInput
 }
 
 function createImageLookupRequests(image: ReferencedImage, input: CheckInput): readonly LookupRequest[] {
+  const tagged = parseImageTagAndDigest(image.text)
   return [
     createImageLookupRequest(image, input),
-    ...(toTagOnlyImageReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+    ...(tagged ? [{ kind: 'image', reference: tagged.reference } as const] : []),
   ]
 }
 
@@ -156,13 +158,6 @@ function canQueryImageRegistry({ parsed: { reference } }: ReferencedImage, { con
 
 function isWorkloadImage({ isBundle, isListed }: ReferencedImage): boolean {
   return !isBundle && !isListed
-}
-
-/** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
-function toTagOnlyImageReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
-  if (reference?.tag === undefined || reference.digest === undefined) return undefined
-  const { host, repository, tag } = reference
-  return [formatImageReference({ host, repository, tag })]
 }
 
 function createImageLookupFindings(
@@ -240,11 +235,11 @@ function findInconclusiveLookupReason(answer: ImageLookupResult) {
 
 // A missing answer does not block here, because the digest decides what is installed.
 function createMovedTagFindings(image: ReferencedImage, answers: LookupResults): readonly Finding[] {
-  const tagged = toTagOnlyImageReference(image)
-  const { digest, tag } = image.parsed.reference ?? {}
-  if (!tagged || digest === undefined || tag === undefined) return []
-  const answer = answers.get({ kind: 'image', reference: tagged[0] })
-  if (answer.kind !== 'ok' || answer.digest === digest || !digest.startsWith('sha256:')) return []
+  const tagged = parseImageTagAndDigest(image.text)
+  if (!tagged) return []
+  const { tag, digest } = tagged
+  const answer = answers.get({ kind: 'image', reference: tagged.reference })
+  if (answer.kind !== 'ok' || answer.digest === digest) return []
   const { text: reference, at, elsewhere } = image
   return [createFinding(tagMovedRule, at, { reference, tag, digest, now: answer.digest }, elsewhere)]
 }

@@ -69,11 +69,8 @@ export function compareBundledCrds(
           }),
         ]
       return [
-        ...compareCrds(crd.manifest, successor.manifest, getStorageVersions(crd.manifest)).map(
-          ({ message, path }) => ({
-            problem: message,
-            path,
-          }),
+        ...compareCrds(crd.manifest, successor.manifest, listVersionsWith('storage', crd.manifest)).map(
+          ({ message, path }) => ({ problem: message, path }),
         ),
         ...findVersionsNoLongerServed(crd.manifest, successor.manifest),
       ].map(({ path, ...details }) =>
@@ -98,9 +95,9 @@ function applyCsvConversionsToCrds(bundle: RegistryV1Bundle): readonly RenderedO
 }
 
 /** Installing the old bundle stores objects in its storage version. */
-function getStorageVersions(crd: JsonObject): readonly string[] {
+function listVersionsWith(flag: 'served' | 'storage', crd: JsonObject): readonly string[] {
   return getListAtPath(crd, 'spec', 'versions')
-    .filter((version) => getJsonFieldAtPath(version, 'storage') === true)
+    .filter((version) => getJsonFieldAtPath(version, flag) === true)
     .map((version) => getStringAtPath(version, 'name'))
 }
 
@@ -109,13 +106,9 @@ function* findVersionsNoLongerServed(
   before: JsonObject,
   after: JsonObject,
 ): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
-  const getServedVersions = (crd: JsonObject) =>
-    getListAtPath(crd, 'spec', 'versions')
-      .filter((version) => getJsonFieldAtPath(version, 'served') === true)
-      .map((version) => getStringAtPath(version, 'name'))
-  const now = getServedVersions(after)
-  const [stored] = getStorageVersions(before)
-  for (const name of getServedVersions(before))
+  const now = listVersionsWith('served', after)
+  const [stored] = listVersionsWith('storage', before)
+  for (const name of listVersionsWith('served', before))
     if (!now.includes(name) && name !== stored)
       yield { problem: `version ${name} is no longer served`, path: ['spec', 'versions'], isSilent: true }
 }
