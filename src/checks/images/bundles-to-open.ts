@@ -78,7 +78,7 @@ export function* findBundleImageProblems(
 /** Moves a finding about a file in the image to the location that references the image. */
 export function moveFindingToImageReference(
   inside: Finding,
-  { at, elsewhere, text }: ReferencedImage,
+  { at, elsewhere, text }: Pick<ReferencedImage, 'at' | 'elsewhere' | 'text'>,
 ): Finding {
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {

@@ -13,6 +13,7 @@ import {
   type CatalogServerPackageResponses,
   applyConfiguredSeverities,
 } from '../check.ts'
+import { moveFindingToImageReference } from '../images/bundles-to-open.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
 import {
   privateImageRetrySeconds,
@@ -32,6 +33,7 @@ import { readInlineBundle } from './served-bundles.ts'
 import {
   type ChannelInstallResult,
   type InstallReport,
+  findWorstInstallVerdict,
   mergeInstallSummaries,
   summarizeInstall,
   type InstallSummary,
@@ -69,6 +71,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: L
     }),
   )
   const summaries = mergeInstallSummaries(judged.flatMap((one) => one.summaries))
+  const clusterTests = judged.flatMap((one) => one.clusterTests).slice(0, maxClusterTests)
   const unanswered = [...mergePendingLookups(judged.flatMap((one) => one.unanswered))]
   if (skippedCount > 0)
     unanswered.push({
@@ -83,7 +86,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: L
     waiting: [],
     ...(!config.install.required && { isOptional: true }),
     ...(summaries.length > 0 && { installSummaries: summaries }),
-    ...limitClusterTests(judged.flatMap((one) => one.clusterTests)),
+    ...(clusterTests.length > 0 && { clusterTests }),
     summary: formatInstallSummary(summaries),
   }
 }
@@ -105,26 +108,18 @@ interface PackageInstallEvaluation {
 /** Each install test occupies a cluster for several minutes. */
 const maxClusterTests = 6
 
-function limitClusterTests(
-  all: NonNullable<CheckOutcome['clusterTests']>,
-): Pick<CheckOutcome, 'clusterTests'> {
-  return all.length === 0 ? {} : { clusterTests: all.slice(0, maxClusterTests) }
-}
-
 function evaluatePackageInstall(
   planned: PackageInstallPlan,
-  { config, answers, wanted, served }: InstallEvaluationContext,
+  context: InstallEvaluationContext,
 ): PackageInstallEvaluation {
+  const { config, wanted, served } = context
   const { catalog, plan, change, otherChannels } = planned
   const findings: Finding[] = []
   const retries: number[] = []
   const report = evaluateInstall(
     plan,
     (blob) => {
-      const { content, retryAfter } =
-        blob.image === ''
-          ? findInlineBundleContent(blob, planned, served)
-          : findBundleImageContent(blob, config, answers)
+      const { content, retryAfter } = findBundleContent(blob, planned, context)
       if (content.kind === 'unknown') retries.push(retryAfter ?? defaultBundleContentRetrySeconds)
       return content
     },
@@ -132,7 +127,9 @@ function evaluatePackageInstall(
       wanted,
       ...(served && { running: { responses: served.responses, images: [] } }),
       classify: (found, blob) => {
-        const shown = moveFindingToImageReference(found, blob, catalog.root)
+        const { line, column } = blob.imageMark ?? blob.place
+        const at = { file: toRepositoryPath(catalog.root, blob.place.file), line, column }
+        const shown = moveFindingToImageReference(found, { at, elsewhere: [], text: blob.image })
         const [counted] = applyConfiguredSeverities([shown], config)
         const isShown = counted !== undefined && isBundleAddedOrChanged(planned, blob)
         if (isShown) findings.push(counted)
@@ -166,7 +163,7 @@ function evaluatePackageInstall(
     summaries,
     findings,
     unanswered,
-    clusterTests: planPackageClusterTests(planned, report, { config, answers, wanted, served }),
+    clusterTests: planPackageClusterTests(planned, report, context),
   }
 }
 
@@ -174,8 +171,9 @@ function evaluatePackageInstall(
 function planPackageClusterTests(
   planned: PackageInstallPlan,
   report: InstallReport,
-  { config, answers, wanted, served }: InstallEvaluationContext,
+  context: InstallEvaluationContext,
 ): PackageInstallEvaluation['clusterTests'] {
+  const { config, wanted } = context
   if (config.install.cluster === 'off') return []
   const { catalog, plan, change, test } = planned
   const named = [...(catalog.result?.bundles ?? []), ...(catalog.base?.bundles ?? [])]
@@ -188,10 +186,7 @@ function planPackageClusterTests(
       resolution,
       targets: wanted.length > 0 ? wanted : accepted,
       test,
-      contentOf: (blob) =>
-        blob.image === ''
-          ? findInlineBundleContent(blob, planned, served).content
-          : findBundleImageContent(blob, config, answers).content,
+      contentOf: (blob) => findBundleContent(blob, planned, context).content,
       blobNamed: (name) => named.find((blob) => blob.name === name),
     })
     return tests.map((clusterTest) => ({ root: catalog.root, trial: clusterTest }))
@@ -248,6 +243,16 @@ const defaultBundleContentRetrySeconds = 60
 interface BundleContentWithRetryAfter {
   readonly content: BundleContentForInstall
   readonly retryAfter?: number
+}
+
+function findBundleContent(
+  blob: BundleBlob,
+  planned: PackageInstallPlan,
+  { config, answers, served }: InstallEvaluationContext,
+): BundleContentWithRetryAfter {
+  return blob.image === ''
+    ? findInlineBundleContent(blob, planned, served)
+    : findBundleImageContent(blob, config, answers)
 }
 
 function findInlineBundleContent(
@@ -339,21 +344,6 @@ function createBundleInstallLookup({ image }: BundleBlob, digest: string) {
   return { kind: 'install', reference: formatImageReference({ host, repository, digest }) } as const
 }
 
-/** Reports a finding about a file in the image where the catalog names the image. */
-function moveFindingToImageReference(
-  inside: Finding,
-  { place, imageMark, image }: BundleBlob,
-  root: string,
-): Finding {
-  const { line, column } = imageMark ?? place
-  const where = inside.at ? `, ${inside.at.file}` : ''
-  return {
-    ...inside,
-    what: `${inside.what} (in ${image}${where})`,
-    at: { file: toRepositoryPath(root, place.file), line, column },
-  }
-}
-
 /** The same bundle can be in many catalogs; each finding is reported once. */
 function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
   const once = new Map<string, Finding>()
@@ -385,16 +375,15 @@ function formatInstallSummary(summaries: readonly InstallSummary[]): string {
   if (summaries.length === 0) return 'No package to install'
   const packages = new Set(summaries.map((one) => one.package)).size
   const rows = Map.groupBy(
-    summaries.flatMap(({ acceptance }) => acceptance).filter(({ installs }) => installs !== 'other format'),
+    summaries.flatMap(({ acceptance }) =>
+      acceptance.flatMap(({ target, installs }) =>
+        installs === 'other format' ? [] : [{ target, installs }],
+      ),
+    ),
     ({ target }) => target,
   )
-  const parts = [...rows].map(([target, all]) => {
-    const worst = all.some(({ installs }) => installs === 'no')
-      ? 'no'
-      : all.some(({ installs }) => installs === 'unknown')
-        ? 'unknown'
-        : 'yes'
-    return `${target} ${worst}`
-  })
+  const parts = [...rows].map(
+    ([target, all]) => `${target} ${findWorstInstallVerdict(all.map(({ installs }) => installs))}`,
+  )
   return `${packages} ${packages === 1 ? 'package' : 'packages'}, simulated: ${parts.join(', ')}`
 }

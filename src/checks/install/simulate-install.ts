@@ -198,6 +198,7 @@ function evaluateChannelInstall(
 ): ChannelInstallResult {
   const opened = bundles.map((one): BundleWithInstallTargets => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
+  const companions = fresh.kind === 'installs' ? fresh.companions : []
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
   const known = findBundleFormat(root?.content)
@@ -230,15 +231,12 @@ function evaluateChannelInstall(
     installs,
     ...(fresh.kind === 'installs' && { bundle: fresh.root.name }),
     steps,
-    comesAlong:
-      fresh.kind === 'installs'
-        ? fresh.companions.map(({ entry: { name, package: its, channel }, because }) => ({
-            name,
-            package: its,
-            channel,
-            because,
-          }))
-        : [],
+    comesAlong: companions.map(({ entry: { name, package: its, channel }, because }) => ({
+      name,
+      package: its,
+      channel,
+      because,
+    })),
     acceptance,
     wanted,
     provisioner: known ? createRukPakProvisionerChecklist(known) : [],
