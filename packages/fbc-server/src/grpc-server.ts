@@ -302,11 +302,7 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
     }
   }
 
-  return (request) => ({
-    valid_host: request['host'],
-    original_request: request,
-    ...respond(request),
-  })
+  return (request) => ({ valid_host: request['host'], original_request: request, ...respond(request) })
 }
 
 function createReflectionErrorResponse(code: status, message: string): ProtoMessage {

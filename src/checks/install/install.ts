@@ -159,12 +159,7 @@ function evaluatePackageInstall(
       reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
       retryAfter: oversizedChangeRetrySeconds,
     })
-  return {
-    summaries,
-    findings,
-    unanswered,
-    clusterTests: planPackageClusterTests(planned, report, context),
-  }
+  return { summaries, findings, unanswered, clusterTests: planPackageClusterTests(planned, report, context) }
 }
 
 /** Only packages that install in the simulation are tested on a cluster. */

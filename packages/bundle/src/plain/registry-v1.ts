@@ -186,9 +186,7 @@ function mergeBundleProperties(csv: RenderedObject, files: BundleFiles, rejectio
   const { decoded, problems } = decodeGoStruct(
     propertiesStructType,
     (read.ok ? read.value : undefined) ?? nullValueNode,
-    {
-      coerces: true,
-    },
+    { coerces: true },
   )
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)

@@ -55,11 +55,7 @@ export const brokenObjectMetadataRule = defineBundleRule<{
       if (kind === 'ClusterServiceVersion') continue
       const metadata = convertParsedValueToJson(getMapValue(tree, 'metadata'))
       for (const [path, problem] of findMetadataProblems(metadata === undefined ? {} : { metadata }))
-        yield {
-          file,
-          path,
-          data: { file, kind, name, problem, isNamespace: path.at(-1) === 'namespace' },
-        }
+        yield { file, path, data: { file, kind, name, problem, isNamespace: path.at(-1) === 'namespace' } }
     }
   },
 })

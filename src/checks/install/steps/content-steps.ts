@@ -38,10 +38,7 @@ interface ReadableBundleWithInstallTargets extends BundleWithInstallTargets {
   readonly content: Extract<BundleContentForInstall, { readonly kind: 'bundle' }>
 }
 
-const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => ({
-  severity,
-  isShown: false,
-})
+const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => ({ severity, isShown: false })
 
 /** `format` is undefined if no bundle could be opened. In this case, any target can apply. */
 export function createBundleContentSteps(

@@ -42,10 +42,7 @@ export type OwnerSourceReadResult<T> =
 export const createBrokenOwnerSourceResult = (
   at: Location,
   problem: string,
-): OwnerSourceReadResult<never> => ({
-  kind: 'broken',
-  problems: [{ at, problem }],
-})
+): OwnerSourceReadResult<never> => ({ kind: 'broken', problems: [{ at, problem }] })
 
 /** Converts the value of a source that was read. */
 export function mapOwnerSource<From, To>(
