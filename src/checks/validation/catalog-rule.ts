@@ -105,7 +105,7 @@ export function defineBundleBlobRule<Data extends { readonly bundle: string }>({
   find,
   ...rule
 }: Omit<ValidationRuleFields<Data, PackageRuleInputAndHit>, 'find'> & {
-  find(bundle: BundleView, limits: CatalogSizeLimits): Iterable<BundleBlobHit<Data>>
+  find: (bundle: BundleView, limits: CatalogSizeLimits) => Iterable<BundleBlobHit<Data>>
 }) {
   return definePackageRule<Data>({
     ...rule,
