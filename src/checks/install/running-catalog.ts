@@ -44,8 +44,8 @@ export function createCatalogServerStep(
     return createSkippedInstallStep('running', title, 'No server was queried.')
   const facts: string[] = []
   const remarks: InstallNote[] = []
-  const addNote = (kind: InstallNote['kind'], says: string) =>
-    remarks.push({ kind, says, targets: installTargets })
+  const addNote = (kind: InstallNote['kind'], message: string) =>
+    remarks.push({ kind, says: message, targets: installTargets })
   for (const response of running.responses)
     if (response.kind === 'unknown')
       addNote('unknown', `${response.server} could not be queried: ${response.reason}`)

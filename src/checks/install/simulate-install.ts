@@ -289,9 +289,10 @@ function listRenderedBundleObjects(content: BundleContentForInstall | undefined)
 }
 
 function createCatalogValidityStep(rejection: string | undefined): InstallStep {
-  const says = `opm does not serve the catalog: ${rejection}`
-  const remarks = rejection === undefined ? [] : [{ kind: 'refused', says, targets: installTargets } as const]
-  return createInstallStep('catalog', 'opm can serve the catalog', [], remarks)
+  const message = `opm does not serve the catalog: ${rejection}`
+  const note = { kind: 'refused', says: message, targets: installTargets } as const
+  const notes = rejection === undefined ? [] : [note]
+  return createInstallStep('catalog', 'opm can serve the catalog', [], notes)
 }
 
 function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {

@@ -43,7 +43,7 @@ export function failTemplate(error: string): never {
   throw new TemplateError(error)
 }
 
-/** The value of a result. Throws a TemplateError with `before` and the error if there is none. */
+/** The value of a result. Otherwise throws a TemplateError with `before` and the error. */
 export function requireTemplateValue<Value>(
   result: { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string },
   before = '',

@@ -100,8 +100,8 @@ function createInlineBundleNotes(
   if (from !== 'catalog') return []
   const others = own.filter((target) => target !== 'OLM v0')
   if (image === '') return [{ kind: 'refused', says: `${name} has no image.`, targets: others }]
-  const says = `The image of ${name} was not looked up; the manifests in the catalog were used instead.`
-  return [{ kind: 'unknown', says, targets: own }]
+  const message = `The image of ${name} was not looked up; the manifests in the catalog were used instead.`
+  return [{ kind: 'unknown', says: message, targets: own }]
 }
 
 /** Differences between catalog and bundle. With a different name, package or version, OLM installs the wrong thing. */
@@ -145,9 +145,9 @@ function createBundleUnpackingStep(
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: v0 })
-    for (const message of open) {
-      const says = `${blob.name}: ${message} Largest files: ${files}.`
-      remarks.push({ kind: 'unknown', says, targets: v0 })
+    for (const problem of open) {
+      const message = `${blob.name}: ${problem} Largest files: ${files}.`
+      remarks.push({ kind: 'unknown', says: message, targets: v0 })
     }
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)

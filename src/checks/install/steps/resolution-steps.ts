@@ -17,14 +17,14 @@ const olmV0OnlyInstallTargets = ['OLM v0'] as const
 const olmV1OnlyInstallTargets = ['OLM v1'] as const
 const registryV1InstallTargets = listInstallTargetsForFormat('registry+v1')
 
-const refuseOnOlmV0 = (says: string): InstallNote => ({
+const rejectOnOlmV0 = (message: string): InstallNote => ({
   kind: 'refused',
-  says,
+  says: message,
   targets: olmV0OnlyInstallTargets,
 })
-const refuseOnOlmV1 = (says: string): InstallNote => ({
+const rejectOnOlmV1 = (message: string): InstallNote => ({
   kind: 'refused',
-  says,
+  says: message,
   targets: olmV1OnlyInstallTargets,
 })
 
@@ -33,7 +33,7 @@ const maxListedUnmetRequirements = 3
 export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelInstallResolution): InstallStep {
   const remarks: InstallNote[] = []
   if (head === undefined)
-    remarks.push(refuseOnOlmV0(`Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`))
+    remarks.push(rejectOnOlmV0(`Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`))
   const best = newest.bundle?.name
   if (head !== undefined && best !== undefined && best !== head)
     remarks.push({
@@ -83,7 +83,7 @@ export function createChannelHeadInstallStep({
     title,
     [],
     [
-      refuseOnOlmV0(
+      rejectOnOlmV0(
         `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
       ),
     ],
@@ -124,7 +124,7 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
       targets: olmV0OnlyInstallTargets,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)
-    remarks.push(refuseOnOlmV1(`OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`))
+    remarks.push(rejectOnOlmV1(`OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`))
   const title = 'Every installable version can be upgraded to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
   return isDone
@@ -142,11 +142,11 @@ function createStuckUpgradeNotes(
   const { end } = first
   if (end.kind === 'settled')
     return [
-      refuseOnOlmV0(
+      rejectOnOlmV0(
         `Upgrades from ${from} stop at ${end.at}, because no edge leads from ${end.at} to ${resolution.head ?? 'a head'}.`,
       ),
     ]
-  if (end.kind === 'circle') return [refuseOnOlmV0(`Upgrades from ${from} form a cycle.`)]
+  if (end.kind === 'circle') return [rejectOnOlmV0(`Upgrades from ${from} form a cycle.`)]
   return createResolutionFailureNotes(end, resolution, from)
 }
 
@@ -171,7 +171,7 @@ function createResolutionFailureNotes(
       ]
     case 'error': {
       const failed = from === undefined ? 'resolve the channel' : `upgrade from ${from}`
-      return [refuseOnOlmV0(`OLM v0 can't ${failed}: ${failure.message}`)]
+      return [rejectOnOlmV0(`OLM v0 can't ${failed}: ${failure.message}`)]
     }
     case 'unknown': {
       const upgrade = from === undefined ? '' : `Upgrades from ${from} could not be simulated: `
@@ -233,7 +233,7 @@ function createOlmV1RejectionNote({
   dependency,
 }: Extract<ChannelInstallResolution['v1'], { readonly kind: 'refused' }>): InstallNote {
   if (bundle === undefined || dependency === undefined)
-    return refuseOnOlmV1(`OLM v1 can't find a bundle to install: ${message}`)
+    return rejectOnOlmV1(`OLM v1 can't find a bundle to install: ${message}`)
   return {
     kind: 'refused',
     says: `OLM v1 doesn't install ${bundle.name}, because OLM v1 doesn't support dependencies (${dependency}).`,
