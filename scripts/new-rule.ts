@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { type CheckId, checkIds } from '../packages/findings/src/checks.ts'
 import { type RuleSubjectKind, ruleSuiteNames } from '@catalog-bot/findings/rule'
-import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
+import { findListedRuleFolders, renderRuleLists } from './rule-lists.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 
@@ -95,7 +95,7 @@ const namedRuleKinds: Readonly<Record<string, RuleKind>> = {
   template: {
     check: 'validation',
     judges: 'pull request',
-    source: 'src/checks/validation/templates',
+    source: 'src/checks/validation/templates/rules.ts',
     foundIn: 'src/checks/validation/templates/templates.ts',
     hasTemplate: true,
   },
@@ -419,7 +419,7 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} already exists`)
   const kind = ruleKinds[kindName]
   // A file that gets another rule is already listed.
-  if (kind && !kind.source.endsWith('.ts') && !findRuleListSources(root).has(kind.source))
+  if (kind && !kind.source.endsWith('.ts') && !findListedRuleFolders(root).has(kind.source))
     throw new Error(`${kind.source} has no rule list; see CONTRIBUTING.md for how to create one`)
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')

@@ -1,25 +1,18 @@
-// Maintains the lists of rules. A list is a file with a marker that it is generated, and with the folder or the file
-// whose rules it contains. Rules are found by `export const … = define…Rule(`, so no list is edited manually. The
-// command line is one script that must start quickly, so it loads rules from lists instead of searching for them at
-// run time.
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+// Maintains the lists of rules. A list is a file with a marker that it is generated, and with the folder whose rules it
+// contains. Rules are found by `export const … = define…Rule(`, so no list is edited manually. The command line is one
+// script that must start quickly, so it loads rules from lists instead of searching for them at run time.
+import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { listFiles, readWorkspacePackages } from './workspaces.ts'
 
 const generatedFileMarker = 'Made by `npm run rule-pages`'
 
-/** Specifies the rules of a list, and precedes it. */
+/** Specifies the folder of a list, and precedes it. */
 const ruleListPattern =
-  /\/\*\* The rules of (?<source>\.\/[\w./-]*), (?<order>sorted by id|as they stand there)\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = \[[^\]]*\]\n/g
+  /^\/\*\* The rules of (?<folder>\.\/[\w-]*), sorted by id\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = collectRules\(\[[^\]]*\]\)\n/m
 
 /** The line width of prettier. */
 const maxLineWidth = 110
-
-interface ExportedRule {
-  readonly id: string
-  readonly name: string
-  readonly file: string
-}
 
 /**
  * The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list.
@@ -28,13 +21,11 @@ export function renderRuleLists(root: string): Map<string, string> {
   return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
 }
 
-/** The folders and files whose rules are in a list, relative to the root. A new folder need not exist yet. */
-export function findRuleListSources(root: string): ReadonlySet<string> {
+/** The folders whose rules are in a list, relative to the root. A new folder need not exist yet. */
+export function findListedRuleFolders(root: string): ReadonlySet<string> {
   return new Set(
-    [...readRuleLists(root)].flatMap(([path, text]) =>
-      [...text.matchAll(ruleListPattern)].map(({ groups: { source = '' } = {} }) =>
-        join(dirname(path), source).replace(/\/$/, ''),
-      ),
+    [...readRuleLists(root)].map(([path, text]) =>
+      join(dirname(path), ruleListPattern.exec(text)?.groups?.['folder'] ?? '').replace(/\/$/, ''),
     ),
   )
 }
@@ -53,57 +44,47 @@ function readRuleLists(root: string): Map<string, string> {
 /** The IDs of the rules below `root`, with the file that defines each. */
 export function findDefinedRules(root: string): Map<string, string> {
   return new Map(
-    listSourceFiles(root).flatMap((path) =>
-      findExportedRules(root, path).map(({ id }) => [id, path] as const),
-    ),
+    listSourceFiles(root).flatMap((path) => findExportedRules(root, path).map((id) => [id, path] as const)),
   )
 }
 
 function renderRuleList(root: string, path: string, text: string): string {
-  const imports = new Map<string, string[]>()
-  const blocks = [...text.matchAll(ruleListPattern)]
-  if (blocks.length === 0) throw new Error(`${path} does not name a folder with rules`)
-  const written = blocks.map(({ groups: { source = '', order = '', name = '', type = '' } = {} }) => {
-    const there = join(dirname(path), source)
-    const files = statSync(join(root, there)).isDirectory()
-      ? readdirSync(join(root, there)).map((file) => join(there, file))
-      : [there]
-    const found = files
-      .filter((file) => file.endsWith('.ts') && file !== path)
-      .flatMap((file) => findExportedRules(root, file))
-    if (order === 'sorted by id') found.sort((a, b) => (a.id < b.id ? -1 : 1))
-    for (const { file, name: exported } of found) {
-      const from = source.endsWith('.ts') ? source : `${source.replace(/\/$/, '')}/${basename(file)}`
-      const from_ = from.replace(/^\.\/\.\//, './')
-      imports.set(from_, [...(imports.get(from_) ?? []), exported])
-    }
-    const declared = `export const ${name}: readonly ${type}[] =`
-    const names = found.map((one) => one.name)
-    return `/** The rules of ${source}, ${order}. */\n${renderWrappedNameList(`${declared} [`, names, ']')}`
-  })
+  const { folder, name, type } = ruleListPattern.exec(text)?.groups ?? {}
+  if (folder === undefined) throw new Error(`${path} does not name a folder with rules`)
+  const modules = readdirSync(join(root, dirname(path), folder))
+    .filter((file) => findExportedRules(root, join(dirname(path), folder, file)).length > 0)
+    .sort()
+    .map((file) => ({ file, name: toCamelCase(basename(file, '.ts')) }))
   const head = text.slice(0, text.indexOf('import '))
-  const types = [...text.matchAll(/^import type .*\n/gm)].map(([line]) => line)
-  const values = [...imports]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([from, names]) => renderWrappedNameList('import {', names.toSorted(), `} from '${from}'`))
-  return [head, ...types, ...values, '\n', written.join('\n')].join('')
+  const own = [...text.matchAll(/^import (?!\*).*\n/gm)].map(([line]) => line)
+  const imports = modules.map(
+    (its) => `import * as ${its.name} from '${folder.replace(/\/?$/, '/')}${its.file}'\n`,
+  )
+  const declared = `export const ${name}: readonly ${type}[] = collectRules([`
+  const names = modules.map((its) => its.name)
+  return `${head}${own.join('')}${imports.join('')}
+/** The rules of ${folder}, sorted by id. */
+${renderWrappedNameList(declared, names, '])')}`
+}
+
+function toCamelCase(kebabCase: string): string {
+  return kebabCase.replaceAll(/-(?<letter>\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Names between brackets, formatted like prettier. */
 function renderWrappedNameList(before: string, names: readonly string[], after: string): string {
-  const padding = before.endsWith('{') ? ' ' : ''
-  const line = `${before}${padding}${names.join(', ')}${padding}${after}`
-  return line.length <= maxLineWidth
-    ? `${line}\n`
+  const line = `${before}${names.join(', ')}${after}\n`
+  return line.length <= maxLineWidth + 1
+    ? line
     : `${before}\n${names.map((name) => `  ${name},\n`).join('')}${after}\n`
 }
 
-/** The rules that a file defines, in their order. */
-function findExportedRules(root: string, file: string): ExportedRule[] {
+/** The IDs of the rules that a file defines. */
+function findExportedRules(root: string, file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8')
-  return [
-    ...text.matchAll(/^export const (?<name>\w+) = define\w*Rule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm),
-  ].map(({ groups: { name = '', id = '' } = {} }) => ({ id, name, file }))
+  return [...text.matchAll(/^export const \w+ = define\w*Rule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm)].map(
+    ({ groups: { id = '' } = {} }) => id,
+  )
 }
 
 function listSourceFiles(root: string): string[] {

@@ -10,7 +10,7 @@ import * as imageRules from './images/rules.ts'
 import * as installRules from './install/rules.ts'
 import * as ownershipRules from './ownership/rules.ts'
 import { unknownOpmReleaseRule } from './validation/rule-settings.ts'
-import { templateRules } from './validation/templates/rules.ts'
+import * as templateRules from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { catalogRules } from './validation/rules.ts'
 
@@ -23,7 +23,7 @@ export const allRules: readonly FindingRuleWithoutFormatter[] = [
   ...catalogModelRules,
   ...catalogRules,
   ...upgradeRules,
-  ...templateRules,
+  ...Object.values(templateRules),
   ...Object.values(bundleDirectoryRules),
   unknownOpmReleaseRule,
   ...Object.values(imageRules),

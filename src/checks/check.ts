@@ -14,7 +14,11 @@ import type { PostReleaseCatalog, PackageDirectoryState } from './bundles/post-r
 import type { PlannedClusterTest } from './install/cluster-test/cluster-test-plan.ts'
 import type { InstallSummary } from './install/install-report.ts'
 import type { LookupResults, LookupRequest } from './lookups.ts'
-import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
+import {
+  applyRuleSettings,
+  hasConfiguredSeverity,
+  type FindingPackageAndFile,
+} from './validation/rule-settings.ts'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
 const emptyFixedSeverityRuleIds: ReadonlySet<string> = new Set()
@@ -166,7 +170,5 @@ export function applyConfiguredSeverities(
 
 function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {
   const suite = suiteByBundleRuleId.get(rule)
-  if (suite === undefined || bundles.suites.includes(suite)) return true
-  const setting = Object.hasOwn(rules, rule) ? rules[rule] : undefined
-  return typeof setting === 'string' || setting?.severity !== undefined
+  return suite === undefined || bundles.suites.includes(suite) || hasConfiguredSeverity(rule, rules)
 }

@@ -92,7 +92,7 @@ export function toCanonicalJson(value: Json): string {
     .join()}}`
 }
 
-function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
+export function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
   return true

@@ -43,12 +43,7 @@ const ruleListLocations = [
   ['bundle-directory', 'src/checks/bundles/rules.ts', 'src/checks/bundles/rules.ts', '*'],
   ['install', 'src/checks/install/rules.ts', 'src/checks/install/rules.ts', '*'],
   ['image', 'src/checks/images/rules.ts', 'src/checks/images/rules.ts', '*'],
-  [
-    'template',
-    'src/checks/validation/templates/KIND.ts',
-    'src/checks/validation/templates/rules.ts',
-    'templateRules',
-  ],
+  ['template', 'src/checks/validation/templates/rules.ts', 'src/checks/validation/templates/rules.ts', '*'],
   ['opm-load', 'packages/fbc/src/load/load-rules.ts', 'packages/fbc/src/load/rules.ts', 'catalogLoadRules'],
   [
     'opm-channel',
@@ -177,7 +172,7 @@ describe('a new rule', () => {
     rmSync(join(temporaryDirectory, 'src/checks/validation/rules'), { recursive: true })
     writeRule(temporaryDirectory, 'three-heads')
     const list = readFileSync(join(temporaryDirectory, 'src/checks/validation/rules.ts'), 'utf8')
-    expect(list).toContain('export const catalogRules: readonly CatalogRule[] = [threeHeadsRule]\n')
+    expect(list).toContain('export const catalogRules: readonly CatalogRule[] = collectRules([threeHeads])\n')
   })
 
   test('about bundles is added to an existing suite', () => {

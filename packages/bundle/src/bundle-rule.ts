@@ -4,6 +4,7 @@ import {
   createFinding,
   type FindingRuleWithFinder,
   ruleSuiteNames,
+  type RuleDefiner,
   type RuleSuite,
   createRuleDefiner,
 } from '@catalog-bot/findings/rule'
@@ -50,14 +51,17 @@ export interface BundleRuleInputAndHit {
   }
 }
 
-/** A rule about the content of a bundle. A maintainer can override all of them. */
-export const defineBundleRule = createRuleDefiner({
+const bundleRuleDefaults = {
   check: 'images',
   judges: 'bundle',
   since: '0.1.0',
   network: true,
   overridable: true,
-})
+} as const
+
+/** A rule about the content of a bundle. A maintainer can override all of them. */
+export const defineBundleRule: RuleDefiner<typeof bundleRuleDefaults, BundleRuleInputAndHit> =
+  createRuleDefiner(bundleRuleDefaults)
 
 export type BundleRule = FindingRuleWithFinder<object, BundleRuleInputAndHit>
 

@@ -6,11 +6,12 @@ import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
 import { readJson, skipJsonWhitespace, JsonError } from '@catalog-bot/fbc/go/json/read-json'
 import {
   decodeGoStruct,
-  getDecodedStructList,
   getDecodedStringField,
+  getDecodedStringFields,
+  getDecodedStructList,
 } from '@catalog-bot/fbc/go/decode/decode'
 import { getJsonTypeName, type StructType, type DecodedStruct } from '@catalog-bot/fbc/go/decode/go-type'
-import { type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
+import { createSingleEntryMap, type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkStructType, packagePropertyStructType, propertyListStructType } from './csv-type.ts'
 import type { FieldPath } from './manifest-document.ts'
@@ -126,11 +127,13 @@ function decodeGvkAndPackageProperties(
 }
 
 function toPackageProperty(decoded: DecodedStruct): DerivedProperty {
-  return createPackageProperty(
-    getDecodedStringField(decoded, 'packageName'),
-    getDecodedStringField(decoded, 'version'),
-    getDecodedStringField(decoded, 'release'),
+  const { packageName, version, release } = getDecodedStringFields(
+    decoded,
+    'packageName',
+    'version',
+    'release',
   )
+  return createPackageProperty(packageName, version, release)
 }
 
 function toGvkProperties(type: string, kinds: readonly Gvk[]): readonly DerivedProperty[] {
@@ -187,13 +190,8 @@ function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithParse
   const text = annotation.value
   const list = tryParseJsonTree(text)
   if (list?.kind !== 'list') return []
-  const root: ParsedValue = {
-    kind: 'map',
-    start: 0,
-    end: 0,
-    entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
-  }
-  return getDecodedStructList(decodeGoStruct(propertyListStructType, root).decoded, 'list').map((item) => {
+  const { decoded } = decodeGoStruct(propertyListStructType, createSingleEntryMap('list', list))
+  return getDecodedStructList(decoded, 'list').map((item) => {
     const tree = item.sources.get('value')
     return {
       type: getDecodedStringField(item, 'type'),
@@ -227,11 +225,7 @@ function removeDuplicateProperties(properties: readonly PropertyWithParsedValue[
 
 function decodeGvk(from: PropertyWithParsedValue, before: string): Gvk {
   const decoded = decodeGoStructOrThrow(gvkStructType, requireParsedPropertyValue(from, before), before)
-  return {
-    group: getDecodedStringField(decoded, 'group'),
-    version: getDecodedStringField(decoded, 'version'),
-    kind: getDecodedStringField(decoded, 'kind'),
-  }
+  return getDecodedStringFields(decoded, 'group', 'version', 'kind')
 }
 
 function requireParsedPropertyValue({ tree }: PropertyWithParsedValue, before: string): ParsedValue {

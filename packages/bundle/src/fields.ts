@@ -33,6 +33,14 @@ export function getListAtPath(value: Json | undefined, ...path: readonly string[
   return asListOrEmpty(getJsonFieldAtPath(value, ...path))
 }
 
+/** The entries of a list, each with its path. */
+export function* listEntriesAtPath(
+  value: Json | undefined,
+  ...path: readonly string[]
+): Generator<readonly [path: FieldPath, entry: Json]> {
+  for (const [index, entry] of getListAtPath(value, ...path).entries()) yield [[...path, index], entry]
+}
+
 export function getStringAtPath(value: Json | undefined, ...path: readonly string[]): string {
   return asStringOrEmpty(getJsonFieldAtPath(value, ...path))
 }

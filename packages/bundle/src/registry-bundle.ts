@@ -3,7 +3,12 @@
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { getDecodedStructList, getDecodedStringField } from '@catalog-bot/fbc/go/decode/decode'
+import {
+  getDecodedStringField,
+  getDecodedStringFields,
+  getDecodedStructField,
+  getDecodedStructList,
+} from '@catalog-bot/fbc/go/decode/decode'
 import {
   type DecodedStruct,
   kubernetesObjectStructType,
@@ -287,11 +292,8 @@ function decodeApiDefinitions(
 }
 
 function toBundleApiFromApiService(key: DecodedStruct): BundleApi {
-  return {
-    ...getApiDefinitionVersionAndKind(key),
-    group: getDecodedStringField(key, 'group'),
-    plural: getDecodedStringField(key, 'name'),
-  }
+  const gvk = getDecodedStringFields(key, 'group', 'version', 'kind')
+  return { ...gvk, plural: getDecodedStringField(key, 'name') }
 }
 
 function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: BundleRejectionLocation): BundleApi {
@@ -299,11 +301,8 @@ function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: BundleRejec
   const dot = name.indexOf('.')
   if (dot < 0)
     throw new BundleRejectedError(`${before}couldn't parse plural.group from crd name: ${name}`, at)
-  return { ...getApiDefinitionVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
-}
-
-function getApiDefinitionVersionAndKind(key: DecodedStruct) {
-  return { version: getDecodedStringField(key, 'version'), kind: getDecodedStringField(key, 'kind') }
+  const versionAndKind = getDecodedStringFields(key, 'version', 'kind')
+  return { ...versionAndKind, group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
 /** opm reports only the first. */
@@ -354,8 +353,11 @@ function decodeRelatedImages(
     )
   return value.items.map((item, index) => {
     const at = { file, path: ['spec', 'relatedImages', index] }
-    const entry = decodeGoStructOrThrow(relatedImageStructType, item, before, at)
-    return { name: getDecodedStringField(entry, 'name'), image: getDecodedStringField(entry, 'image') }
+    return getDecodedStringFields(
+      decodeGoStructOrThrow(relatedImageStructType, item, before, at),
+      'name',
+      'image',
+    )
   })
 }
 
@@ -366,24 +368,15 @@ function findOperatorImages({ file, tree }: ManifestObject, before: string): rea
   const install = getDecodedStructField(decoded, 'Install')
   if (!install || getDecodedStringField(install, 'strategy') !== 'deployment') return []
   const deployments = getDecodedStructField(install, 'spec')
-  const images = (deployments ? getDecodedStructList(deployments, 'Deployments') : []).flatMap(
-    (deployment) => {
-      const pod = getDecodedStructField(
-        getDecodedStructField(getDecodedStructField(deployment, 'Spec'), 'template'),
-        'spec',
-      )
-      if (!pod) return []
-      return [...getDecodedStructList(pod, 'containers'), ...getDecodedStructList(pod, 'initContainers')].map(
-        (container) => getDecodedStringField(container, 'image'),
-      )
-    },
-  )
-  return [...new Set(images)]
-}
-
-function getDecodedStructField(decoded: DecodedStruct | undefined, field: string): DecodedStruct | undefined {
-  const value = decoded?.fields.get(field)
-  return typeof value === 'object' && 'fields' in value ? value : undefined
+  const pods = (deployments ? getDecodedStructList(deployments, 'Deployments') : [])
+    .flatMap((deployment) => getDecodedStructField(deployment, 'Spec') ?? [])
+    .flatMap((deploymentSpec) => getDecodedStructField(deploymentSpec, 'template') ?? [])
+    .flatMap((template) => getDecodedStructField(template, 'spec') ?? [])
+  const containers = pods.flatMap((pod) => [
+    ...getDecodedStructList(pod, 'containers'),
+    ...getDecodedStructList(pod, 'initContainers'),
+  ])
+  return [...new Set(containers.map((container) => getDecodedStringField(container, 'image')))]
 }
 
 function getStringOrEmpty(value: ParsedValue | undefined): string {

@@ -18,6 +18,7 @@ import type { ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import {
   getGrpcService,
+  getProtoStringField,
   type ProtoMessage,
   buildProtoFileDescriptors,
   type ProtoFileDescriptor,
@@ -100,19 +101,19 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
     version: getProtoStringField(request, 'version'),
     kind: getProtoStringField(request, 'kind'),
   })
+  const findBundle = (query: typeof queries.getBundle) =>
+    createUnaryHandler((request) => query(catalog, bundleKey(request)))
+  const listProviders = (query: typeof queries.getChannelEntriesThatProvide) =>
+    createStreamingHandler((request) => unwrapQueryResult(query(catalog, wanted(request))))
   return {
     ListPackages: createStreamingHandler(() => queries.listPackages(catalog).map((name) => ({ name }))),
     ListBundles: createStreamingHandler(() => queries.listBundles(catalog)),
     GetPackage: createUnaryHandler((request) =>
       queries.getPackage(catalog, getProtoStringField(request, 'name')),
     ),
-    GetBundle: createUnaryHandler((request) => queries.getBundle(catalog, bundleKey(request))),
-    GetBundleForChannel: createUnaryHandler((request) =>
-      queries.getBundleForChannel(catalog, bundleKey(request)),
-    ),
-    GetBundleThatReplaces: createUnaryHandler((request) =>
-      queries.getBundleThatReplaces(catalog, bundleKey(request)),
-    ),
+    GetBundle: findBundle(queries.getBundle),
+    GetBundleForChannel: findBundle(queries.getBundleForChannel),
+    GetBundleThatReplaces: findBundle(queries.getBundleThatReplaces),
     GetDefaultBundleThatProvides: createUnaryHandler((request) =>
       queries.getDefaultBundleThatProvides(catalog, wanted(request)),
     ),
@@ -121,12 +122,8 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
         queries.getChannelEntriesThatReplace(catalog, getProtoStringField(request, 'csvName')),
       ),
     ),
-    GetChannelEntriesThatProvide: createStreamingHandler((request) =>
-      unwrapQueryResult(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
-    ),
-    GetLatestChannelEntriesThatProvide: createStreamingHandler((request) =>
-      unwrapQueryResult(queries.getLatestChannelEntriesThatProvide(catalog, wanted(request))),
-    ),
+    GetChannelEntriesThatProvide: listProviders(queries.getChannelEntriesThatProvide),
+    GetLatestChannelEntriesThatProvide: listProviders(queries.getLatestChannelEntriesThatProvide),
   }
 }
 
@@ -246,11 +243,6 @@ function toGrpcStatus(error: unknown): { code: status; details: string } {
   return { code: status.INTERNAL, details: String(error) }
 }
 
-function getProtoStringField(request: ProtoMessage, field: string): string {
-  const value = request[field]
-  return typeof value === 'string' ? value : ''
-}
-
 /** Converts JSON to the protobuf Struct that custom blobs are served as. */
 function toProtoStructMessage(object: Readonly<Record<string, Json>>): ProtoMessage {
   return {
@@ -311,11 +303,7 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
     }
   }
 
-  return (request) => ({
-    valid_host: request['host'],
-    original_request: request,
-    ...respond(request),
-  })
+  return (request) => ({ valid_host: request['host'], original_request: request, ...respond(request) })
 }
 
 function createReflectionErrorResponse(code: status, message: string): ProtoMessage {

@@ -125,6 +125,11 @@ const protoFiles: readonly ProtoFile[] = [
 
 export type ProtoMessage = Readonly<Record<string, unknown>>
 
+export function getProtoStringField(message: ProtoMessage | undefined, field: string): string {
+  const value = message?.[field]
+  return typeof value === 'string' ? value : ''
+}
+
 export interface ProtoFileDescriptor {
   readonly name: string
   readonly dependencies: readonly string[]

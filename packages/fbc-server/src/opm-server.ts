@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
-import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
+import { getGrpcService, getProtoStringField, type ProtoMessage } from './grpc-services.ts'
 
 const grpcCallTimeoutMs = 30_000
 const maxGrpcResponseBytes = 1024 * 1024 * 1024
@@ -214,11 +214,6 @@ function createGrpcMethodCaller(client: Client) {
       stream.on('error', reject)
       stream.on('end', () => resolve(messages))
     })
-}
-
-function getProtoStringField(message: ProtoMessage | undefined, field: string): string {
-  const value = message?.[field]
-  return typeof value === 'string' ? value : ''
 }
 
 function getProtoMessageList(message: ProtoMessage | undefined, field: string): readonly ProtoMessage[] {

@@ -149,12 +149,7 @@ function findingToJson(finding: Finding) {
     why: finding.why,
     fix: finding.fix,
     ...(finding.related && {
-      related: finding.related.map(({ at, note }) => ({
-        file: at.file,
-        line: at.line,
-        column: at.column,
-        note,
-      })),
+      related: finding.related.map(({ at: { file, line, column }, note }) => ({ file, line, column, note })),
     }),
   }
 }

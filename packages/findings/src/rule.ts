@@ -89,18 +89,31 @@ type RuleWithDefaults<Rule, Defaults> = Omit<Rule, keyof Defaults> &
   Partial<Pick<Rule, Extract<keyof Rule, keyof Defaults>>>
 
 /** A `defineRule` that adds `Defaults`. */
-export interface RuleDefiner<Defaults> {
-  <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
-  <Data extends object, Kind extends RuleInputAndHit>(
+export interface RuleDefiner<Defaults, Kind extends RuleInputAndHit = RuleInputAndHit> {
+  <Data extends object>(
     rule: RuleWithDefaults<FindingRuleWithFinder<Data, Kind>, Defaults>,
   ): FindingRuleWithFinder<Data, Kind>
+  <Data extends object>(rule: RuleWithDefaults<FindingRule<Data>, Defaults>): FindingRule<Data>
 }
 
 /** Returns a `defineRule` for rules of one kind. A rule can replace the defaults. */
-export function createRuleDefiner<Defaults extends Partial<FindingRuleWithoutFormatter>>(
-  defaults: Defaults,
-): RuleDefiner<Defaults> {
+export function createRuleDefiner<
+  Defaults extends Partial<FindingRuleWithoutFormatter>,
+  Kind extends RuleInputAndHit = RuleInputAndHit,
+>(defaults: Defaults): RuleDefiner<Defaults, Kind> {
   return (rule: object) => ({ ...defaults, ...rule }) as never
+}
+
+type ExportedRule<Module> = Module extends unknown
+  ? Extract<Module[keyof Module], FindingRuleWithoutFormatter>
+  : never
+
+/** The rules that `modules` export, sorted by ID. */
+export function collectRules<Module extends object>(modules: readonly Module[]): ExportedRule<Module>[] {
+  return modules
+    .flatMap((exported) => Object.values(exported) as readonly ExportedRule<Module>[])
+    .filter((rule) => typeof rule === 'object' && 'id' in rule)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** Creates a finding of `rule` at a location, or without one if `at` is undefined. */

@@ -16,6 +16,7 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import { type PackageSettingsFile, computePostReleaseCatalogChanges } from './post-release-catalog.ts'
 import { ciYamlSchema, releaseConfigSchema, parsePackageSettings } from './package-settings.ts'
 import type { CatalogChange } from '../../pull-request/change.ts'
+import { areBytesEqual } from '../../pull-request/compare-blobs.ts'
 import type { Config } from '../../config/config.ts'
 import { applyRuleSettings, unknownOpmReleaseRule } from '../validation/rule-settings.ts'
 import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'
@@ -231,10 +232,6 @@ export function collectBundleNames(files: readonly Uint8Array[]): ReadonlySet<st
 function tryParseCatalog(bytes: Uint8Array): WritableCatalog | undefined {
   const read = parseWritableCatalog([bytes])
   return read.ok ? read.value : undefined
-}
-
-function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
 /**

@@ -1,11 +1,12 @@
 // The rules of the validation check about bundle directories.
-import { createRuleDefiner } from '@catalog-bot/findings/rule'
+import { createRuleDefiner, defineRule } from '@catalog-bot/findings/rule'
 import { formatTruncatedNames } from '../validation/names.ts'
 
 const defineBundleDirectoryRule = createRuleDefiner({
   check: 'validation',
   judges: 'pull request',
   since: '0.1.0',
+  overridable: true,
 })
 
 export const bundleDirectoryEdgeToNowhereRule = defineBundleDirectoryRule<{
@@ -14,7 +15,6 @@ export const bundleDirectoryEdgeToNowhereRule = defineBundleDirectoryRule<{
   itself: boolean
 }>({
   id: 'bundle-directory-edge-to-nowhere',
-  overridable: true,
   severity: 'warning',
   title: 'The `replaces` field of a bundle names another existing bundle',
   format: ({ name, replaced, itself }) => ({
@@ -32,7 +32,6 @@ export const bundleDirectoryNameTakenRule = defineBundleDirectoryRule<{
   hasTemplates: boolean
 }>({
   id: 'bundle-directory-name-taken',
-  overridable: true,
   severity: 'error',
   title: 'Every bundle of a package has a unique name',
   format: ({ name, other, hasTemplates }) => ({
@@ -50,7 +49,6 @@ export const bundleDirectoryOfOtherPackageRule = defineBundleDirectoryRule<{
   known: readonly string[]
 }>({
   id: 'bundle-directory-of-other-package',
-  overridable: true,
   severity: 'error',
   title: 'A bundle is in the directory of its package',
   format: ({ directory, package: its, known }) => ({
@@ -65,7 +63,6 @@ export const bundleDirectoryOfOtherVersionRule = defineBundleDirectoryRule<{
   version: string
 }>({
   id: 'bundle-directory-of-other-version',
-  overridable: true,
   severity: 'warning',
   title: 'A bundle is in a directory named after its version',
   format: ({ directory, version }) => ({
@@ -80,7 +77,6 @@ export const bundleDirectorySkipsUnknownRule = defineBundleDirectoryRule<{
   skipped: readonly string[]
 }>({
   id: 'bundle-directory-skips-unknown',
-  overridable: true,
   severity: 'warning',
   title: 'A bundle skips only existing bundles',
   format: ({ name, skipped }) => ({
@@ -96,7 +92,6 @@ export const bundleDirectoryUnconnectedRule = defineBundleDirectoryRule<{
   others: number
 }>({
   id: 'bundle-directory-unconnected',
-  overridable: true,
   severity: 'warning',
   title: 'A bundle replaces or skips another bundle in its channel',
   format: ({ name, channel, others }) => ({
@@ -108,7 +103,6 @@ export const bundleDirectoryUnconnectedRule = defineBundleDirectoryRule<{
 
 export const bundleDirectoryUpgradeLoopRule = defineBundleDirectoryRule<{ loop: readonly string[] }>({
   id: 'bundle-directory-upgrade-loop',
-  overridable: true,
   severity: 'error',
   title: 'The upgrade graph has no cycles',
   format: ({ loop }) => ({
@@ -123,7 +117,6 @@ export const missingDefaultChannel = defineBundleDirectoryRule<{
   channels: readonly string[]
 }>({
   id: 'default-channel-nowhere',
-  overridable: true,
   severity: 'error',
   title: 'The default channel of a package has bundles',
   format: ({ channel, channels }) => ({
@@ -133,8 +126,11 @@ export const missingDefaultChannel = defineBundleDirectoryRule<{
   }),
 })
 
-export const malformedPackageSettingsRule = defineBundleDirectoryRule<{ file: string; problem: string }>({
+export const malformedPackageSettingsRule = defineRule<{ file: string; problem: string }>({
   id: 'malformed-package-settings',
+  check: 'validation',
+  judges: 'pull request',
+  since: '0.1.0',
   severity: 'warning',
   title: 'Package settings are valid',
   format: ({ file, problem }) => ({
@@ -146,7 +142,6 @@ export const malformedPackageSettingsRule = defineBundleDirectoryRule<{ file: st
 
 export const noUpdateGraphRule = defineBundleDirectoryRule<{ file: string }>({
   id: 'no-update-graph',
-  overridable: true,
   severity: 'warning',
   title: 'A package specifies its update graph mode',
   format: ({ file }) => ({
@@ -158,7 +153,6 @@ export const noUpdateGraphRule = defineBundleDirectoryRule<{ file: string }>({
 
 export const releaseConfigMismatchRule = defineBundleDirectoryRule<{ problem: string }>({
   id: 'release-config-mismatch',
-  overridable: true,
   severity: 'warning',
   title: "The release configuration matches the package's catalogs",
   format: ({ problem }) => ({
@@ -170,7 +164,6 @@ export const releaseConfigMismatchRule = defineBundleDirectoryRule<{ problem: st
 
 export const removedBundleInUseRule = defineBundleDirectoryRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',
-  overridable: true,
   severity: 'warning',
   title: 'A bundle is removed only when it is no longer referenced',
   format: ({ name, by }) => ({
@@ -182,7 +175,6 @@ export const removedBundleInUseRule = defineBundleDirectoryRule<{ name: string; 
 
 export const unconventionalBundleNameRule = defineBundleDirectoryRule<{ name: string; wanted: string }>({
   id: 'unconventional-bundle-name',
-  overridable: true,
   severity: 'warning',
   title: 'A bundle is named after its package and version',
   format: ({ name, wanted }) => ({
@@ -198,7 +190,6 @@ export const unknownPackageSettingRule = defineBundleDirectoryRule<{
   known?: string
 }>({
   id: 'unknown-package-setting',
-  overridable: true,
   severity: 'warning',
   title: 'All package settings have known names',
   format: ({ file, key, known }) => ({

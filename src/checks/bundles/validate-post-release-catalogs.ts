@@ -8,7 +8,7 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { runCatalogRules, dropFindingsOnPublishedBundles } from '../validation/validate-fully.ts'
 import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
-import { runUpgradeRule } from '../validation/upgrade/upgrade-rule.ts'
+import { formatTruncatedNameList, runUpgradeRule } from '../validation/upgrade/upgrade-rule.ts'
 import type { PostReleaseCatalog } from './post-release-catalog.ts'
 import * as bundleDirectoryRules from './rules.ts'
 
@@ -91,7 +91,8 @@ function toPostReleaseCatalogFinding(
   { at, catalogs, directory, kind }: PostReleaseCatalog,
 ): Finding {
   const { related: _, ...rest } = found
-  const where = kind === 'template' ? ` (in ${formatCatalogNames(catalogs)}, once the bundle is added)` : ''
+  const where =
+    kind === 'template' ? ` (in ${formatTruncatedNameList(catalogs, 3)}, once the bundle is added)` : ''
   // The order in which bundles are added to an index determines the head and the channels.
   const isOpen = kind === 'directories' && found.severity === 'error'
   return {
@@ -101,8 +102,4 @@ function toPostReleaseCatalogFinding(
     at: (upgradeEdgeRuleIdPattern.test(found.rule) ? at.edges : undefined) ?? at.whole,
     data: { package: directory, ...found.data, catalog: catalogs.join(', ') },
   }
-}
-
-function formatCatalogNames(names: readonly string[]): string {
-  return names.length <= 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`
 }

@@ -31,20 +31,11 @@ export function validateIncomingCommits({
   const unreadable = commits.filter(({ closes }) => closes === undefined)
   const unsigned = requiresSignedCommits ? commits.filter(({ isSigned }) => !isSigned) : []
   return [
-    ...(edits.length > 0
-      ? [
-          createFinding(workflowEditInHistoryRule, undefined, {
-            ...getOldestCommitAndRemainingCount(edits),
-            isVisible,
-          }),
-        ]
-      : []),
-    ...(unreadable.length > 0
-      ? [createFinding(unreadableCommitRule, undefined, getOldestCommitAndRemainingCount(unreadable))]
-      : []),
-    ...(unsigned.length > 0
-      ? [createFinding(unsignedCommitRule, undefined, getOldestCommitAndRemainingCount(unsigned))]
-      : []),
+    ...summarizeCommits(edits).map((data) =>
+      createFinding(workflowEditInHistoryRule, undefined, { ...data, isVisible }),
+    ),
+    ...summarizeCommits(unreadable).map((data) => createFinding(unreadableCommitRule, undefined, data)),
+    ...summarizeCommits(unsigned).map((data) => createFinding(unsignedCommitRule, undefined, data)),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistoryRule, undefined, { blob })),
     ...pulls.map(createClosedPullRequestFinding),
   ]
@@ -64,10 +55,7 @@ function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: P
   })
 }
 
-/** The oldest commit, because the author starts there. */
-function getOldestCommitAndRemainingCount(commits: readonly IncomingCommit[]): {
-  readonly commit: string
-  readonly more: number
-} {
-  return { commit: commits.at(-1)?.id ?? '', more: commits.length - 1 }
+/** The oldest commit, because the author starts there, and how many more there are. Empty without commits. */
+function summarizeCommits(commits: readonly IncomingCommit[]) {
+  return commits.slice(-1).map(({ id: commit }) => ({ commit, more: commits.length - 1 }))
 }

@@ -23,18 +23,13 @@ export function groupBundlesByImageToPull(
   { catalogs }: Pick<PullRequestChange, 'catalogs'>,
   elsewhere: readonly PublishedBundle[] = [],
 ): ReadonlyMap<string, readonly BundleBlob[]> {
-  const byImage = new Map<string, BundleBlob[]>()
   const differing = catalogs.map((catalog) => ({ catalog, blobs: listChangedBundles(catalog) }))
-  if (differing.every(({ blobs }) => blobs.length === 0)) return byImage
+  if (differing.every(({ blobs }) => blobs.length === 0)) return new Map()
   const published = indexPublishedBundles(catalogs, elsewhere)
-  for (const { catalog, blobs } of differing)
-    for (const blob of blobs) {
-      if (blob.image === '' || isPublishedBundle(blob, catalog, published)) continue
-      const same = byImage.get(blob.image)
-      if (same) same.push(blob)
-      else byImage.set(blob.image, [blob])
-    }
-  return byImage
+  const unpublished = differing.flatMap(({ catalog, blobs }) =>
+    blobs.filter((blob) => blob.image !== '' && !isPublishedBundle(blob, catalog, published)),
+  )
+  return Map.groupBy(unpublished, ({ image }) => image)
 }
 
 /** The image references of opened bundles, including those that the base already has. */
@@ -83,7 +78,7 @@ export function* findBundleImageProblems(
 /** Moves a finding about a file in the image to the location that references the image. */
 export function moveFindingToImageReference(
   inside: Finding,
-  { at, elsewhere, text }: ReferencedImage,
+  { at, elsewhere, text }: Pick<ReferencedImage, 'at' | 'elsewhere' | 'text'>,
 ): Finding {
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {
@@ -118,18 +113,11 @@ type PublishedBundleIndex = ReadonlyMap<string, readonly PublishedBundle[]>
 
 /** The base's bundles of changed packages, by name and image. */
 function indexPublishedBundles(catalogs: readonly CatalogChange[], elsewhere: readonly PublishedBundle[]) {
-  const published = new Map<string, PublishedBundle[]>()
-  const add = (one: PublishedBundle) => {
-    const key = `${toBundleKey(one.bundle)}\n${one.bundle.image}`
-    const same = published.get(key)
-    if (same) same.push(one)
-    else published.set(key, [one])
-  }
   const changed = listChangedPackageNames(catalogs)
-  for (const { root, base } of catalogs)
-    for (const bundle of listBundlesOfPackages(base, changed)) add({ catalog: root, bundle })
-  elsewhere.forEach(add)
-  return published
+  const onBase = catalogs.flatMap(({ root, base }) =>
+    listBundlesOfPackages(base, changed).map((bundle): PublishedBundle => ({ catalog: root, bundle })),
+  )
+  return Map.groupBy([...onBase, ...elsewhere], ({ bundle }) => `${toBundleKey(bundle)}\n${bundle.image}`)
 }
 
 /** True if the base has the same content and image: under any name in this catalog, by digest in another. */

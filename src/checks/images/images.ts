@@ -5,7 +5,7 @@ import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-refere
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { createFinding } from '@catalog-bot/findings/rule'
+import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
 import {
   privateImageRetrySeconds,
@@ -26,6 +26,7 @@ import {
   findBundleImageProblems,
   listPulledBundleImageReferences,
 } from './bundles-to-open.ts'
+import { parseImageTagAndDigest } from './missing-images.ts'
 import {
   evaluateRepublishedBundles,
   listTagDigestLookups,
@@ -130,9 +131,10 @@ function createImageLookupRequest(image: ReferencedImage, { config }: CheckInput
 }
 
 function createImageLookupRequests(image: ReferencedImage, input: CheckInput): readonly LookupRequest[] {
+  const tagged = parseImageTagAndDigest(image.text)
   return [
     createImageLookupRequest(image, input),
-    ...(toTagOnlyImageReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+    ...(tagged ? [{ kind: 'image', reference: tagged.reference } as const] : []),
   ]
 }
 
@@ -158,33 +160,26 @@ function isWorkloadImage({ isBundle, isListed }: ReferencedImage): boolean {
   return !isBundle && !isListed
 }
 
-/** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
-function toTagOnlyImageReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
-  if (reference?.tag === undefined || reference.digest === undefined) return undefined
-  const { host, repository, tag } = reference
-  return [formatImageReference({ host, repository, tag })]
-}
-
 function createImageLookupFindings(
   { text: reference, at, elsewhere }: ReferencedImage,
   answer: ImageLookupResult,
 ): readonly Finding[] {
-  switch (answer.kind) {
-    case 'missing':
-      return [createFinding(imageMissingRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'digest-mismatch':
-      return [createFinding(imageDigestMismatch, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'unsupported':
-      return [createFinding(imageUnsupportedRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'malformed':
-      return [createFinding(malformedReferenceRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'blocked':
-      return [createFinding(registryBlockedRule, at, { reference, reason: answer.reason }, elsewhere)]
-    case 'ok':
-    case 'missing-or-private':
-    case 'unknown':
-      return []
-  }
+  const rule = ruleByImageLookupResultKind[answer.kind]
+  if (rule === undefined || answer.kind === 'ok') return []
+  return [createFinding(rule, at, { reference, reason: answer.reason }, elsewhere)]
+}
+
+const ruleByImageLookupResultKind: Readonly<
+  Record<ImageLookupResult['kind'], FindingRule<{ reference: string; reason: string }> | undefined>
+> = {
+  missing: imageMissingRule,
+  'digest-mismatch': imageDigestMismatch,
+  unsupported: imageUnsupportedRule,
+  malformed: malformedReferenceRule,
+  blocked: registryBlockedRule,
+  ok: undefined,
+  'missing-or-private': undefined,
+  unknown: undefined,
 }
 
 type FailedImageLookupResult = Exclude<ImageLookupResult, { readonly kind: 'ok' }>
@@ -240,11 +235,11 @@ function findInconclusiveLookupReason(answer: ImageLookupResult) {
 
 // A missing answer does not block here, because the digest decides what is installed.
 function createMovedTagFindings(image: ReferencedImage, answers: LookupResults): readonly Finding[] {
-  const tagged = toTagOnlyImageReference(image)
-  const { digest, tag } = image.parsed.reference ?? {}
-  if (!tagged || digest === undefined || tag === undefined) return []
-  const answer = answers.get({ kind: 'image', reference: tagged[0] })
-  if (answer.kind !== 'ok' || answer.digest === digest || !digest.startsWith('sha256:')) return []
+  const tagged = parseImageTagAndDigest(image.text)
+  if (!tagged) return []
+  const { tag, digest } = tagged
+  const answer = answers.get({ kind: 'image', reference: tagged.reference })
+  if (answer.kind !== 'ok' || answer.digest === digest) return []
   const { text: reference, at, elsewhere } = image
   return [createFinding(tagMovedRule, at, { reference, tag, digest, now: answer.digest }, elsewhere)]
 }

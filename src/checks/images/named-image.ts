@@ -47,12 +47,7 @@ const maxLocationsPerImage = 20
 export function collectReferencedImages(
   references: Iterable<AddedImageReference>,
 ): readonly ReferencedImage[] {
-  const byText = new Map<string, AddedImageReference[]>()
-  for (const reference of references) {
-    const same = byText.get(reference.reference)
-    if (same) same.push(reference)
-    else byText.set(reference.reference, [reference])
-  }
+  const byText = Map.groupBy(references, ({ reference }) => reference)
   return [...byText].flatMap(([text, [first, ...others]]) =>
     first === undefined
       ? []

@@ -1,7 +1,9 @@
 // The rules of the images check about image references and registries.
 import { createRuleDefiner } from '@catalog-bot/findings/rule'
 
-const defineImageRule = createRuleDefiner({ check: 'images', judges: 'pull request', since: '0.1.0' })
+const imageReferenceRuleDefaults = { check: 'images', judges: 'pull request', since: '0.1.0' } as const
+const defineImageReferenceRule = createRuleDefiner(imageReferenceRuleDefaults)
+const defineImageRule = createRuleDefiner({ ...imageReferenceRuleDefaults, network: true })
 
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 type TaggedImageFindingData = { reference: string; digest?: string; package?: string; more?: number }
@@ -12,7 +14,6 @@ export const bundleDiffersFromImageRule = defineImageRule<{
 }>({
   id: 'bundle-differs-from-image',
   severity: 'warning',
-  network: true,
   title: "A bundle's properties and related images match its image",
   format: ({ reference, differences }) => ({
     what: `the catalog and the image ${reference} disagree: ${differences.join('; ')}`,
@@ -24,7 +25,6 @@ export const bundleDiffersFromImageRule = defineImageRule<{
 export const bundleIdentityMismatch = defineImageRule<{ reference: string; differences: readonly string[] }>({
   id: 'bundle-not-its-image',
   severity: 'error',
-  network: true,
   title: "A bundle's image contains the bundle that the catalog declares",
   format: ({ reference, differences }) => ({
     what: `the image ${reference} contains a different bundle than the one that the catalog declares: ${differences.join('; ')}`,
@@ -42,7 +42,6 @@ export const bundleRepublishedRule = defineImageRule<{
   id: 'bundle-republished',
   overridable: true,
   severity: 'error',
-  network: true,
   title: 'A bundle has the same image in every catalog',
   format: ({ bundle, image, published, catalog }) => ({
     what: `${bundle} has the image ${published} in ${catalog}, but the image ${image} here`,
@@ -54,7 +53,6 @@ export const bundleRepublishedRule = defineImageRule<{
 export const imageDigestMismatch = defineImageRule<{ reference: string; reason: string }>({
   id: 'digest-mismatch',
   severity: 'error',
-  network: true,
   title: 'The content of an image matches its digest',
   format: ({ reference, reason }) => ({
     what: `the registry serves different content for ${reference}: ${reason}`,
@@ -66,7 +64,6 @@ export const imageDigestMismatch = defineImageRule<{ reference: string; reason: 
 export const bundleFormatMismatch = defineImageRule<{ reference: string; format: string; named?: string }>({
   id: 'foreign-bundle-format',
   severity: 'error',
-  network: true,
   title: "A bundle's image has the format that the catalog declares",
   format: ({ reference, format, named }) => ({
     what: `the image ${reference} contains a ${format} bundle, but the catalog declares ${named ?? 'no format, which means registry+v1'}`,
@@ -75,7 +72,7 @@ export const bundleFormatMismatch = defineImageRule<{ reference: string; format:
   }),
 })
 
-export const imageByTagRule = defineImageRule<TaggedImageFindingData>({
+export const imageByTagRule = defineImageReferenceRule<TaggedImageFindingData>({
   id: 'image-by-tag',
   overridable: true,
   severity: 'warning',
@@ -96,7 +93,6 @@ export const imageByTagRule = defineImageRule<TaggedImageFindingData>({
 export const imageMissingRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'image-missing',
   severity: 'error',
-  network: true,
   title: 'Every referenced image exists in its registry',
   format: ({ reference, reason }) => ({
     what: `the image ${reference} does not exist: ${reason}`,
@@ -108,7 +104,6 @@ export const imageMissingRule = defineImageRule<{ reference: string; reason: str
 export const imageUnsupportedRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'image-unsupported',
   severity: 'error',
-  network: true,
   title: 'Every image has a format that clusters can pull',
   format: ({ reference, reason }) => ({
     what: `the image ${reference} cannot be used: ${reason}`,
@@ -117,7 +112,7 @@ export const imageUnsupportedRule = defineImageRule<{ reference: string; reason:
   }),
 })
 
-export const malformedReferenceRule = defineImageRule<{ reference: string; reason: string }>({
+export const malformedReferenceRule = defineImageReferenceRule<{ reference: string; reason: string }>({
   id: 'malformed-reference',
   severity: 'error',
   title: 'Every image reference has valid syntax',
@@ -135,7 +130,6 @@ export const platformMissingRule = defineImageRule<{
 }>({
   id: 'platform-missing',
   severity: 'error',
-  network: true,
   title: 'Related images support every required platform',
   format: ({ reference, missing, offered }) => ({
     what: `the image ${reference} does not support ${missing.join(', ')}`,
@@ -147,7 +141,6 @@ export const platformMissingRule = defineImageRule<{
 export const registryBlockedRule = defineImageRule<{ reference: string; reason: string }>({
   id: 'registry-blocked',
   severity: 'error',
-  network: true,
   title: 'Images are in registries that catalog-bot can query safely',
   format: ({ reference, reason }) => ({
     what: `catalog-bot did not look up the image ${reference}: ${reason}`,
@@ -156,7 +149,10 @@ export const registryBlockedRule = defineImageRule<{ reference: string; reason: 
   }),
 })
 
-export const registryNotAllowedRule = defineImageRule<{ reference: string; allowed: readonly string[] }>({
+export const registryNotAllowedRule = defineImageReferenceRule<{
+  reference: string
+  allowed: readonly string[]
+}>({
   id: 'registry-not-allowed',
   severity: 'error',
   title: 'Images come from registries that this repository allows',
@@ -170,7 +166,6 @@ export const registryNotAllowedRule = defineImageRule<{ reference: string; allow
 export const tagMovedRule = defineImageRule<{ reference: string; tag: string; digest: string; now: string }>({
   id: 'tag-moved',
   severity: 'warning',
-  network: true,
   title: 'If a reference has both a tag and a digest, the tag points to that digest',
   format: ({ reference, tag, digest, now }) => ({
     what: `${reference} specifies ${digest}, but its tag "${tag}" now points to ${now}`,

@@ -145,9 +145,7 @@ function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallAnalys
   const supported = getListAtPath(bundle.csv.data, 'spec', 'installModes').filter(
     (mode) => getJsonFieldAtPath(mode, 'supported') === true,
   )
-  return {
-    installModes: [...new Set(supported.map((mode) => getStringAtPath(mode, 'type')))].sort(),
-  }
+  return { installModes: [...new Set(supported.map((mode) => getStringAtPath(mode, 'type')))].sort() }
 }
 
 function extractCrdsAndStripDescriptions(

@@ -139,15 +139,11 @@ export function summarizeInstall(
     ),
     acceptance: acceptance.map((row) => ({
       ...row,
-      because: truncateInstallSummaryTexts(
-        row.because,
-        installSummaryLimits.because,
-        truncateInstallSummaryText,
-      ),
+      because: truncateInstallSummaryTexts(row.because, installSummaryLimits.because),
     })),
     steps: steps.map((step) => ({
       ...step,
-      facts: truncateInstallSummaryTexts(step.facts, installSummaryLimits.facts, truncateInstallSummaryText),
+      facts: truncateInstallSummaryTexts(step.facts, installSummaryLimits.facts),
       remarks: selectTopInstallNotes(step.remarks),
     })),
   }
@@ -173,9 +169,10 @@ function selectTopInstallNotes(remarks: readonly InstallNote[]): readonly Instal
     }))
 }
 
-function truncateInstallSummaryTexts(items: readonly string[], count: number, cut: (text: string) => string) {
+function truncateInstallSummaryTexts(items: readonly string[], count: number) {
   const more = items.length - count
-  return [...items.slice(0, count).map(cut), ...(more > 0 ? [`and ${more} more`] : [])]
+  const shown = items.slice(0, count).map(truncateInstallSummaryText)
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])]
 }
 
 function truncateInstallSummaryText(text: string): string {
@@ -195,19 +192,13 @@ export function createRukPakProvisionerChecklist(
   const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
   const simulated: readonly RukPakProvisionerRequirement[] = [
     { number: 1, asks: 'the class name of the provisioner is an RFC 1123 label', told: 'holds', says: both },
-    bundle === deployment
-      ? {
-          number: 3,
-          asks: 'the provisioner may convert a bundle for another provisioner',
-          told: 'not asked',
-          says: `${bundle} handles ${format} without conversion`,
-        }
-      : {
-          number: 3,
-          asks: 'the provisioner may convert a bundle for another provisioner',
-          told: 'holds',
-          says: `${bundle} converts ${format} to plain+v0, which ${deployment} applies`,
-        },
+    {
+      number: 3,
+      asks: 'the provisioner may convert a bundle for another provisioner',
+      ...(bundle === deployment
+        ? { told: 'not asked', says: `${bundle} handles ${format} without conversion` }
+        : { told: 'holds', says: `${bundle} converts ${format} to plain+v0, which ${deployment} applies` }),
+    },
     {
       number: 11,
       asks: 'the provisioner supports every source type, or reports that it does not',
@@ -232,15 +223,9 @@ export function createInstallStep(
   found: readonly InstallNote[],
 ): InstallStep {
   const remarks = found.filter(({ targets }) => targets.length > 0)
-  const has = (kind: InstallNote['kind']) => remarks.some((remark) => remark.kind === kind)
-  const outcome: InstallStepOutcome = has('refused')
-    ? 'failed'
-    : has('unknown')
-      ? 'unknown'
-      : has('warning')
-        ? 'warning'
-        : 'passed'
-  return { id, title, outcome, facts, remarks }
+  const kinds = new Set(remarks.map(({ kind }) => kind))
+  const outcome = kinds.has('unknown') ? 'unknown' : kinds.has('warning') ? 'warning' : 'passed'
+  return { id, title, outcome: kinds.has('refused') ? 'failed' : outcome, facts, remarks }
 }
 
 /** A step that was not checked. It never counts as a pass. */

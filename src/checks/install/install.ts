@@ -13,6 +13,7 @@ import {
   type CatalogServerPackageResponses,
   applyConfiguredSeverities,
 } from '../check.ts'
+import { moveFindingToImageReference } from '../images/bundles-to-open.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
 import {
   privateImageRetrySeconds,
@@ -32,6 +33,7 @@ import { readInlineBundle } from './served-bundles.ts'
 import {
   type ChannelInstallResult,
   type InstallReport,
+  findWorstInstallVerdict,
   mergeInstallSummaries,
   summarizeInstall,
   type InstallSummary,
@@ -69,6 +71,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: L
     }),
   )
   const summaries = mergeInstallSummaries(judged.flatMap((one) => one.summaries))
+  const clusterTests = judged.flatMap((one) => one.clusterTests).slice(0, maxClusterTests)
   const unanswered = [...mergePendingLookups(judged.flatMap((one) => one.unanswered))]
   if (skippedCount > 0)
     unanswered.push({
@@ -83,7 +86,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: L
     waiting: [],
     ...(!config.install.required && { isOptional: true }),
     ...(summaries.length > 0 && { installSummaries: summaries }),
-    ...limitClusterTests(judged.flatMap((one) => one.clusterTests)),
+    ...(clusterTests.length > 0 && { clusterTests }),
     summary: formatInstallSummary(summaries),
   }
 }
@@ -105,26 +108,18 @@ interface PackageInstallEvaluation {
 /** Each install test occupies a cluster for several minutes. */
 const maxClusterTests = 6
 
-function limitClusterTests(
-  all: NonNullable<CheckOutcome['clusterTests']>,
-): Pick<CheckOutcome, 'clusterTests'> {
-  return all.length === 0 ? {} : { clusterTests: all.slice(0, maxClusterTests) }
-}
-
 function evaluatePackageInstall(
   planned: PackageInstallPlan,
-  { config, answers, wanted, served }: InstallEvaluationContext,
+  context: InstallEvaluationContext,
 ): PackageInstallEvaluation {
+  const { config, wanted, served } = context
   const { catalog, plan, change, otherChannels } = planned
   const findings: Finding[] = []
   const retries: number[] = []
   const report = evaluateInstall(
     plan,
     (blob) => {
-      const { content, retryAfter } =
-        blob.image === ''
-          ? findInlineBundleContent(blob, planned, served)
-          : findBundleImageContent(blob, config, answers)
+      const { content, retryAfter } = findBundleContent(blob, planned, context)
       if (content.kind === 'unknown') retries.push(retryAfter ?? defaultBundleContentRetrySeconds)
       return content
     },
@@ -132,7 +127,9 @@ function evaluatePackageInstall(
       wanted,
       ...(served && { running: { responses: served.responses, images: [] } }),
       classify: (found, blob) => {
-        const shown = moveFindingToImageReference(found, blob, catalog.root)
+        const { line, column } = blob.imageMark ?? blob.place
+        const at = { file: toRepositoryPath(catalog.root, blob.place.file), line, column }
+        const shown = moveFindingToImageReference(found, { at, elsewhere: [], text: blob.image })
         const [counted] = applyConfiguredSeverities([shown], config)
         const isShown = counted !== undefined && isBundleAddedOrChanged(planned, blob)
         if (isShown) findings.push(counted)
@@ -162,20 +159,16 @@ function evaluatePackageInstall(
       reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
       retryAfter: oversizedChangeRetrySeconds,
     })
-  return {
-    summaries,
-    findings,
-    unanswered,
-    clusterTests: planPackageClusterTests(planned, report, { config, answers, wanted, served }),
-  }
+  return { summaries, findings, unanswered, clusterTests: planPackageClusterTests(planned, report, context) }
 }
 
 /** Only packages that install in the simulation are tested on a cluster. */
 function planPackageClusterTests(
   planned: PackageInstallPlan,
   report: InstallReport,
-  { config, answers, wanted, served }: InstallEvaluationContext,
+  context: InstallEvaluationContext,
 ): PackageInstallEvaluation['clusterTests'] {
+  const { config, wanted } = context
   if (config.install.cluster === 'off') return []
   const { catalog, plan, change, test } = planned
   const named = [...(catalog.result?.bundles ?? []), ...(catalog.base?.bundles ?? [])]
@@ -188,10 +181,7 @@ function planPackageClusterTests(
       resolution,
       targets: wanted.length > 0 ? wanted : accepted,
       test,
-      contentOf: (blob) =>
-        blob.image === ''
-          ? findInlineBundleContent(blob, planned, served).content
-          : findBundleImageContent(blob, config, answers).content,
+      contentOf: (blob) => findBundleContent(blob, planned, context).content,
       blobNamed: (name) => named.find((blob) => blob.name === name),
     })
     return tests.map((clusterTest) => ({ root: catalog.root, trial: clusterTest }))
@@ -250,6 +240,16 @@ interface BundleContentWithRetryAfter {
   readonly retryAfter?: number
 }
 
+function findBundleContent(
+  blob: BundleBlob,
+  planned: PackageInstallPlan,
+  { config, answers, served }: InstallEvaluationContext,
+): BundleContentWithRetryAfter {
+  return blob.image === ''
+    ? findInlineBundleContent(blob, planned, served)
+    : findBundleImageContent(blob, config, answers)
+}
+
 function findInlineBundleContent(
   blob: BundleBlob,
   { catalog: { result }, change }: PackageInstallPlan,
@@ -257,23 +257,27 @@ function findInlineBundleContent(
 ): BundleContentWithRetryAfter {
   // Only the changed package is served, not its dependencies or earlier versions.
   if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
-    return {
-      content: {
-        kind: 'unknown',
-        reason: 'the bundle has no image, and catalog-bot did not read its manifests from the catalog',
-      },
-    }
+    return createUnavailableContent(
+      'unknown',
+      'the bundle has no image, and catalog-bot did not read its manifests from the catalog',
+    )
   const files = readInlineBundle(result, blob, served.objects.get(blob.name) ?? [])
   if (files)
     return {
       content: { kind: 'bundle', from: 'catalog', facts: analyzeBundleInstall(files, { labels: {} }) },
     }
-  return {
-    content: {
-      kind: 'missing',
-      reason: 'the bundle has no image, and the catalog does not contain all of its manifests',
-    },
-  }
+  return createUnavailableContent(
+    'missing',
+    'the bundle has no image, and the catalog does not contain all of its manifests',
+  )
+}
+
+function createUnavailableContent(
+  kind: 'missing' | 'unknown',
+  reason: string,
+  retryAfter: number = defaultBundleContentRetrySeconds,
+): BundleContentWithRetryAfter {
+  return { content: { kind, reason }, retryAfter }
 }
 
 function findBundleImageContent(
@@ -281,15 +285,11 @@ function findBundleImageContent(
   config: Config,
   answers: LookupResults,
 ): BundleContentWithRetryAfter {
-  const unknown = (
-    reason: string,
-    retryAfter: number = defaultBundleContentRetrySeconds,
-  ): BundleContentWithRetryAfter => ({ content: { kind: 'unknown', reason }, retryAfter })
   const { reference } = parseImageReference(blob.image)
-  if (!reference)
-    return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
+  if (!reference) return createUnavailableContent('missing', `${blob.image} is not a valid image reference`)
   if (!isAllowedRegistry(reference, config.images.registries))
-    return unknown(
+    return createUnavailableContent(
+      'unknown',
       `the configuration does not allow the registry of ${blob.image}`,
       oversizedChangeRetrySeconds,
     )
@@ -297,9 +297,9 @@ function findBundleImageContent(
   if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
   const question = createBundleInstallLookup(blob, image.digest)
   const answer = question && answers.get(question)
-  if (!answer) return unknown('the image reference is invalid')
+  if (!answer) return createUnavailableContent('unknown', 'the image reference is invalid')
   if (answer.kind !== 'bundle') return classifyUnavailableBundleContent(answer)
-  if (!answer.install) return unknown('the installation was not simulated')
+  if (!answer.install) return createUnavailableContent('unknown', 'the installation was not simulated')
   const facts =
     answer.isRestricted === true ? redactBundleInstallAnalysis(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
@@ -310,11 +310,12 @@ function classifyUnavailableBundleContent(
 ): BundleContentWithRetryAfter {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
-    return { content: { kind: 'missing', reason } }
-  return {
-    content: { kind: 'unknown', reason },
-    retryAfter: kind === 'unknown' ? answer.retryAfter : privateImageRetrySeconds,
-  }
+    return createUnavailableContent('missing', reason)
+  return createUnavailableContent(
+    'unknown',
+    reason,
+    kind === 'unknown' ? answer.retryAfter : privateImageRetrySeconds,
+  )
 }
 
 /** The same lookups as in the images check, so each runs only once. */
@@ -336,21 +337,6 @@ function createBundleInstallLookup({ image }: BundleBlob, digest: string) {
   if (!reference) return undefined
   const { host, repository } = reference
   return { kind: 'install', reference: formatImageReference({ host, repository, digest }) } as const
-}
-
-/** Reports a finding about a file in the image where the catalog names the image. */
-function moveFindingToImageReference(
-  inside: Finding,
-  { place, imageMark, image }: BundleBlob,
-  root: string,
-): Finding {
-  const { line, column } = imageMark ?? place
-  const where = inside.at ? `, ${inside.at.file}` : ''
-  return {
-    ...inside,
-    what: `${inside.what} (in ${image}${where})`,
-    at: { file: toRepositoryPath(root, place.file), line, column },
-  }
 }
 
 /** The same bundle can be in many catalogs; each finding is reported once. */
@@ -384,16 +370,15 @@ function formatInstallSummary(summaries: readonly InstallSummary[]): string {
   if (summaries.length === 0) return 'No package to install'
   const packages = new Set(summaries.map((one) => one.package)).size
   const rows = Map.groupBy(
-    summaries.flatMap(({ acceptance }) => acceptance).filter(({ installs }) => installs !== 'other format'),
+    summaries.flatMap(({ acceptance }) =>
+      acceptance.flatMap(({ target, installs }) =>
+        installs === 'other format' ? [] : [{ target, installs }],
+      ),
+    ),
     ({ target }) => target,
   )
-  const parts = [...rows].map(([target, all]) => {
-    const worst = all.some(({ installs }) => installs === 'no')
-      ? 'no'
-      : all.some(({ installs }) => installs === 'unknown')
-        ? 'unknown'
-        : 'yes'
-    return `${target} ${worst}`
-  })
+  const parts = [...rows].map(
+    ([target, all]) => `${target} ${findWorstInstallVerdict(all.map(({ installs }) => installs))}`,
+  )
   return `${packages} ${packages === 1 ? 'package' : 'packages'}, simulated: ${parts.join(', ')}`
 }

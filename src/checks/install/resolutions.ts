@@ -3,11 +3,10 @@
 import type { BundleBlob, Catalog, ChannelBlob } from '@catalog-bot/fbc/facts/catalog'
 import {
   compareVersions,
-  comparePrereleaseIdentifiers,
-  parseVersion,
-  type Version,
+  compareVersionsWithRelease,
   parseReleaseIdentifiers,
-  type ReleaseIdentifiers,
+  parseVersion,
+  type VersionWithRelease,
 } from '@catalog-bot/fbc/versions/version'
 import { isVersionInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
@@ -35,11 +34,6 @@ type OlmV1Resolution =
       readonly message: string
       readonly dependency?: string
     }
-
-interface VersionWithRelease {
-  readonly version: Version
-  readonly release: ReleaseIdentifiers
-}
 
 const dependencyPropertyTypes: ReadonlySet<string> = new Set([
   'olm.package.required',
@@ -368,10 +362,6 @@ function parseRegistryV1Version(text: string): VersionWithRelease | undefined {
   if (!version.ok) return undefined
   const release = parseReleaseIdentifiers(version.value.build.join('.'))
   return { version: version.value, release: release.ok ? release.value : [] }
-}
-
-function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease): number {
-  return compareVersions(a.version, b.version) || comparePrereleaseIdentifiers(a.release, b.release)
 }
 
 /** Bundles without a version sort last. */

@@ -44,20 +44,16 @@ export function createCatalogServerStep(
     return createSkippedInstallStep('running', title, 'No server was queried.')
   const facts: string[] = []
   const remarks: InstallNote[] = []
-  const addRejection = (message: string) =>
-    remarks.push({ kind: 'refused', says: message, targets: installTargets })
+  const addNote = (kind: InstallNote['kind'], message: string) =>
+    remarks.push({ kind, says: message, targets: installTargets })
   for (const response of running.responses)
     if (response.kind === 'unknown')
-      remarks.push({
-        kind: 'unknown',
-        says: `${response.server} could not be queried: ${response.reason}`,
-        targets: installTargets,
-      })
+      addNote('unknown', `${response.server} could not be queried: ${response.reason}`)
     else if (response.kind === 'refused')
-      addRejection(`${response.server} does not serve the catalog: ${response.reason}`)
+      addNote('refused', `${response.server} does not serve the catalog: ${response.reason}`)
     else {
       const problems = [...listCatalogServerNotes(response, about)]
-      problems.forEach((problem) => addRejection(`${response.server}: ${problem}`))
+      problems.forEach((problem) => addNote('refused', `${response.server}: ${problem}`))
       if (problems.length === 0)
         facts.push(
           `${response.server} ${response.isPart ? `lists ${about.package}` : `lists ${response.packages.length} packages`} and returns ${response.bundles.length} bundles of ${about.package}.`,
@@ -66,10 +62,9 @@ export function createCatalogServerStep(
   if (running.images.length === 0)
     facts.push('Startup was not checked, because the catalog is not in an image.')
   for (const image of running.images) {
-    const { problems, warnings } = validateCatalogServerImage(image)
-    for (const problem of problems) remarks.push({ kind: 'refused', says: problem, targets: ['OLM v0'] })
-    for (const warning of warnings) remarks.push({ kind: 'warning', says: warning, targets: ['OLM v0'] })
-    if (problems.length === 0)
+    const notes = [...validateCatalogServerImage(image)]
+    remarks.push(...notes)
+    if (!notes.some(({ kind }) => kind === 'refused'))
       facts.push(
         `The image for ${image.platform} starts ${[...image.entrypoint, ...image.command].join(' ')}.`,
       )
@@ -114,34 +109,37 @@ function* listCatalogServerNotes(
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */
-function validateCatalogServerImage({
+function* validateCatalogServerImage({
   reference,
   directory,
   entrypoint,
   command,
   user,
   platform,
-}: CatalogServerImageConfig): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
-  const problems: string[] = []
-  const warnings: string[] = []
-  const which = `${reference} for ${platform}`
+}: CatalogServerImageConfig): Generator<InstallNote> {
+  const createNote = (kind: InstallNote['kind'], problem: string): InstallNote => ({
+    kind,
+    says: `${reference} for ${platform}: ${problem}`,
+    targets: ['OLM v0'],
+  })
   const [program = '', ...rest] = [...entrypoint, ...command]
-  if (directory === undefined) problems.push(`${which}: no label specifies the catalog directory`)
+  if (directory === undefined) yield createNote('refused', 'no label specifies the catalog directory')
   if (!/(?:^|\/)opm$/.test(program))
-    warnings.push(
-      `${which}: it starts ${quoteLikeGo(program)} instead of opm, so whether it serves the catalog is unknown`,
+    yield createNote(
+      'warning',
+      `it starts ${quoteLikeGo(program)} instead of opm, so whether it serves the catalog is unknown`,
     )
-  else if (rest[0] !== 'serve') problems.push(`${which}: it starts opm without the serve command`)
+  else if (rest[0] !== 'serve') yield createNote('refused', 'it starts opm without the serve command')
   else if (
     directory !== undefined &&
     !rest.some((argument) => isCatalogDirectoryArgument(argument, directory))
   )
-    problems.push(
-      `${which}: it does not serve ${quoteLikeGo(`/${directory}`)}, the directory that its label specifies`,
+    yield createNote(
+      'refused',
+      `it does not serve ${quoteLikeGo(`/${directory}`)}, the directory that its label specifies`,
     )
   if (user === '' || /^(?:0|root)(?::|$)/.test(user))
-    warnings.push(`${which}: it runs as root, which OLM's restricted pod security rejects`)
-  return { problems, warnings }
+    yield createNote('warning', "it runs as root, which OLM's restricted pod security rejects")
 }
 
 function isCatalogDirectoryArgument(argument: string, directory: string): boolean {

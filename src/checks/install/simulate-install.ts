@@ -169,13 +169,9 @@ function planChannelBundleInstalls(
     ...(root ? [{ blob: root, targets: installTargets.filter(installs) }] : []),
     ...(newest && newest !== root ? [{ blob: newest, targets: ['OLM v1'] as const }] : []),
     ...others
-      .filter((blob) => !hasSameBundleImage(blob, test.bundleBefore(blob)))
+      .filter((blob) => blob.image === '' || blob.image !== test.bundleBefore(blob)?.image)
       .map((blob) => ({ blob, targets: ['OLM v0'] as const })),
   ]
-}
-
-function hasSameBundleImage(now: BundleBlob, before: BundleBlob | undefined): boolean {
-  return now.image !== '' && now.image === before?.image
 }
 
 export function evaluateInstall(
@@ -202,6 +198,7 @@ function evaluateChannelInstall(
 ): ChannelInstallResult {
   const opened = bundles.map((one): BundleWithInstallTargets => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
+  const companions = fresh.kind === 'installs' ? fresh.companions : []
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
   const known = findBundleFormat(root?.content)
@@ -234,15 +231,12 @@ function evaluateChannelInstall(
     installs,
     ...(fresh.kind === 'installs' && { bundle: fresh.root.name }),
     steps,
-    comesAlong:
-      fresh.kind === 'installs'
-        ? fresh.companions.map(({ entry: { name, package: its, channel }, because }) => ({
-            name,
-            package: its,
-            channel,
-            because,
-          }))
-        : [],
+    comesAlong: companions.map(({ entry: { name, package: its, channel }, because }) => ({
+      name,
+      package: its,
+      channel,
+      because,
+    })),
     acceptance,
     wanted,
     provisioner: known ? createRukPakProvisionerChecklist(known) : [],
@@ -295,22 +289,10 @@ function listRenderedBundleObjects(content: BundleContentForInstall | undefined)
 }
 
 function createCatalogValidityStep(rejection: string | undefined): InstallStep {
-  return createInstallStep(
-    'catalog',
-    'opm can serve the catalog',
-    [],
-    [
-      ...(rejection === undefined
-        ? []
-        : [
-            {
-              kind: 'refused' as const,
-              says: `opm does not serve the catalog: ${rejection}`,
-              targets: installTargets,
-            },
-          ]),
-    ],
-  )
+  const message = `opm does not serve the catalog: ${rejection}`
+  const note = { kind: 'refused', says: message, targets: installTargets } as const
+  const notes = rejection === undefined ? [] : [note]
+  return createInstallStep('catalog', 'opm can serve the catalog', [], notes)
 }
 
 function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {

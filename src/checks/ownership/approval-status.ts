@@ -152,11 +152,7 @@ export class ApprovalEvaluator {
   }[] {
     const { snapshot, approvals, epoch = 0 } = this.#input
     const ofHead = approvals.filter((approval) => isApprovalForSnapshot(approval, snapshot, epoch))
-    const current = new Set(
-      ofHead
-        .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
-        .map(({ user }) => user),
-    )
+    const current = new Set(ofHead.filter((approval) => this.#isCurrent(approval)).map(({ user }) => user))
     const last = new Map(ofHead.filter(({ user }) => !current.has(user)).map((each) => [each.user, each]))
     return [...last.values()].map(({ user, login, covers = new Map<string, string>() }) => ({
       account: { id: user, login: login.toLowerCase() },
@@ -166,18 +162,11 @@ export class ApprovalEvaluator {
 
   /** Whether the author, or an account with authority over all of these approvals, confirmed this head by command. */
   checkHeadConfirmation(required: readonly RequiredApproval[]): PermissionCheckResult {
-    const { snapshot } = this.#input
-    const epoch = this.#input.epoch ?? 0
-    const current = this.#input.approvals.filter((approval) =>
-      isCurrentApproval(approval, snapshot, epoch, this.#covers),
-    )
+    const current = this.#input.approvals.filter((approval) => this.#isCurrent(approval))
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
     return checkAnyPermissionGranted(
-      current
-        .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
-        .filter((account) => account.id !== this.#author?.id && !isBotAccount(account))
-        .map((account) => () => this.checkRightsToAll(account, required)),
+      this.#listApprovers(current).map((account) => () => this.checkRightsToAll(account, required)),
     )
   }
 
@@ -186,16 +175,22 @@ export class ApprovalEvaluator {
    * carry over.
    */
   checkMaintainerApproval(): PermissionCheckResult {
-    const { snapshot, approvals } = this.#input
-    const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
+    const current = this.#input.approvals.filter((approval) => this.#isCurrent(approval))
     return checkAnyPermissionGranted(
-      approvals
-        .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
-        .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
-        .filter((account) => account.id !== this.#author?.id && !isBotAccount(account))
-        .map((account) => () => this.#people.isMaintainer(account)),
+      this.#listApprovers(current).map((account) => () => this.#people.isMaintainer(account)),
     )
+  }
+
+  #isCurrent(approval: Approval): boolean {
+    return isCurrentApproval(approval, this.#input.snapshot, this.#input.epoch ?? 0, this.#covers)
+  }
+
+  /** The accounts that gave approvals, except the author and Apps. */
+  #listApprovers(approvals: readonly Approval[]): readonly AccountIdAndLogin[] {
+    return approvals
+      .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
+      .filter((account) => account.id !== this.#author?.id && !isBotAccount(account))
   }
 
   /** Whether an account owns everything that the approvals are about, or is a maintainer. */
@@ -298,21 +293,15 @@ export class ApprovalEvaluator {
 
   /** Whether an authorized user approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): PermissionCheckResult {
-    const added = requirement.ownerEdit?.added ?? []
+    // New owners cannot approve the change that adds them.
+    const isAdded = ({ login, id }: AccountIdAndLogin) =>
+      (requirement.ownerEdit?.added ?? []).some(
+        (principal) => principal.kind === 'user' && (principal.login === login || principal.id === id),
+      )
+    const counted = this.#input.approvals.filter((approval) => this.#counts(approval, requirement))
     return checkAnyPermissionGranted(
-      this.#input.approvals
-        .filter((approval) => this.#counts(approval, requirement))
-        .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
-        .filter((account) => !isBotAccount(account))
-        // New owners cannot approve the change that adds them.
-        .filter(
-          (account) =>
-            !added.some(
-              (principal) =>
-                principal.kind === 'user' &&
-                (principal.login === account.login || principal.id === account.id),
-            ),
-        )
+      this.#listApprovers(counted)
+        .filter((account) => !isAdded(account))
         .map((account) => () => {
           const owns: PermissionCheckResult =
             needed === 'owner' ? this.#people.isAmong(account, requirement.owners) : { kind: 'no' }
@@ -324,7 +313,7 @@ export class ApprovalEvaluator {
   #counts(approval: Approval, requirement: RequiredApproval): boolean {
     const { snapshot, config, configDigest } = this.#input
     if (this.#author === undefined || approval.user === this.#author.id) return false
-    if (isCurrentApproval(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
+    if (this.#isCurrent(approval)) return true
     // Carry over only under the same rules and branch, with the package's files unchanged byte for byte. Effects
     // without a file require approval of the whole change.
     return (

@@ -4,6 +4,8 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import type { TouchedPath } from '../../pull-request/change.ts'
 import type { OwnershipResolver } from './authority.ts'
 import {
+  createBrokenOwnerSourceResult,
+  mapOwnerSource,
   type OwnerSourceReadResult,
   parseCatalogOwners,
   parseOwnershipCiYaml,
@@ -97,39 +99,24 @@ export function analyzeOwnerFileEdit(
   }
 }
 
-interface OwnerFileStructure {
-  readonly structure: string
-}
+const getOwnerFileStructure = (read: OwnerSourceReadResult<string> | undefined): string =>
+  read?.kind === 'read' ? read.value : ''
 
-const getOwnerFileStructure = (read: OwnerSourceReadResult<OwnerFileStructure> | undefined): string =>
-  read?.kind === 'read' ? read.value.structure : ''
-
-function parseOwnerFileStructure(
-  file: OwnerFile,
-  path: string,
-  text: string,
-): OwnerSourceReadResult<OwnerFileStructure> {
+/** The parts of a file, as text, that determine owners beyond the list of names. */
+function parseOwnerFileStructure(file: OwnerFile, path: string, text: string): OwnerSourceReadResult<string> {
   switch (file.kind) {
-    case 'ci.yaml': {
-      const read = parseOwnershipCiYaml(path, text)
-      return read.kind === 'broken'
-        ? read
-        : { kind: 'read', value: { structure: [...read.value.switches].toSorted().join(' ') } }
-    }
-    case 'owners': {
-      const read = parseOwnersFile(path, text)
+    case 'ci.yaml':
+      return mapOwnerSource(parseOwnershipCiYaml(path, text), ({ switches }) =>
+        [...switches].toSorted().join(' '),
+      )
+    case 'owners':
       // Filters apply per path, so changing them affects more than the list of owners.
-      return read.kind === 'broken'
-        ? read
-        : {
-            kind: 'read',
-            value: { structure: (read.value.noParentOwners ? 'alone' : '') + read.value.filters },
-          }
-    }
-    case 'catalog-owners': {
-      const read = parseCatalogOwners(path, text)
-      return read.kind === 'broken' ? read : { kind: 'read', value: { structure: '' } }
-    }
+      return mapOwnerSource(
+        parseOwnersFile(path, text),
+        ({ noParentOwners, filters }) => (noParentOwners ? 'alone' : '') + filters,
+      )
+    case 'catalog-owners':
+      return mapOwnerSource(parseCatalogOwners(path, text), () => '')
     case 'codeowners':
     case 'aliases':
     case 'config.yaml':
@@ -138,7 +125,5 @@ function parseOwnerFileStructure(
   }
 }
 
-const createUnreadableOwnerFileResult = (path: string): OwnerSourceReadResult<never> => ({
-  kind: 'broken',
-  problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'the file could not be read' }],
-})
+const createUnreadableOwnerFileResult = (path: string) =>
+  createBrokenOwnerSourceResult({ file: path, line: 1, column: 1 }, 'the file could not be read')

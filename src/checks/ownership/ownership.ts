@@ -6,6 +6,7 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome, MergeUnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
+import { formatTruncatedNames } from '../validation/names.ts'
 import { toLookupKey, type LookupResults, type LookupRequest } from '../lookups.ts'
 import { findChangesRequestedReviews } from './approvals.ts'
 import type { OwnershipResolver } from './authority.ts'
@@ -76,14 +77,9 @@ export function createCommandPermissionChecker(
 function createOwnershipEvaluators(
   input: CheckInput,
   answers: LookupResults,
-  { authority, getCoverage }: OwnershipContext,
+  { authority: { maintainers }, getCoverage }: OwnershipContext,
 ) {
-  const everybody = new PrincipalMatcher(
-    answers,
-    input.accounts ?? new Map(),
-    authority.maintainers,
-    input.config,
-  )
+  const everybody = new PrincipalMatcher(answers, input.accounts ?? new Map(), maintainers, input.config)
   return { everybody, consents: new ApprovalEvaluator(input, everybody, getCoverage) }
 }
 
@@ -246,14 +242,9 @@ function listPendingApprovals(
     groups.set(key, group)
   }
   return dropRedundantApproverGroups([...groups.values()]).map(({ by, who, packages }) => {
-    const names = formatTruncatedNameList([...packages])
-    return {
-      what:
-        by === 'owner'
-          ? `an owner of ${names} must approve`
-          : `a maintainer must approve the change to ${names}`,
-      who,
-    }
+    const names = formatTruncatedNames([...packages])
+    const ofOwner = `an owner of ${names} must approve`
+    return { what: by === 'owner' ? ofOwner : `a maintainer must approve the change to ${names}`, who }
   })
 }
 
@@ -408,10 +399,6 @@ function findOutdatedApprovals(
       who: [account.login],
     })),
   }
-}
-
-function formatTruncatedNameList(names: readonly string[]): string {
-  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
 }
 
 function removeDuplicatesByKey<T>(values: readonly T[], key: (value: T) => string): readonly T[] {

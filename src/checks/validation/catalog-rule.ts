@@ -9,7 +9,7 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
-import type { CatalogView, PackageView } from './view/catalog-view.ts'
+import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
 
 /** Size limits, in bytes of the catalog's text. */
 export interface CatalogSizeLimits {
@@ -89,6 +89,37 @@ export function definePackageRule<Data extends object>({
     }),
     searchesPackages: true,
   } as const
+}
+
+interface BundleBlobHit<Data> {
+  /** Defaults to the start of the blob. */
+  readonly mark?: TextPosition | undefined
+  /** The names after those of the package and the bundle. */
+  readonly about?: readonly string[]
+  readonly data: Omit<Data, 'bundle'>
+  readonly related?: Finding['related']
+}
+
+/** Defines a rule that searches each bundle alone. Adds the bundle's name to the data. */
+export function defineBundleBlobRule<Data extends { readonly bundle: string }>({
+  find,
+  ...rule
+}: Omit<ValidationRuleFields<Data, PackageRuleInputAndHit>, 'find'> & {
+  find: (bundle: BundleView, limits: CatalogSizeLimits) => Iterable<BundleBlobHit<Data>>
+}) {
+  return definePackageRule<Data>({
+    ...rule,
+    *find(its, limits) {
+      for (const bundle of its.bundles)
+        for (const { mark, about = [], data, related } of find(bundle, limits))
+          yield {
+            at: toFindingLocation(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, ...about],
+            data: { bundle: bundle.blob.name, ...data } as Data,
+            ...(related && { related }),
+          }
+    },
+  })
 }
 
 export function addCatalogRuleFindings(

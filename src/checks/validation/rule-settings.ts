@@ -38,12 +38,9 @@ export function applyRuleSettings(
   ],
 ): Finding[] {
   return findings.flatMap((found) => {
-    const setting = Object.hasOwn(settings, found.rule) ? settings[found.rule] : undefined
+    const setting = getRuleSetting(found.rule, settings)
     if (setting === undefined || fixed.has(found.rule)) return [found]
-    const { severity, ignore } =
-      typeof setting === 'string'
-        ? { severity: setting, ignore: [] }
-        : { severity: setting.severity, ignore: setting.ignore }
+    const { severity, ignore } = setting
     const isIgnored = (location: FindingPackageAndFile) =>
       ignore.some((pattern) => matchesIgnorePattern(pattern, location))
     const locations = locationsOf(found)
@@ -53,12 +50,21 @@ export function applyRuleSettings(
 }
 
 export function isRuleSilenced(rule: string, location: FindingPackageAndFile, settings: RuleSettings) {
-  const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
+  const setting = getRuleSetting(rule, settings)
   if (setting === undefined) return false
-  if (typeof setting === 'string') return setting === 'off'
   return (
     setting.severity === 'off' || setting.ignore.some((pattern) => matchesIgnorePattern(pattern, location))
   )
+}
+
+/** Whether the configuration gives the rule a severity, which enables optional rules. */
+export function hasConfiguredSeverity(rule: string, settings: RuleSettings): boolean {
+  return getRuleSetting(rule, settings)?.severity !== undefined
+}
+
+function getRuleSetting(rule: string, settings: RuleSettings) {
+  const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
+  return typeof setting === 'string' ? { severity: setting, ignore: [] } : setting
 }
 
 /** `root`: the directory that the finding's file is relative to. */

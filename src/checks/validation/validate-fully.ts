@@ -14,6 +14,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { findImageReferenceProblems } from '../images/named-image.ts'
 import {
   applyRuleSettings,
+  hasConfiguredSeverity,
   isRuleSilenced,
   getFindingPackageAndFile,
   type RuleSettings,
@@ -127,12 +128,7 @@ export function dropFindingsOnPublishedBundles(
   return findings.filter(
     ({ rule, data }) =>
       !ruleIdsForNewBundlesOnly.has(rule) ||
-      isRuleEnabled(rule, settings) ||
+      hasConfiguredSeverity(rule, settings) ||
       added.has(JSON.stringify([data?.['package'], data?.['bundle']])),
   )
-}
-
-function isRuleEnabled(rule: string, settings: RuleSettings): boolean {
-  const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
-  return typeof setting === 'string' || setting?.severity !== undefined
 }

@@ -92,17 +92,11 @@ const scalarCoercionByType: Readonly<
 }
 
 /** A null in a list becomes the type's zero value. */
-const zeroValueByType: Readonly<Record<string, Json>> = {
-  ...{
-    ':string': '',
-    ':boolean': false,
-    ':int32': 0,
-    ':int64': 0,
-    ':integer': 0,
-    ':double': 0,
-    ':number': 0,
-  },
-}
+const zeroValueByType: ReadonlyMap<string, Json> = new Map<string, Json>([
+  [':string', ''],
+  [':boolean', false],
+  ...[':int32', ':int64', ':integer', ':double', ':number'].map((type) => [type, 0] as const),
+])
 
 /** Go omits these fields if they are 0 or false, because they are `omitempty` and not pointers (k8s.io/api v0.36). */
 const goOmitEmptyFieldNames: ReadonlySet<string> = new Set(
@@ -231,7 +225,7 @@ function isListType(type: SchemaType): type is readonly [SchemaType] {
 
 function getGoZeroValue(type: SchemaType): Json {
   const resolved = resolveSchemaType(type)
-  if (typeof resolved === 'string') return zeroValueByType[resolved] ?? null
+  if (typeof resolved === 'string') return zeroValueByType.get(resolved) ?? null
   return !isListType(resolved) && 'fields' in resolved ? {} : null
 }
 

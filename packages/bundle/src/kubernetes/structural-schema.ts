@@ -1,6 +1,6 @@
 // Validates a value against a CRD's structural schema as an API server does. Ignores CEL rules and patterns that could
 // take too long.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import {
   getJsonFieldAtPath,
   asListOrEmpty,
@@ -8,7 +8,6 @@ import {
   asStringOrEmpty,
   type JsonObject,
 } from '../fields.ts'
-import { toCanonicalJson } from '../upgrade/compare-properties.ts'
 import type { FieldPath } from '../manifest-document.ts'
 
 /** A longer list doesn't help a reader. */
@@ -39,7 +38,7 @@ class SchemaValidator {
       return
     if (value === null) {
       if (schema['nullable'] !== true && schema['type'] !== undefined)
-        this.report(path, (field) => `${field} is null, but the schema does not allow null`)
+        this.report(path, `is null, but the schema does not allow null`)
       return
     }
     if (!this.hasType(schema, value, path)) return
@@ -57,26 +56,24 @@ class SchemaValidator {
       if (typeof value === 'string' || Number.isInteger(value)) return true
       this.report(
         path,
-        (field) =>
-          `${field} is of type ${getJsonSchemaType(value)}, but the schema expects an integer or a string`,
+        `is of type ${getJsonSchemaType(value)}, but the schema expects an integer or a string`,
       )
       return false
     }
     const kind = getJsonSchemaType(value)
     if (wanted === '' || kind === wanted || (wanted === 'number' && kind === 'integer')) return true
-    this.report(path, (field) => `${field} is of type ${kind}, but the schema expects ${wanted}`)
+    this.report(path, `is of type ${kind}, but the schema expects ${wanted}`)
     return false
   }
 
   private checkEnum(schema: JsonObject, value: Json, path: FieldPath): void {
     const allowed = asListOrEmpty(schema['enum'])
     if (allowed.length === 0) return
-    const text = toCanonicalJson(value)
-    if (!allowed.some((one) => toCanonicalJson(one) === text))
+    const text = toSortedJson(value)
+    if (!allowed.some((one) => toSortedJson(one) === text))
       this.report(
         path,
-        (field) =>
-          `${field} is ${formatTruncatedJson(value)}, which is not one of ${allowed.map(formatTruncatedJson).join(', ')}`,
+        `is ${formatTruncatedJson(value)}, which is not one of ${allowed.map(formatTruncatedJson).join(', ')}`,
       )
   }
 
@@ -87,22 +84,21 @@ class SchemaValidator {
       typeof minimum === 'number' &&
       (value < minimum || (value === minimum && isExclusive('exclusiveMinimum')))
     )
-      this.report(path, (field) => `${field} is ${value}, which is too small (schema limit: ${minimum})`)
+      this.report(path, `is ${value}, which is too small (schema limit: ${minimum})`)
     if (
       typeof maximum === 'number' &&
       (value > maximum || (value === maximum && isExclusive('exclusiveMaximum')))
     )
-      this.report(path, (field) => `${field} is ${value}, which is too large (schema limit: ${maximum})`)
+      this.report(path, `is ${value}, which is too large (schema limit: ${maximum})`)
     if (typeof multipleOf === 'number' && multipleOf > 0 && !Number.isInteger(value / multipleOf))
-      this.report(path, (field) => `${field} is ${value}, which is not a multiple of ${multipleOf}`)
+      this.report(path, `is ${value}, which is not a multiple of ${multipleOf}`)
   }
 
   private checkText(schema: JsonObject, value: string, path: FieldPath): void {
     this.checkSize(schema, 'Length', 'characters', [...value].length, path)
     const pattern = asStringOrEmpty(schema['pattern'])
     const expression = pattern === '' ? undefined : compileSafePattern(pattern, value)
-    if (expression && !expression.test(value))
-      this.report(path, (field) => `${field} does not match the pattern ${pattern}`)
+    if (expression && !expression.test(value)) this.report(path, `does not match the pattern ${pattern}`)
   }
 
   private checkList(schema: JsonObject, value: readonly Json[], path: FieldPath): void {
@@ -118,8 +114,8 @@ class SchemaValidator {
     for (const [index, item] of value.entries()) {
       const key =
         type === 'set'
-          ? toCanonicalJson(item)
-          : toCanonicalJson(
+          ? toSortedJson(item)
+          : toSortedJson(
               keys.map(
                 (name) =>
                   getJsonFieldAtPath(item, name) ?? getJsonFieldAtPath(defaults, name, 'default') ?? null,
@@ -128,7 +124,7 @@ class SchemaValidator {
       if (seen.has(key))
         this.report(
           [...path, index],
-          (field) => `${field} is listed twice, but a list of type ${type} must not contain duplicates`,
+          `is listed twice, but a list of type ${type} must not contain duplicates`,
         )
       seen.add(key)
     }
@@ -142,7 +138,7 @@ class SchemaValidator {
     const isEmbedded = isObject || schema['x-kubernetes-embedded-resource'] === true
     for (const name of asListOrEmpty(schema['required']).map(asStringOrEmpty))
       if (!Object.hasOwn(value, name) && getJsonFieldAtPath(properties, name, 'default') === undefined)
-        this.report(path, (field) => `${field} does not set "${name}", which the schema requires`)
+        this.report(path, `does not set "${name}", which the schema requires`)
     for (const [name, inner] of Object.entries(value)) {
       const at = [...path, name]
       if (isEmbedded && commonKubernetesObjectFields.has(name)) continue
@@ -150,16 +146,16 @@ class SchemaValidator {
       else if (typeof additional === 'object' && additional !== null)
         this.visit(asObjectOrEmpty(additional), inner, at)
       else if (additional !== true && !keepsUnknown && asStringOrEmpty(schema['type']) === 'object')
-        this.report(at, (field) => `${field} is not defined in the schema`)
+        this.report(at, `is not defined in the schema`)
     }
   }
 
   private checkSize(schema: JsonObject, keywordSuffix: string, unit: string, size: number, path: FieldPath) {
     const [min, max] = [schema[`min${keywordSuffix}`], schema[`max${keywordSuffix}`]]
     if (typeof min === 'number' && size < min)
-      this.report(path, (field) => `${field} has ${size} ${unit}, but the schema requires at least ${min}`)
+      this.report(path, `has ${size} ${unit}, but the schema requires at least ${min}`)
     if (typeof max === 'number' && size > max)
-      this.report(path, (field) => `${field} has ${size} ${unit}, but the schema allows at most ${max}`)
+      this.report(path, `has ${size} ${unit}, but the schema allows at most ${max}`)
   }
 
   private checkAlternatives(schema: JsonObject, value: Json, path: FieldPath): void {
@@ -167,17 +163,13 @@ class SchemaValidator {
     const fits = (one: Json) => this.fits(asObjectOrEmpty(one), value, path)
     const any = asListOrEmpty(schema['anyOf'])
     if (any.length > 0 && !any.some(fits))
-      this.report(path, (field) => `${field} does not match any of the schema alternatives (anyOf)`)
+      this.report(path, `does not match any of the schema alternatives (anyOf)`)
     const only = asListOrEmpty(schema['oneOf'])
     const fitting = only.length > 0 ? only.filter(fits).length : 1
     if (fitting !== 1)
-      this.report(
-        path,
-        (field) => `${field} matches ${fitting} schema alternatives instead of exactly one (oneOf)`,
-      )
+      this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
     const not = schema['not']
-    if (not !== undefined && fits(not))
-      this.report(path, (field) => `${field} matches a schema that it must not match (not)`)
+    if (not !== undefined && fits(not)) this.report(path, `matches a schema that it must not match (not)`)
   }
 
   private fits(schema: JsonObject, value: Json, path: FieldPath): boolean {
@@ -189,8 +181,8 @@ class SchemaValidator {
     return fitted
   }
 
-  private report(path: FieldPath, describe: (field: string) => string): void {
-    this.problems.push(describe(formatFieldPath(path) || 'the object'))
+  private report(path: FieldPath, problem: string): void {
+    this.problems.push(`${formatFieldPath(path) || 'the object'} ${problem}`)
   }
 }
 

@@ -41,10 +41,7 @@ export function generateDeployments(generation: ManifestGeneratorInput): readonl
     return createRenderedObject(
       generation,
       ['apps/v1', 'Deployment'],
-      {
-        ...{ name, namespace: installNamespace },
-        ...(Object.keys(labels).length > 0 && { labels }),
-      },
+      { name, namespace: installNamespace, ...(Object.keys(labels).length > 0 && { labels }) },
       {
         spec: {
           ...spec,

@@ -3,6 +3,7 @@
 import { sha224 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { escapeHtmlInJson } from '@catalog-bot/fbc/go/json/json-text'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 
 const maxObjectNameBytes = 63
@@ -16,14 +17,7 @@ export function formatObjectNameWithSuffix(base: string, suffix: string): string
 
 /** The base with the hash of a value: base 36 of the SHA-224 of Go's JSON and a line feed. */
 export function formatObjectNameWithHash(base: string, value: Json): string {
-  const hash = sha224(new TextEncoder().encode(`${formatJsonWithGoEscapes(value)}\n`))
+  // Keeps the order of the fields, because a Go struct is written in the order of its type.
+  const hash = sha224(new TextEncoder().encode(`${escapeHtmlInJson(JSON.stringify(value))}\n`))
   return formatObjectNameWithSuffix(base, BigInt(`0x${bytesToHex(hash)}`).toString(36))
-}
-
-/** Keeps the order of the fields, because a Go struct is written in the order of its type. */
-function formatJsonWithGoEscapes(value: Json): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

@@ -9,7 +9,8 @@ import {
 import { createSliceType, createStructType } from '@catalog-bot/fbc/go/decode/go-type'
 import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
-import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { createSingleEntryMap, getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { escapeHtmlInJson } from '@catalog-bot/fbc/go/json/json-text'
 import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsStructType, propertiesStructType } from '../csv-type.ts'
@@ -185,9 +186,7 @@ function mergeBundleProperties(csv: RenderedObject, files: BundleFiles, rejectio
   const { decoded, problems } = decodeGoStruct(
     propertiesStructType,
     (read.ok ? read.value : undefined) ?? nullValueNode,
-    {
-      coerces: true,
-    },
+    { coerces: true },
   )
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)
@@ -236,13 +235,7 @@ function parsePropertiesAnnotation(text: string) {
   } catch (error) {
     return { texts: [], problem: (error as Error).message }
   }
-  const whole: ParsedValue = {
-    kind: 'map',
-    start: 0,
-    end: 0,
-    entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
-  }
-  const { decoded, problems } = decodeGoStruct(propertyListStructType, whole)
+  const { decoded, problems } = decodeGoStruct(propertyListStructType, createSingleEntryMap('list', list))
   if (problems[0]) return { texts: [], problem: problems[0].message }
   return {
     texts: getDecodedStructList(decoded, 'list').map((property) => {
@@ -254,19 +247,12 @@ function parsePropertiesAnnotation(text: string) {
 }
 
 function formatPropertyJson(type: string, value: string): string {
-  return `{"type":${escapeHtmlCharacters(JSON.stringify(type))},"value":${value}}`
+  return `{"type":${escapeHtmlInJson(JSON.stringify(type))},"value":${value}}`
 }
 
 /** Removes whitespace between JSON tokens, as Go does when it writes raw JSON. */
 function compactJson(text: string): string {
-  return escapeHtmlCharacters(
+  return escapeHtmlInJson(
     text.replace(/"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g, (part) => (part.startsWith('"') ? part : '')),
-  )
-}
-
-function escapeHtmlCharacters(text: string): string {
-  return text.replace(
-    /[<>&\u2028\u2029]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -82,28 +82,13 @@ function toCsvMetadata(csv: Json): JsonObject {
     apiServiceDefinitions: toOwnedAndRequiredApis(spec['apiservicedefinitions'], toApiServiceDescription),
     crdDescriptions: toOwnedAndRequiredApis(spec['customresourcedefinitions'], toCrdDescription),
     ...pickNonEmptyStringFields(spec, 'description', 'displayName'),
-    ...createFieldIfNonEmpty('installModes', asListOrEmpty(spec['installModes']).map(toInstallMode)),
+    ...createListField(spec, 'installModes', toInstallMode),
     ...createFieldIfNonEmpty('keywords', filterStringItems(spec['keywords'])),
     ...createFieldIfNonEmpty('labels', pickStringValues(getJsonFieldAtPath(csv, 'metadata', 'labels'))),
-    ...createFieldIfNonEmpty(
-      'links',
-      asListOrEmpty(spec['links']).map((link) =>
-        pickNonEmptyStringFields(asObjectOrEmpty(link), 'name', 'url'),
-      ),
-    ),
-    ...createFieldIfNonEmpty(
-      'maintainers',
-      asListOrEmpty(spec['maintainers']).map((person) =>
-        pickNonEmptyStringFields(asObjectOrEmpty(person), 'name', 'email'),
-      ),
-    ),
+    ...createListField(spec, 'links', (link) => pickNonEmptyStringFields(link, 'name', 'url')),
+    ...createListField(spec, 'maintainers', (person) => pickNonEmptyStringFields(person, 'name', 'email')),
     ...pickNonEmptyStringFields(spec, 'maturity', 'minKubeVersion'),
-    ...createFieldIfNonEmpty(
-      'nativeAPIs',
-      asListOrEmpty(spec['nativeAPIs']).map((api) =>
-        pickStringFields(asObjectOrEmpty(api), 'group', 'version', 'kind'),
-      ),
-    ),
+    ...createListField(spec, 'nativeAPIs', (api) => pickStringFields(api, 'group', 'version', 'kind')),
     provider: pickNonEmptyStringFields(asObjectOrEmpty(spec['provider']), 'name', 'url'),
   }
 }
@@ -114,14 +99,8 @@ function toOwnedAndRequiredApis(
 ): JsonObject {
   const definitions = asObjectOrEmpty(value)
   return {
-    ...createFieldIfNonEmpty(
-      'owned',
-      asListOrEmpty(definitions['owned']).map((entry) => describe(asObjectOrEmpty(entry))),
-    ),
-    ...createFieldIfNonEmpty(
-      'required',
-      asListOrEmpty(definitions['required']).map((entry) => describe(asObjectOrEmpty(entry))),
-    ),
+    ...createListField(definitions, 'owned', describe),
+    ...createListField(definitions, 'required', describe),
   }
 }
 
@@ -142,26 +121,14 @@ function toApiServiceDescription(entry: JsonObject): JsonObject {
 function toApiDescriptionFields(entry: JsonObject): JsonObject {
   return {
     ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
-    ...createFieldIfNonEmpty(
-      'resources',
-      asListOrEmpty(entry['resources']).map((resource) =>
-        pickStringFields(asObjectOrEmpty(resource), 'name', 'kind', 'version'),
-      ),
-    ),
-    ...createFieldIfNonEmpty(
-      'statusDescriptors',
-      asListOrEmpty(entry['statusDescriptors']).map(toCsvDescriptor),
-    ),
-    ...createFieldIfNonEmpty('specDescriptors', asListOrEmpty(entry['specDescriptors']).map(toCsvDescriptor)),
-    ...createFieldIfNonEmpty(
-      'actionDescriptors',
-      asListOrEmpty(entry['actionDescriptors']).map(toCsvDescriptor),
-    ),
+    ...createListField(entry, 'resources', (its) => pickStringFields(its, 'name', 'kind', 'version')),
+    ...createListField(entry, 'statusDescriptors', toCsvDescriptor),
+    ...createListField(entry, 'specDescriptors', toCsvDescriptor),
+    ...createListField(entry, 'actionDescriptors', toCsvDescriptor),
   }
 }
 
-function toCsvDescriptor(value: Json): JsonObject {
-  const entry = asObjectOrEmpty(value)
+function toCsvDescriptor(entry: JsonObject): JsonObject {
   return {
     ...pickStringFields(entry, 'path'),
     ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
@@ -170,11 +137,8 @@ function toCsvDescriptor(value: Json): JsonObject {
   }
 }
 
-function toInstallMode(value: Json): JsonObject {
-  return {
-    type: getStringAtPath(value, 'type'),
-    supported: getJsonFieldAtPath(value, 'supported') === true,
-  }
+function toInstallMode(mode: JsonObject): JsonObject {
+  return { type: getStringAtPath(mode, 'type'), supported: getJsonFieldAtPath(mode, 'supported') === true }
 }
 
 function pickStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
@@ -194,6 +158,17 @@ function filterStringItems(value: Json | undefined): readonly string[] {
 function pickStringValues(value: Json | undefined): JsonObject {
   return Object.fromEntries(
     Object.entries(asObjectOrEmpty(value)).filter(([, entry]) => typeof entry === 'string'),
+  )
+}
+
+function createListField(
+  of: JsonObject,
+  key: string,
+  describe: (item: JsonObject) => JsonObject,
+): JsonObject {
+  return createFieldIfNonEmpty(
+    key,
+    asListOrEmpty(of[key]).map((item) => describe(asObjectOrEmpty(item))),
   )
 }
 

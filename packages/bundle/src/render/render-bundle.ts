@@ -1,4 +1,5 @@
 // Converts a bundle to its `olm.bundle` blob, field by field as `opm render` does (opm 1.73).
+import { encodeBase64 } from '@catalog-bot/fbc/go/base64'
 import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, sortByBytes } from '@catalog-bot/fbc/go/text'
 import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
@@ -48,7 +49,7 @@ export function renderBundle(
   const bulky = isMigrated
     ? [{ type: 'olm.csv.metadata', value: parseCsvMetadata(bundle.csv.tree).metadata }]
     : bundle.objects
-        .map(({ tree }) => encodeTextAsBase64(formatUntypedObjectAsGoJson(tree)))
+        .map(({ tree }) => encodeBase64(new TextEncoder().encode(formatUntypedObjectAsGoJson(tree))))
         .sort(compareBytes)
         .map((data) => ({ type: 'olm.bundle.object', value: { data } }))
   const related = collectRelatedImages(bundle, image)
@@ -77,14 +78,6 @@ function collectRelatedImages(bundle: RegistryBundle, image: string): readonly R
   for (const reference of bundle.operatorImages)
     if (!listed.has(reference)) images.push({ name: '', image: reference })
   return images.sort((a, b) => compareBytes(a.image, b.image))
-}
-
-function encodeTextAsBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text)
-  let binary = ''
-  for (let start = 0; start < bytes.length; start += 8192)
-    binary += String.fromCharCode(...bytes.subarray(start, start + 8192))
-  return btoa(binary)
 }
 
 // Differences between a catalog's blob and its bundle image, except for `olm.csv.metadata` and `olm.bundle.object`.

@@ -1,8 +1,8 @@
 // Rules about a ClusterServiceVersion's annotations.
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getObjectAtPath } from '../fields.ts'
 
-export const propertiesInAnnotationRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const propertiesInAnnotationRule = defineBundleRule<Record<never, never>>({
   id: 'properties-in-annotation',
   severity: 'info',
   title: 'Properties are defined in metadata/properties.yaml',
@@ -30,7 +30,7 @@ const openshiftFeatureNames = [
   'token-auth-gcp',
 ]
 
-export const missingFeatureAnnotationRule = defineBundleRule<{ annotation: string }, BundleRuleInputAndHit>({
+export const missingFeatureAnnotationRule = defineBundleRule<{ annotation: string }>({
   id: 'missing-feature-annotation',
   severity: 'info',
   suite: 'openshift',
@@ -57,10 +57,7 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotationRule = defineBundleRule<
-  { found: string; wanted: string },
-  BundleRuleInputAndHit
->({
+export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: string }>({
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',

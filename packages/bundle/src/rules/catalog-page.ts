@@ -1,6 +1,12 @@
 // Rules about what OperatorHub.io and consoles show.
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
-import { getJsonFieldAtPath, getListAtPath, getObjectAtPath, getStringAtPath } from '../fields.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
+import {
+  getJsonFieldAtPath,
+  getListAtPath,
+  getObjectAtPath,
+  getStringAtPath,
+  listEntriesAtPath,
+} from '../fields.ts'
 
 const standardOperatorCategories: ReadonlySet<string> = new Set([
   'AI/Machine Learning',
@@ -21,7 +27,7 @@ const standardOperatorCategories: ReadonlySet<string> = new Set([
   'Streaming & Messaging',
 ])
 
-export const unknownCategoryRule = defineBundleRule<{ category: string }, BundleRuleInputAndHit>({
+export const unknownCategoryRule = defineBundleRule<{ category: string }>({
   id: 'unknown-category',
   severity: 'error',
   suite: 'categories',
@@ -48,7 +54,7 @@ const capabilityLevels = [
   'Auto Pilot',
 ]
 
-export const unknownCapabilityRule = defineBundleRule<{ capability: string }, BundleRuleInputAndHit>({
+export const unknownCapabilityRule = defineBundleRule<{ capability: string }>({
   id: 'unknown-capability',
   severity: 'error',
   suite: 'capabilities',
@@ -65,7 +71,7 @@ export const unknownCapabilityRule = defineBundleRule<{ capability: string }, Bu
   },
 })
 
-export const missingCsvFieldRule = defineBundleRule<{ field: string }, BundleRuleInputAndHit>({
+export const missingCsvFieldRule = defineBundleRule<{ field: string }>({
   id: 'missing-csv-field',
   severity: 'error',
   title: 'A ClusterServiceVersion has all required fields',
@@ -88,10 +94,7 @@ export const missingCsvFieldRule = defineBundleRule<{ field: string }, BundleRul
   },
 })
 
-export const incompleteMaintainerRule = defineBundleRule<
-  { name: string; email: string },
-  BundleRuleInputAndHit
->({
+export const incompleteMaintainerRule = defineBundleRule<{ name: string; email: string }>({
   id: 'incomplete-maintainer',
   severity: 'error',
   suite: 'operatorhub',
@@ -102,15 +105,15 @@ export const incompleteMaintainerRule = defineBundleRule<
     fix: 'Set name and email.',
   }),
   *find({ csv }) {
-    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'maintainers').entries()) {
+    for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'maintainers')) {
       const [name, email] = [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'email')]
       if (name === '' || !/^(?:[^<>@]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(email))
-        yield { path: ['spec', 'maintainers', index], data: { name, email } }
+        yield { path, data: { name, email } }
     }
   },
 })
 
-export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }, BundleRuleInputAndHit>({
+export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }>({
   id: 'incomplete-link',
   severity: 'error',
   suite: 'operatorhub',
@@ -121,14 +124,14 @@ export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }
     fix: 'Set name and url.',
   }),
   *find({ csv }) {
-    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'links').entries()) {
+    for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'links')) {
       const [name, url] = [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'url')]
-      if (name === '' || !isRequestUri(url)) yield { path: ['spec', 'links', index], data: { name, url } }
+      if (name === '' || !isRequestUri(url)) yield { path, data: { name, url } }
     }
   },
 })
 
-export const noProviderRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const noProviderRule = defineBundleRule<Record<never, never>>({
   id: 'no-provider',
   severity: 'error',
   suite: 'operatorhub',
@@ -144,7 +147,7 @@ export const noProviderRule = defineBundleRule<Record<never, never>, BundleRuleI
   },
 })
 
-export const brokenIconRule = defineBundleRule<{ problem: string }, BundleRuleInputAndHit>({
+export const brokenIconRule = defineBundleRule<{ problem: string }>({
   id: 'broken-icon',
   severity: 'error',
   suite: 'operatorhub',
@@ -168,7 +171,7 @@ export const brokenIconRule = defineBundleRule<{ problem: string }, BundleRuleIn
   },
 })
 
-export const noIconRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const noIconRule = defineBundleRule<Record<never, never>>({
   id: 'no-icon',
   severity: 'info',
   suite: 'operatorhub',

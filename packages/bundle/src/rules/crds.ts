@@ -1,13 +1,13 @@
 // Rules about CustomResourceDefinitions and the permissions to manage them.
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
 import { findCrdProblems } from '../kubernetes/crd-problems.ts'
-import { getApisDefinedByCrds } from '../registry-bundle.ts'
-import { asStringOrEmpty, getListAtPath, getStringAtPath } from '../fields.ts'
+import { getApisDefinedByCrds, type ManifestObject } from '../registry-bundle.ts'
+import { asStringOrEmpty, getListAtPath, getStringAtPath, listEntriesAtPath } from '../fields.ts'
 import { convertParsedValueToJson } from '../manifest-document.ts'
 
-export const managesCrdsRule = defineBundleRule<{ account: string }, BundleRuleInputAndHit>({
+export const managesCrdsRule = defineBundleRule<{ account: string }>({
   id: 'manages-crds',
   severity: 'warning',
   suite: 'good-practices',
@@ -19,49 +19,42 @@ export const managesCrdsRule = defineBundleRule<{ account: string }, BundleRuleI
   }),
   *find({ csv }) {
     for (const list of ['permissions', 'clusterPermissions'])
-      for (const [index, entry] of getListAtPath(csv.data, 'spec', 'install', 'spec', list).entries())
+      for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'install', 'spec', list))
         for (const [position, rule] of getListAtPath(entry, 'rules').entries())
           if (grantsCrdManagement(rule))
             yield {
-              path: ['spec', 'install', 'spec', list, index, 'rules', position],
+              path: [...path, 'rules', position],
               data: { account: getStringAtPath(entry, 'serviceAccountName') },
             }
   },
 })
 
-export const unservedOwnedCrdRule = defineBundleRule<{ crd: string; version: string }, BundleRuleInputAndHit>(
-  {
-    id: 'unserved-owned-crd',
-    severity: 'error',
-    title: 'CRDs serve the versions that the bundle owns',
-    format: ({ crd, version }) => ({
-      what: `the owned CRD ${crd} does not serve version ${version}`,
-      why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
-      fix: 'Serve the owned version in the CRD, or list a different version as owned.',
-    }),
-    *find({ csv, crds }) {
-      for (const [index, owned] of getListAtPath(
-        csv.data,
-        'spec',
-        'customresourcedefinitions',
-        'owned',
-      ).entries()) {
-        const [crd, version] = [getStringAtPath(owned, 'name'), getStringAtPath(owned, 'version')]
-        const found = crds
-          .filter(({ name }) => name === crd)
-          .flatMap(({ tree }) => {
-            const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
-            return versions?.kind === 'list' ? versions.items : []
-          })
-          .find((entry) => convertParsedValueToJson(getMapValue(entry, 'name')) === version)
-        if (found !== undefined && convertParsedValueToJson(getMapValue(found, 'served')) !== true)
-          yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
-      }
-    },
+export const unservedOwnedCrdRule = defineBundleRule<{ crd: string; version: string }>({
+  id: 'unserved-owned-crd',
+  severity: 'error',
+  title: 'CRDs serve the versions that the bundle owns',
+  format: ({ crd, version }) => ({
+    what: `the owned CRD ${crd} does not serve version ${version}`,
+    why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
+    fix: 'Serve the owned version in the CRD, or list a different version as owned.',
+  }),
+  *find({ csv, crds }) {
+    for (const [path, owned] of listCrdDescriptions(csv, 'owned')) {
+      const [crd, version] = [getStringAtPath(owned, 'name'), getStringAtPath(owned, 'version')]
+      const found = crds
+        .filter(({ name }) => name === crd)
+        .flatMap(({ tree }) => {
+          const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
+          return versions?.kind === 'list' ? versions.items : []
+        })
+        .find((entry) => convertParsedValueToJson(getMapValue(entry, 'name')) === version)
+      if (found !== undefined && convertParsedValueToJson(getMapValue(found, 'served')) !== true)
+        yield { path, data: { crd, version } }
+    }
   },
-)
+})
 
-export const undescribedCrdRule = defineBundleRule<{ crd: string }, BundleRuleInputAndHit>({
+export const undescribedCrdRule = defineBundleRule<{ crd: string }>({
   id: 'undescribed-crd',
   severity: 'warning',
   suite: 'good-practices',
@@ -73,21 +66,13 @@ export const undescribedCrdRule = defineBundleRule<{ crd: string }, BundleRuleIn
   }),
   *find({ csv }) {
     for (const list of ['owned', 'required'])
-      for (const [index, entry] of getListAtPath(
-        csv.data,
-        'spec',
-        'customresourcedefinitions',
-        list,
-      ).entries())
+      for (const [path, entry] of listCrdDescriptions(csv, list))
         if (getStringAtPath(entry, 'description') === '')
-          yield {
-            path: ['spec', 'customresourcedefinitions', list, index],
-            data: { crd: getStringAtPath(entry, 'name') },
-          }
+          yield { path, data: { crd: getStringAtPath(entry, 'name') } }
   },
 })
 
-export const groupInOwnedCrdRule = defineBundleRule<{ crd: string; group: string }, BundleRuleInputAndHit>({
+export const groupInOwnedCrdRule = defineBundleRule<{ crd: string; group: string }>({
   id: 'group-in-owned-crd',
   severity: 'warning',
   title: "Owned CRDs don't set `group`",
@@ -97,19 +82,15 @@ export const groupInOwnedCrdRule = defineBundleRule<{ crd: string; group: string
     fix: 'Remove the group field. The CRD name already contains the group.',
   }),
   *find({ csv }) {
-    const owned = getListAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned')
-    for (const [index, entry] of owned.entries()) {
+    for (const [path, entry] of listCrdDescriptions(csv, 'owned')) {
       const group = getStringAtPath(entry, 'group')
       if (group !== '')
-        yield {
-          path: ['spec', 'customresourcedefinitions', 'owned', index, 'group'],
-          data: { crd: getStringAtPath(entry, 'name'), group },
-        }
+        yield { path: [...path, 'group'], data: { crd: getStringAtPath(entry, 'name'), group } }
     }
   },
 })
 
-export const duplicateCrdRule = defineBundleRule<{ api: string; first: string }, BundleRuleInputAndHit>({
+export const duplicateCrdRule = defineBundleRule<{ api: string; first: string }>({
   id: 'duplicate-crd',
   severity: 'error',
   title: 'A bundle defines each API once',
@@ -131,7 +112,7 @@ export const duplicateCrdRule = defineBundleRule<{ api: string; first: string },
   },
 })
 
-export const brokenCrdRule = defineBundleRule<{ crd: string; problem: string }, BundleRuleInputAndHit>({
+export const brokenCrdRule = defineBundleRule<{ crd: string; problem: string }>({
   id: 'broken-crd',
   severity: 'error',
   title: 'CustomResourceDefinitions are valid',
@@ -146,6 +127,10 @@ export const brokenCrdRule = defineBundleRule<{ crd: string; problem: string }, 
         yield { file, path, data: { crd: name, problem } }
   },
 })
+
+function listCrdDescriptions({ data }: ManifestObject, list: string) {
+  return listEntriesAtPath(data, 'spec', 'customresourcedefinitions', list)
+}
 
 function grantsCrdManagement(rule: Json): boolean {
   const has = (field: string, ...wanted: string[]) =>

@@ -1,7 +1,8 @@
 // Rules about deployments, their images, and webhooks.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
+import type { ManifestObject } from '../registry-bundle.ts'
 import {
   getJsonFieldAtPath,
   asStringOrEmpty,
@@ -9,9 +10,10 @@ import {
   getListAtPath,
   getObjectAtPath,
   getStringAtPath,
+  listEntriesAtPath,
 } from '../fields.ts'
 
-export const duplicateWebhookRule = defineBundleRule<{ webhook: string }, BundleRuleInputAndHit>({
+export const duplicateWebhookRule = defineBundleRule<{ webhook: string }>({
   id: 'duplicate-webhook',
   severity: 'warning',
   title: 'Webhooks of the same type have unique names',
@@ -22,17 +24,16 @@ export const duplicateWebhookRule = defineBundleRule<{ webhook: string }, Bundle
   }),
   *find({ csv }) {
     const seen = new Set<string>()
-    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'webhookdefinitions').entries()) {
+    for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'webhookdefinitions')) {
       const webhook = getStringAtPath(entry, 'generateName')
       const key = `${getStringAtPath(entry, 'type')} ${webhook}`
-      if (seen.has(key))
-        yield { path: ['spec', 'webhookdefinitions', index, 'generateName'], data: { webhook } }
+      if (seen.has(key)) yield { path: [...path, 'generateName'], data: { webhook } }
       seen.add(key)
     }
   },
 })
 
-export const brokenWebhookRule = defineBundleRule<{ problem: string }, BundleRuleInputAndHit>({
+export const brokenWebhookRule = defineBundleRule<{ problem: string }>({
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',
@@ -42,36 +43,23 @@ export const brokenWebhookRule = defineBundleRule<{ problem: string }, BundleRul
     fix: 'Set deploymentName to a deployment in the install strategy, and list only owned CRDs in conversionCRDs.',
   }),
   *find({ csv }) {
-    const spec = (...path: string[]) => getListAtPath(csv.data, 'spec', ...path)
-    const deployments = spec('install', 'spec', 'deployments').map((entry) =>
-      getJsonFieldAtPath(entry, 'name'),
-    )
-    const owned = spec('customresourcedefinitions', 'owned').map((entry) => getJsonFieldAtPath(entry, 'name'))
-    for (const [index, entry] of spec('webhookdefinitions').entries()) {
+    const names = (...path: string[]) =>
+      getListAtPath(csv.data, 'spec', ...path).map((entry) => getJsonFieldAtPath(entry, 'name'))
+    const deployments = names('install', 'spec', 'deployments')
+    const owned = names('customresourcedefinitions', 'owned')
+    for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'webhookdefinitions')) {
       const webhook = `the webhook "${getStringAtPath(entry, 'generateName')}"`
       const deployment = getStringAtPath(entry, 'deploymentName')
-      const path = ['spec', 'webhookdefinitions', index]
+      const hit = (problem: string) => ({ path, data: { problem: `${webhook} ${problem}` } })
       if (!deployments.includes(deployment))
-        yield {
-          path,
-          data: {
-            problem: `${webhook} references the deployment "${deployment}", which is not in the install strategy`,
-          },
-        }
+        yield hit(`references the deployment "${deployment}", which is not in the install strategy`)
       for (const crd of getListAtPath(entry, 'conversionCRDs'))
-        if (!owned.includes(crd))
-          yield {
-            path,
-            data: { problem: `${webhook} converts ${asStringOrEmpty(crd)}, which the bundle does not own` },
-          }
+        if (!owned.includes(crd)) yield hit(`converts ${asStringOrEmpty(crd)}, which the bundle does not own`)
     }
   },
 })
 
-export const platformNowhereScheduledRule = defineBundleRule<
-  { platform: string; deployment: string },
-  BundleRuleInputAndHit
->({
+export const platformNowhereScheduledRule = defineBundleRule<{ platform: string; deployment: string }>({
   id: 'platform-nowhere-scheduled',
   severity: 'warning',
   suite: 'multiarch',
@@ -100,10 +88,7 @@ export const platformNowhereScheduledRule = defineBundleRule<
   },
 })
 
-export const unparsableRelatedImageRule = defineBundleRule<
-  { image: string; reason: string },
-  BundleRuleInputAndHit
->({
+export const unparsableRelatedImageRule = defineBundleRule<{ image: string; reason: string }>({
   id: 'unparsable-related-image',
   severity: 'error',
   title: 'Related images are valid image references',
@@ -121,7 +106,7 @@ export const unparsableRelatedImageRule = defineBundleRule<
   },
 })
 
-export const unrelatedImageRule = defineBundleRule<{ image: string; where: string }, BundleRuleInputAndHit>({
+export const unrelatedImageRule = defineBundleRule<{ image: string; where: string }>({
   id: 'unrelated-image',
   severity: 'warning',
   suite: 'openshift',
@@ -133,36 +118,20 @@ export const unrelatedImageRule = defineBundleRule<{ image: string; where: strin
   }),
   *find({ csv, relatedImages }) {
     const related = new Set(relatedImages.map(({ image }) => image))
-    const deployments = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')
-    for (const [index, entry] of deployments.entries())
-      for (const list of ['initContainers', 'containers'])
-        for (const [position, container] of getListAtPath(
-          entry,
-          'spec',
-          'template',
-          'spec',
-          list,
-        ).entries()) {
-          const name = getStringAtPath(container, 'name')
-          const variables = getListAtPath(container, 'env')
-            .map(
-              (variable) => [getStringAtPath(variable, 'name'), getStringAtPath(variable, 'value')] as const,
-            )
-            .filter(([variable]) => variable.startsWith('RELATED_IMAGE_'))
-          const path = getCsvPodSpecFieldPath(index, list, position)
-          for (const [where, image] of [
-            [`container ${name}`, getStringAtPath(container, 'image')] as const,
-            ...variables,
-          ])
-            if (image !== '' && !related.has(image)) yield { path, data: { image, where } }
-        }
+    for (const [path, container] of listContainers(csv, 'initContainers', 'containers')) {
+      const named = [
+        [`container ${getStringAtPath(container, 'name')}`, getStringAtPath(container, 'image')] as const,
+        ...getListAtPath(container, 'env')
+          .map((entry) => [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'value')] as const)
+          .filter(([variable]) => variable.startsWith('RELATED_IMAGE_')),
+      ]
+      for (const [where, image] of named)
+        if (image !== '' && !related.has(image)) yield { path, data: { image, where } }
+    }
   },
 })
 
-export const unknownServiceAccountRule = defineBundleRule<
-  { deployment: string; account: string },
-  BundleRuleInputAndHit
->({
+export const unknownServiceAccountRule = defineBundleRule<{ deployment: string; account: string }>({
   id: 'unknown-service-account',
   severity: 'warning',
   title: 'Every deployment uses an existing service account',
@@ -192,7 +161,7 @@ export const unknownServiceAccountRule = defineBundleRule<
   },
 })
 
-export const noResourceRequestsRule = defineBundleRule<{ container: string }, BundleRuleInputAndHit>({
+export const noResourceRequestsRule = defineBundleRule<{ container: string }>({
   id: 'no-resource-requests',
   severity: 'warning',
   suite: 'good-practices',
@@ -203,24 +172,15 @@ export const noResourceRequestsRule = defineBundleRule<{ container: string }, Bu
     fix: 'Set resources.requests for cpu and memory.',
   }),
   *find({ csv }) {
-    const deployments = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')
-    for (const [index, entry] of deployments.entries())
-      for (const [position, container] of getListAtPath(
-        entry,
-        'spec',
-        'template',
-        'spec',
-        'containers',
-      ).entries()) {
-        const requests = getObjectAtPath(container, 'resources', 'requests')
-        if ('cpu' in requests && 'memory' in requests) continue
-        const path = getCsvPodSpecFieldPath(index, 'containers', position)
+    for (const [path, container] of listContainers(csv, 'containers')) {
+      const requests = getObjectAtPath(container, 'resources', 'requests')
+      if (!('cpu' in requests && 'memory' in requests))
         yield { path, data: { container: getStringAtPath(container, 'name') } }
-      }
+    }
   },
 })
 
-export const noDeploymentRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const noDeploymentRule = defineBundleRule<Record<never, never>>({
   id: 'no-deployment',
   severity: 'error',
   suite: 'good-practices',
@@ -236,7 +196,7 @@ export const noDeploymentRule = defineBundleRule<Record<never, never>, BundleRul
   },
 })
 
-export const brokenDeploymentRule = defineBundleRule<{ problem: string }, BundleRuleInputAndHit>({
+export const brokenDeploymentRule = defineBundleRule<{ problem: string }>({
   id: 'broken-deployment',
   severity: 'error',
   title: 'Deployments have valid, unique names',
@@ -258,6 +218,14 @@ export const brokenDeploymentRule = defineBundleRule<{ problem: string }, Bundle
     }
   },
 })
+
+/** The containers in these lists of each deployment, with their paths. */
+function* listContainers({ data }: ManifestObject, ...lists: readonly string[]) {
+  for (const [index, deployment] of getListAtPath(data, 'spec', 'install', 'spec', 'deployments').entries())
+    for (const list of lists)
+      for (const [path, container] of listEntriesAtPath(deployment, 'spec', 'template', 'spec', list))
+        yield [getCsvPodSpecFieldPath(index, list, path.at(-1) ?? 0), container] as const
+}
 
 /** The label values that the required node affinity allows; undefined if a term does not restrict the label. */
 function findAllowedNodeLabelValues(deployment: Json, key: string): readonly string[] | undefined {

@@ -8,9 +8,9 @@ import {
   getStringAtPath,
 } from '../fields.ts'
 import type { ManifestObject } from '../registry-bundle.ts'
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
 
-export const twoExampleAnnotationsRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const twoExampleAnnotationsRule = defineBundleRule<Record<never, never>>({
   id: 'two-example-annotations',
   severity: 'warning',
   title: 'Examples are in one annotation',
@@ -26,7 +26,7 @@ export const twoExampleAnnotationsRule = defineBundleRule<Record<never, never>, 
   },
 })
 
-export const exampleOfOtherApiRule = defineBundleRule<{ api: string }, BundleRuleInputAndHit>({
+export const exampleOfOtherApiRule = defineBundleRule<{ api: string }>({
   id: 'example-of-other-api',
   severity: 'warning',
   title: 'Examples use APIs that the bundle provides',
@@ -42,7 +42,7 @@ export const exampleOfOtherApiRule = defineBundleRule<{ api: string }, BundleRul
   },
 })
 
-export const apiWithoutExampleRule = defineBundleRule<{ api: string }, BundleRuleInputAndHit>({
+export const apiWithoutExampleRule = defineBundleRule<{ api: string }>({
   id: 'api-without-example',
   severity: 'info',
   suite: 'good-practices',

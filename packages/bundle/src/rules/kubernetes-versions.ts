@@ -1,14 +1,11 @@
 // Rules about Kubernetes versions, and the APIs that Kubernetes removed, according to its deprecation guide.
 import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import type { FieldPath } from '../manifest-document.ts'
-import { getListAtPath, getStringAtPath } from '../fields.ts'
+import { getListAtPath, getStringAtPath, listEntriesAtPath } from '../fields.ts'
 import type { RegistryBundle } from '../registry-bundle.ts'
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
 
-export const apiNeverThereRule = defineBundleRule<
-  { api: string; name: string; release: string },
-  BundleRuleInputAndHit
->({
+export const apiNeverThereRule = defineBundleRule<{ api: string; name: string; release: string }>({
   id: 'api-never-there',
   severity: 'error',
   suite: 'deprecated-apis',
@@ -23,10 +20,7 @@ export const apiNeverThereRule = defineBundleRule<
   },
 })
 
-export const removedApiRule = defineBundleRule<
-  { api: string; name: string; release: string },
-  BundleRuleInputAndHit
->({
+export const removedApiRule = defineBundleRule<{ api: string; name: string; release: string }>({
   id: 'removed-api',
   severity: 'warning',
   suite: 'deprecated-apis',
@@ -41,7 +35,7 @@ export const removedApiRule = defineBundleRule<
   },
 })
 
-export const noMaxOpenshiftVersionRule = defineBundleRule<{ apis: string }, BundleRuleInputAndHit>({
+export const noMaxOpenshiftVersionRule = defineBundleRule<{ apis: string }>({
   id: 'no-max-openshift-version',
   severity: 'warning',
   suite: 'community',
@@ -68,10 +62,7 @@ export const noMaxOpenshiftVersionRule = defineBundleRule<{ apis: string }, Bund
   },
 })
 
-export const unparsableMinKubeVersionRule = defineBundleRule<
-  { version: string; isPrefixed: boolean },
-  BundleRuleInputAndHit
->({
+export const unparsableMinKubeVersionRule = defineBundleRule<{ version: string; isPrefixed: boolean }>({
   id: 'unparsable-min-kube-version',
   severity: 'error',
   title: 'minKubeVersion is a valid version',
@@ -93,7 +84,7 @@ export const unparsableMinKubeVersionRule = defineBundleRule<
   },
 })
 
-export const noMinKubeVersionRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const noMinKubeVersionRule = defineBundleRule<Record<never, never>>({
   id: 'no-min-kube-version',
   severity: 'info',
   suite: 'operatorhub',
@@ -174,31 +165,24 @@ function* findRemovedApiUsages({ csv, objects }: RegistryBundle): Generator<Remo
   }
   const mentioned = new Set<string>()
   for (const list of ['owned', 'required'])
-    for (const [index, crd] of getListAtPath(csv.data, 'spec', 'customresourcedefinitions', list).entries())
+    for (const [path, crd] of listEntriesAtPath(csv.data, 'spec', 'customresourcedefinitions', list))
       for (const [position, resource] of getListAtPath(crd, 'resources').entries()) {
         const [apiVersion, kind] = [getStringAtPath(resource, 'version'), getStringAtPath(resource, 'kind')]
         mentioned.add(`${kind.toLowerCase()}s`)
         if (findApiRemovalKubeVersion(apiVersion, kind) !== '1.25') continue
-        const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
-        const data = {
-          api: `${apiVersion} ${kind}`,
-          name: `a resource listed for ${getStringAtPath(crd, 'name')}`,
-          release: '1.25',
-        }
-        yield { path, data, isCertain: isCertain('1.25') }
+        const name = `a resource listed for ${getStringAtPath(crd, 'name')}`
+        const data = { api: `${apiVersion} ${kind}`, name, release: '1.25' }
+        yield { path: [...path, 'resources', position], data, isCertain: isCertain('1.25') }
       }
   if (mentioned.has('podsecuritypolicies')) return
   for (const list of ['clusterPermissions', 'permissions'])
-    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'install', 'spec', list).entries())
+    for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'install', 'spec', list))
       for (const [position, rule] of getListAtPath(entry, 'rules').entries()) {
         const ruleIncludes = (field: string, wanted: string) => getListAtPath(rule, field).includes(wanted)
         if (!ruleIncludes('apiGroups', 'policy') || !ruleIncludes('resources', 'podsecuritypolicies'))
           continue
-        const data = {
-          api: 'policy/v1beta1 PodSecurityPolicy',
-          name: `a permission of the service account ${getStringAtPath(entry, 'serviceAccountName')}`,
-          release: '1.25',
-        }
-        yield { path: ['spec', 'install', 'spec', list, index, 'rules', position], data, isCertain: false }
+        const name = `a permission of the service account ${getStringAtPath(entry, 'serviceAccountName')}`
+        const data = { api: 'policy/v1beta1 PodSecurityPolicy', name, release: '1.25' }
+        yield { path: [...path, 'rules', position], data, isCertain: false }
       }
 }

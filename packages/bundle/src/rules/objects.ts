@@ -1,6 +1,6 @@
 // Rules about the objects next to the ClusterServiceVersion.
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, asStringOrEmpty, getListAtPath } from '../fields.ts'
 import { findMetadataProblems } from '../kubernetes/crd-problems.ts'
 import { convertParsedValueToJson, formatUntypedObjectAsGoJson } from '../manifest-document.ts'
@@ -9,10 +9,7 @@ import { computeUtf8ByteLength } from '@catalog-bot/fbc/go/utf8'
 // etcd's default request limit.
 const maxManifestBytes = 1_572_864
 
-export const oversizedManifestRule = defineBundleRule<
-  { file: string; bytes: number; limit: number },
-  BundleRuleInputAndHit
->({
+export const oversizedManifestRule = defineBundleRule<{ file: string; bytes: number; limit: number }>({
   id: 'oversized-manifest',
   severity: 'warning',
   title: 'Every manifest fits in a single request to the API server',
@@ -36,10 +33,13 @@ const maxJsonBytesByScalarType = { unit: 6, number: 32, switch: 6 }
 /** Deeper than any manifest. Deeper values are measured by writing them out. */
 const maxManifestDepth = 100
 
-export const brokenObjectMetadataRule = defineBundleRule<
-  { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
-  BundleRuleInputAndHit
->({
+export const brokenObjectMetadataRule = defineBundleRule<{
+  file: string
+  kind: string
+  name: string
+  problem: string
+  isNamespace: boolean
+}>({
   id: 'broken-object-metadata',
   severity: 'error',
   title: 'Manifests have valid metadata',
@@ -55,16 +55,12 @@ export const brokenObjectMetadataRule = defineBundleRule<
       if (kind === 'ClusterServiceVersion') continue
       const metadata = convertParsedValueToJson(getMapValue(tree, 'metadata'))
       for (const [path, problem] of findMetadataProblems(metadata === undefined ? {} : { metadata }))
-        yield {
-          file,
-          path,
-          data: { file, kind, name, problem, isNamespace: path.at(-1) === 'namespace' },
-        }
+        yield { file, path, data: { file, kind, name, problem, isNamespace: path.at(-1) === 'namespace' } }
     }
   },
 })
 
-export const globalDefaultPriorityRule = defineBundleRule<{ name: string }, BundleRuleInputAndHit>({
+export const globalDefaultPriorityRule = defineBundleRule<{ name: string }>({
   id: 'global-default-priority',
   severity: 'error',
   suite: 'objects',
@@ -81,10 +77,7 @@ export const globalDefaultPriorityRule = defineBundleRule<{ name: string }, Bund
   },
 })
 
-export const blockingDisruptionBudgetRule = defineBundleRule<
-  { name: string; field: string; value: string },
-  BundleRuleInputAndHit
->({
+export const blockingDisruptionBudgetRule = defineBundleRule<{ name: string; field: string; value: string }>({
   id: 'blocking-disruption-budget',
   severity: 'error',
   suite: 'objects',
@@ -124,7 +117,7 @@ const defaultSccNames = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermissionRule = defineBundleRule<{ name: string; what: string }, BundleRuleInputAndHit>({
+export const riskyPermissionRule = defineBundleRule<{ name: string; what: string }>({
   id: 'risky-permission',
   severity: 'warning',
   suite: 'objects',
@@ -141,11 +134,7 @@ export const riskyPermissionRule = defineBundleRule<{ name: string; what: string
       for (const [index, rule] of getListAtPath(object.data, 'rules').entries()) {
         const ruleIncludes = (field: string, wanted: readonly string[]) =>
           getListAtPath(rule, field).some((entry) => wanted.includes(asStringOrEmpty(entry)))
-        const hit = (permission: string) => ({
-          file,
-          path: ['rules', index],
-          data: { name, what: permission },
-        })
+        const hit = (what: string) => ({ file, path: ['rules', index], data: { name, what } })
         if (
           ruleIncludes('apiGroups', ['policy']) &&
           ruleIncludes('resources', ['poddisruptionbudgets']) &&

@@ -4,11 +4,11 @@ import {
   parsePrereleaseIdentifier,
   parseVersionTolerantly,
 } from '@catalog-bot/fbc/versions/version'
-import { defineBundleRule, type BundleRuleInputAndHit } from '../bundle-rule.ts'
+import { defineBundleRule } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getStringAtPath } from '../fields.ts'
 import { bundleAnnotationKeys } from '../bundle-metadata.ts'
 
-export const unconventionalChannelRule = defineBundleRule<{ channel: string }, BundleRuleInputAndHit>({
+export const unconventionalChannelRule = defineBundleRule<{ channel: string }>({
   id: 'unconventional-channel',
   severity: 'warning',
   suite: 'good-practices',
@@ -31,7 +31,7 @@ export const unconventionalChannelRule = defineBundleRule<{ channel: string }, B
   },
 })
 
-export const unknownCsvVersionRule = defineBundleRule<{ apiVersion: string }, BundleRuleInputAndHit>({
+export const unknownCsvVersionRule = defineBundleRule<{ apiVersion: string }>({
   id: 'unknown-csv-version',
   severity: 'warning',
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
@@ -45,10 +45,7 @@ export const unknownCsvVersionRule = defineBundleRule<{ apiVersion: string }, Bu
   },
 })
 
-export const unparsableCsvVersionRule = defineBundleRule<
-  { field: string; text: string },
-  BundleRuleInputAndHit
->({
+export const unparsableCsvVersionRule = defineBundleRule<{ field: string; text: string }>({
   id: 'unparsable-csv-version',
   severity: 'error',
   title: "A bundle's version can be parsed",
@@ -67,7 +64,7 @@ export const unparsableCsvVersionRule = defineBundleRule<
   },
 })
 
-export const noCsvVersionRule = defineBundleRule<Record<never, never>, BundleRuleInputAndHit>({
+export const noCsvVersionRule = defineBundleRule<Record<never, never>>({
   id: 'no-csv-version',
   severity: 'error',
   suite: 'operatorhub',
@@ -83,10 +80,7 @@ export const noCsvVersionRule = defineBundleRule<Record<never, never>, BundleRul
   },
 })
 
-export const nameWithoutReleaseRule = defineBundleRule<
-  { name: string; wanted: string },
-  BundleRuleInputAndHit
->({
+export const nameWithoutReleaseRule = defineBundleRule<{ name: string; wanted: string }>({
   id: 'name-without-release',
   severity: 'error',
   title: 'If a bundle has a release, the bundle name includes the release',
@@ -106,7 +100,7 @@ export const nameWithoutReleaseRule = defineBundleRule<
 /** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
-export const unconventionalCsvNameRule = defineBundleRule<{ name: string }, BundleRuleInputAndHit>({
+export const unconventionalCsvNameRule = defineBundleRule<{ name: string }>({
   id: 'unconventional-csv-name',
   severity: 'warning',
   suite: 'good-practices',

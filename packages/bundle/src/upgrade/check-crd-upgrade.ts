@@ -1,5 +1,6 @@
 // Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent
 // losses.
+import { toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
@@ -11,7 +12,6 @@ import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgradeRule } from '../rules/reported-rules.ts'
 import {
   compareSchemaProperties,
-  toCanonicalJson,
   flattenSchema,
   getCrdVersionSchema,
   type FlatSchema,
@@ -69,11 +69,8 @@ export function compareBundledCrds(
           }),
         ]
       return [
-        ...compareCrds(crd.manifest, successor.manifest, getStorageVersions(crd.manifest)).map(
-          ({ message, path }) => ({
-            problem: message,
-            path,
-          }),
+        ...compareCrds(crd.manifest, successor.manifest, listVersionsWith('storage', crd.manifest)).map(
+          ({ message, path }) => ({ problem: message, path }),
         ),
         ...findVersionsNoLongerServed(crd.manifest, successor.manifest),
       ].map(({ path, ...details }) =>
@@ -98,9 +95,9 @@ function applyCsvConversionsToCrds(bundle: RegistryV1Bundle): readonly RenderedO
 }
 
 /** Installing the old bundle stores objects in its storage version. */
-function getStorageVersions(crd: JsonObject): readonly string[] {
+function listVersionsWith(flag: 'served' | 'storage', crd: JsonObject): readonly string[] {
   return getListAtPath(crd, 'spec', 'versions')
-    .filter((version) => getJsonFieldAtPath(version, 'storage') === true)
+    .filter((version) => getJsonFieldAtPath(version, flag) === true)
     .map((version) => getStringAtPath(version, 'name'))
 }
 
@@ -109,13 +106,9 @@ function* findVersionsNoLongerServed(
   before: JsonObject,
   after: JsonObject,
 ): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
-  const getServedVersions = (crd: JsonObject) =>
-    getListAtPath(crd, 'spec', 'versions')
-      .filter((version) => getJsonFieldAtPath(version, 'served') === true)
-      .map((version) => getStringAtPath(version, 'name'))
-  const now = getServedVersions(after)
-  const [stored] = getStorageVersions(before)
-  for (const name of getServedVersions(before))
+  const now = listVersionsWith('served', after)
+  const [stored] = listVersionsWith('storage', before)
+  for (const name of listVersionsWith('served', before))
     if (!now.includes(name) && name !== stored)
       yield { problem: `version ${name} is no longer served`, path: ['spec', 'versions'], isSilent: true }
 }
@@ -189,7 +182,7 @@ function* compareCrdStructure(
 function compareSchemas(before: FlatSchema, after: FlatSchema): readonly SchemaPropertyProblemWithPath[] {
   return [...before].flatMap(([location, { schema }]) => {
     const next = after.get(location)
-    if (next && toCanonicalJson(schema) === toCanonicalJson(next.schema)) return []
+    if (next && toSortedJson(schema) === toSortedJson(next.schema)) return []
     return compareSchemaProperties(schema, next?.schema ?? {}).map((problem) => ({
       ...{ location, ...problem },
       path: next?.path ?? [],

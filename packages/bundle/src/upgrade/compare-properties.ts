@@ -1,7 +1,8 @@
 // crdify's comparisons of one schema property, as OLM v1 configures them. Only new descriptions and additional enum
 // values are compatible.
 import { formatGoFloat } from '@catalog-bot/fbc/go/number'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
+import { escapeHtmlInJson } from '@catalog-bot/fbc/go/json/json-text'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   asListOrEmpty,
@@ -90,18 +91,18 @@ export function compareSchemaProperties(
       if (message === undefined) return []
       const detail =
         name === 'oneOf' ? [getOneOfAlternatives(before), getOneOfAlternatives(after)] : undefined
-      return [{ name, message, ...(detail && { detail: toCanonicalJson(detail) }) }]
+      return [{ name, message, ...(detail && { detail: toSortedJson(detail) }) }]
     },
   )
   const [old, now] = [getUnhandledSchemaProperties(before), getUnhandledSchemaProperties(after)]
   const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .filter((field) => toCanonicalJson(old[field] ?? null) !== toCanonicalJson(now[field] ?? null))
+    .filter((field) => toSortedJson(old[field] ?? null) !== toSortedJson(now[field] ?? null))
     .sort()
   if (changed.length > 0)
     problems.push({
       name: 'unhandled',
       message: `unhandled changes found (${changed.join(', ')})`,
-      detail: toCanonicalJson([old, now]),
+      detail: toSortedJson([old, now]),
     })
   return problems
 }
@@ -149,12 +150,7 @@ function formatStringPropertyChange(label: string, before: Json | undefined, aft
   return old === now ? undefined : `${label} : ${quoteLikeGo(old)} -> ${quoteLikeGo(now)}`
 }
 
-function formatHtmlEscapedJson(value: Json): string {
-  return toCanonicalJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-}
+const formatHtmlEscapedJson = (value: Json): string => escapeHtmlInJson(toSortedJson(value))
 
 function getEnumValues(schema: JsonObject): readonly string[] {
   return [...new Set(asListOrEmpty(schema['enum']).map(formatHtmlEscapedJson))].sort()
@@ -165,19 +161,11 @@ const descriptiveSchemaFields = new Set(['description', 'title', 'example', 'ext
 /** Ignores descriptions. */
 function getOneOfAlternatives(schema: JsonObject): readonly string[] {
   return asListOrEmpty(schema['oneOf']).map((one) =>
-    toCanonicalJson(
+    toSortedJson(
       Object.fromEntries(
         Object.entries(asObjectOrEmpty(one)).filter(([field]) => !descriptiveSchemaFields.has(field)),
       ),
     ),
-  )
-}
-
-export function toCanonicalJson(value: Json): string {
-  return JSON.stringify(value, (_key, inner: Json) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
   )
 }
 

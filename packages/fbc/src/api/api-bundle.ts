@@ -193,27 +193,18 @@ function getOrFormatCachedJson(owner: DecodedStruct, value: ParsedValue, by: obj
   return text
 }
 
-function formatGvk(item: DecodedStruct): string {
-  return formatStringFieldsAsJson(item, 'group', 'version', 'kind')
-}
-
-function formatMaintainer(item: DecodedStruct): string {
-  return formatNonEmptyStringFieldsAsJson(item, 'name', 'email')
-}
-
-function formatAppLink(item: DecodedStruct): string {
-  return formatNonEmptyStringFieldsAsJson(item, 'name', 'url')
-}
+// Their identity is the key of the cache.
+const formatGvk = (item: DecodedStruct) => marshalObject(toJsonStringFields(item, 'group', 'version', 'kind'))
+const formatApiResourceReference = (item: DecodedStruct) =>
+  marshalObject(toJsonStringFields(item, 'name', 'kind', 'version'))
+const formatMaintainer = (item: DecodedStruct) => formatNonEmptyStringFieldsAsJson(item, 'name', 'email')
+const formatAppLink = (item: DecodedStruct) => formatNonEmptyStringFieldsAsJson(item, 'name', 'url')
 
 function formatInstallMode(item: DecodedStruct): string {
   return marshalObject([
     ['type', marshalString(getDecodedStringField(item, 'type'))],
     ['supported', String(item.fields.get('supported') === true)],
   ])
-}
-
-function formatApiResourceReference(item: DecodedStruct): string {
-  return formatStringFieldsAsJson(item, 'name', 'kind', 'version')
 }
 
 function formatCrdDescription(item: DecodedStruct): string {
@@ -227,7 +218,7 @@ function formatApiServiceDescription(item: DecodedStruct): string {
   const port = item.fields.get('containerPort')
   return marshalObject([
     ...toJsonStringFields(item, 'name', 'group', 'version', 'kind'),
-    ['deploymentName', marshalNonEmptyString(getDecodedStringField(item, 'deploymentName'))],
+    ...toNonEmptyJsonStringFields(item, 'deploymentName'),
     ['containerPort', typeof port === 'number' && port !== 0 ? String(port) : undefined],
     ...formatApiDescriptionFields(item),
   ])
@@ -237,8 +228,7 @@ function formatApiDescriptionFields(item: DecodedStruct): CsvJsonField[] {
   const descriptors = (field: string): CsvJsonField =>
     formatStructListAsCachedJson(item, field, formatDescriptor)
   return [
-    ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
-    ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
+    ...toNonEmptyJsonStringFields(item, 'displayName', 'description'),
     formatStructListAsCachedJson(item, 'resources', formatApiResourceReference),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
@@ -249,9 +239,8 @@ function formatApiDescriptionFields(item: DecodedStruct): CsvJsonField[] {
 function formatDescriptor(item: DecodedStruct): string {
   const value = item.sources.get('value')
   return marshalObject([
-    ['path', marshalString(getDecodedStringField(item, 'path'))],
-    ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
-    ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
+    ...toJsonStringFields(item, 'path'),
+    ...toNonEmptyJsonStringFields(item, 'displayName', 'description'),
     ['x-descriptors', formatStringList(item, 'x-descriptors')],
     ['value', value && formatJsonAsEmbeddedByGo(value)],
   ])
@@ -268,12 +257,12 @@ function toJsonStringFields(item: DecodedStruct, ...names: readonly string[]): C
   return names.map((name) => [name, marshalString(getDecodedStringField(item, name))])
 }
 
-function formatStringFieldsAsJson(item: DecodedStruct, ...names: readonly string[]): string {
-  return marshalObject(toJsonStringFields(item, ...names))
+function toNonEmptyJsonStringFields(item: DecodedStruct, ...names: readonly string[]): CsvJsonField[] {
+  return names.map((name) => [name, marshalNonEmptyString(getDecodedStringField(item, name))])
 }
 
 function formatNonEmptyStringFieldsAsJson(item: DecodedStruct, ...names: readonly string[]): string {
-  return marshalObject(names.map((name) => [name, marshalNonEmptyString(getDecodedStringField(item, name))]))
+  return marshalObject(toNonEmptyJsonStringFields(item, ...names))
 }
 
 function formatStringList(item: DecodedStruct, field: string): string | undefined {

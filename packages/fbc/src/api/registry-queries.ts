@@ -214,12 +214,7 @@ function bundleProvidesApi(catalog: ServedCatalog, { package: of, name }: Indexe
 }
 
 function toApiChannelEntry(bundle: IndexedBundle, replaces: string): ApiChannelEntry {
-  return {
-    packageName: bundle.package,
-    channelName: bundle.channel,
-    bundleName: bundle.name,
-    replaces,
-  }
+  return { packageName: bundle.package, channelName: bundle.channel, bundleName: bundle.name, replaces }
 }
 
 function createApiNotProvidedFailure(api: RequestedGvk): { ok: false; error: string } {

@@ -146,6 +146,11 @@ export interface DuplicateMapKey extends TextSpan {
 
 export type ParsedValue = NullValue | BoolValue | NumberValue | StringValue | ListValue | MapValue
 
+/** A map with one entry and without positions, to decode a value like a field. */
+export function createSingleEntryMap(key: string, value: ParsedValue): MapValue {
+  return { kind: 'map', start: 0, end: 0, entries: [{ key, keyStart: 0, keyEnd: 0, value }] }
+}
+
 /** Matches the exact spelling. Returns undefined if `value` is not a map or has no such key. */
 export function getMapValue(value: ParsedValue | undefined, key: string): ParsedValue | undefined {
   if (value?.kind !== 'map') return undefined

@@ -247,17 +247,13 @@ function findRowsVisibleInDiff(
     if (status !== 'kept' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge))) matter.add(at)
   })
   for (const head of [...(before?.heads ?? []), ...(after?.heads ?? [])]) add(head)
-  const changedInto = new Map<string, EdgeWithDiffStatus[]>()
-  for (const edge of edges) {
-    if (edge.status === 'kept') continue
-    add(edge.to)
-    if (edge.kind === 'replaces') add(edge.from)
-    else {
-      const into = changedInto.get(edge.to)
-      if (into) into.push(edge)
-      else changedInto.set(edge.to, [edge])
-    }
+  const changedEdges = edges.filter(({ status }) => status !== 'kept')
+  for (const { kind, from, to } of changedEdges) {
+    add(to)
+    if (kind === 'replaces') add(from)
   }
+  const skips = changedEdges.filter(({ kind }) => kind !== 'replaces')
+  const changedInto = Map.groupBy(skips, ({ to }) => to)
   // A new head that skips eighty versions changes eighty edges but needs one line.
   for (const changed of changedInto.values())
     if (changed.length <= 3) for (const { from } of changed) add(from)

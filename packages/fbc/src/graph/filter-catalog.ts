@@ -3,7 +3,7 @@ import { getJsonStringField } from '../go/json/json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isVersionInRange, parseVersionRange } from '../versions/version-range.ts'
-import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
+import { compareVersions, parseVersion, type Version, zeroVersion } from '../versions/version.ts'
 
 export interface GraphFilterOptions {
   readonly packageName?: string | undefined
@@ -96,6 +96,3 @@ function parseBundleVersions(
   }
   return { ok: true, value: versions }
 }
-
-/** opm looks versions up in a Go map, so a missing name has the zero version. */
-const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }

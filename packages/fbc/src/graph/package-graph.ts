@@ -1,8 +1,8 @@
 // The upgrade graphs of packages as data. The edges are those that `opm alpha render-graph` finds, from old to new.
-import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
+import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { getJsonStringField } from '../go/json/json.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
-import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
+import { compareVersions, parseVersion, type Version, zeroVersion } from '../versions/version.ts'
 import { parseVersionRange, VersionIndex } from '../versions/version-range.ts'
 import { compareCodeUnits } from '@catalog-bot/findings/finding'
 
@@ -59,16 +59,10 @@ export const maxSkipRangeEdges = 100_000
  * itself.
  */
 export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
-  const channels = new Map<string, ChannelBlob[]>()
-  for (const channel of catalog.channels) {
-    if (only !== undefined && channel.package !== only) continue
-    const its = channels.get(channel.package)
-    if (its) its.push(channel)
-    else channels.set(channel.package, [channel])
-  }
+  const isWanted = (blob: ChannelBlob | BundleBlob) => only === undefined || blob.package === only
+  const channels = Map.groupBy(catalog.channels.filter(isWanted), (channel) => channel.package)
   const versions = new Map<string, Map<string, Version & { text: string }>>()
-  for (const bundle of catalog.bundles) {
-    if (only !== undefined && bundle.package !== only) continue
+  for (const bundle of catalog.bundles.filter(isWanted)) {
     const text = bundle.properties
       .filter(({ type }) => type === 'olm.package')
       .map(({ value }) => getJsonStringField(value, 'version'))
@@ -175,9 +169,6 @@ function findEntriesInSkipRange(skipRange: string, ladder: VersionIndex<number>,
       if (!without.has(step)) for (const at of ladder.at(step)) covered.add(at)
   return [...covered].sort((a, b) => a - b)
 }
-
-/** opm looks versions up in a Go map, so a missing name has the zero version. */
-const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
 function compareEntriesNewestFirst(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>) {
   return compareVersions(versions.get(b.name) ?? zeroVersion, versions.get(a.name) ?? zeroVersion)

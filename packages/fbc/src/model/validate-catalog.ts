@@ -12,14 +12,6 @@ import { formatErrorTree } from './model.ts'
 import { convertToModel } from './convert-to-model.ts'
 import { validateModel } from './validate-model.ts'
 
-interface OpmValidationResult {
-  readonly passed: boolean
-  /** opm's error message. Absent if the catalog is valid. */
-  readonly message?: string
-  /** Sorted, without duplicates, and limited per rule. */
-  readonly findings: readonly Finding[]
-}
-
 /** `opm`: only findings that opm enforces. `full`: adds catalog-bot's file-scoped findings. */
 export type ValidationProfile = 'opm' | 'full'
 
@@ -28,6 +20,7 @@ export interface CatalogVerdict {
   readonly passed: boolean
   /** opm's error message. Absent if the catalog is valid. */
   readonly message?: string
+  /** Sorted, without duplicates, and limited per rule. */
   readonly findings: readonly Finding[]
 }
 
@@ -68,10 +61,7 @@ export function validateCatalog(
 // opm's verdict and message, plus all problems instead of only the first. validateCatalog adds load errors.
 
 /** Never throws. */
-export function validateAsOpm(
-  catalog: Catalog,
-  ruleSet: OpmRuleSet = defaultOpmRuleSet,
-): OpmValidationResult {
+export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultOpmRuleSet): CatalogVerdict {
   const valid = getPackagesKnownToBeValid(ruleSet)
   const open = [...getPackageBlobs(catalog)].filter(([, its]) => !valid.has(its))
   const result = validateBlobsAsOpm(selectPackages(catalog, new Set(open.map(([name]) => name))), ruleSet)
@@ -95,7 +85,7 @@ function selectPackages(catalog: Catalog, names: ReadonlySet<string>): Catalog {
   }
 }
 
-function validateBlobsAsOpm(catalog: Catalog, ruleSet: OpmRuleSet): OpmValidationResult {
+function validateBlobsAsOpm(catalog: Catalog, ruleSet: OpmRuleSet): CatalogVerdict {
   const findings = new FindingList()
   const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
   const tree = validateModel(packages, ruleSet, findings)

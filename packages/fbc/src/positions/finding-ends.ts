@@ -106,16 +106,12 @@ export function addFindingEndPositions(
   findings: readonly Finding[],
   bytesOf: (file: string) => Uint8Array | undefined,
 ): Finding[] {
-  const byFile = new Map<string, Location[]>()
-  for (const { at } of findings)
-    if (at && !(at.endLine !== undefined && at.endLine - at.line < maxHighlightedValueLines)) {
-      const known = byFile.get(at.file)
-      if (known) known.push(at)
-      else byFile.set(at.file, [at])
-    }
+  const open = findings.flatMap(({ at }) =>
+    at && !(at.endLine !== undefined && at.endLine - at.line < maxHighlightedValueLines) ? [at] : [],
+  )
   const ends = new Map<Location, EndPosition>()
   let left = maxTotalReparsedBytes
-  for (const [file, locations] of byFile) {
+  for (const [file, locations] of Map.groupBy(open, (at) => at.file)) {
     const bytes = bytesOf(file)
     if (bytes === undefined) continue
     locations.sort((a, b) => a.line - b.line || a.column - b.column)

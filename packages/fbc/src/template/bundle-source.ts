@@ -2,10 +2,16 @@
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import type { CatalogReadResult, WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
+import { encodeBase64 } from '../go/base64.ts'
 import type { Json } from '../go/json/json.ts'
 import { readJson, JsonError } from '../go/json/read-json.ts'
 import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
-import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  getDecodedStringField,
+  getDecodedStructField,
+  getDecodedStructList,
+} from '../go/decode/decode.ts'
 import {
   bytesType,
   createSliceType,
@@ -13,7 +19,7 @@ import {
   createStructType,
   kubernetesObjectStructType,
 } from '../go/decode/go-type.ts'
-import { getMapValue, type ParsedValue } from '../go/tree.ts'
+import { createSingleEntryMap, getMapValue, type ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /** The parts of a rendered bundle's ClusterServiceVersion that templates need. */
@@ -66,20 +72,14 @@ export function getPackageDescriptionAndIcon(
 }
 
 function decodeIcon(listed: ParsedValue): Pick<WritablePackage, 'icon'> | undefined {
-  const entry = { key: 'icon', keyStart: 0, keyEnd: 0, value: listed }
-  const { decoded, problems } = decodeGoStruct(csvIconsStructType, {
-    kind: 'map',
-    start: 0,
-    end: 0,
-    entries: [entry],
-  })
+  const { decoded, problems } = decodeGoStruct(csvIconsStructType, createSingleEntryMap('icon', listed))
   const [icon] = getDecodedStructList(decoded, 'icon')
   if (!icon || problems.length > 0) return undefined
   const data = icon.fields.get('base64data')
   return {
     icon: {
       // Re-encoding removes line breaks.
-      base64data: data instanceof Uint8Array ? toBase64(data) : null,
+      base64data: data instanceof Uint8Array ? encodeBase64(data) : null,
       mediatype: getDecodedStringField(icon, 'mediatype'),
     },
   }
@@ -120,9 +120,8 @@ function isDecodableCsv(csv: ParsedValue): boolean {
 }
 
 function getSubstitutedBundleName(csv: ParsedValue): string {
-  const metadata = decodeGoStruct(kubernetesObjectStructType, csv).decoded.fields.get('metadata')
-  if (typeof metadata !== 'object' || !('fields' in metadata)) return ''
-  return getSubstitutesForAnnotation(metadata.sources.get('annotations'))
+  const { decoded } = decodeGoStruct(kubernetesObjectStructType, csv)
+  return getSubstitutesForAnnotation(getDecodedStructField(decoded, 'metadata')?.sources.get('annotations'))
 }
 
 function getSubstitutesForAnnotation(annotations: ParsedValue | undefined): string {
@@ -157,10 +156,4 @@ function parseJsonBytes(data: Uint8Array): ParsedValue | undefined {
     if (error instanceof JsonError) return undefined
     throw error
   }
-}
-
-function toBase64(data: Uint8Array): string {
-  let binary = ''
-  for (const byte of data) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }

@@ -221,11 +221,7 @@ class YamlTextInserter {
   private insertLines(at: number, lines: readonly string[]): void {
     const whole = lines.map((line) => line.replaceAll('\n', this.lineEnd)).join(this.lineEnd)
     const isOpen = at > 0 && this.text[at - 1] !== '\n'
-    this.edits.push({
-      from: at,
-      to: at,
-      text: isOpen ? this.lineEnd + whole : whole + this.lineEnd,
-    })
+    this.edits.push({ from: at, to: at, text: isOpen ? this.lineEnd + whole : whole + this.lineEnd })
   }
 
   /** The next line start after comments deeper than `column`, which belong to the preceding item. */

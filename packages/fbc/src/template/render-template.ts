@@ -13,10 +13,13 @@ import {
 } from './semver-template.ts'
 import { renderSubstitutesTemplate, getSubstitutesTemplateImages } from './substitutes-template.ts'
 import {
+  decodeTemplateAndBlobs,
+  failTemplate,
   parseTemplateDocument,
+  requireTemplateValue,
+  TemplateError,
   type TemplateDocument,
   templateEntriesType,
-  decodeTemplateAndBlobs,
 } from './template-document.ts'
 import { stringType, createStructType } from '../go/decode/go-type.ts'
 
@@ -25,18 +28,14 @@ const basicTemplateStructType = createStructType('basic.BasicTemplateData', {
   entries: templateEntriesType,
 })
 
-const unexpectedFieldsError = {
-  ok: false as const,
-  error: 'unexpected fields present in basic template bundle',
-}
-
+/** The functions throw TemplateErrors. */
 interface TemplateRenderer {
   render(
     template: TemplateDocument,
     source: RenderedBundleLookup,
     options?: RenderTemplateOptions,
-  ): CatalogReadResult<WritableCatalog>
-  images(template: TemplateDocument): CatalogReadResult<string[]>
+  ): WritableCatalog
+  images(template: TemplateDocument): string[]
 }
 
 const templateRendererBySchema: ReadonlyMap<string, TemplateRenderer> = new Map([
@@ -65,7 +64,7 @@ export function isTemplateSchema(schema: string): boolean {
 
 function dispatchToTemplateRenderer<Result>(
   bytes: Uint8Array,
-  use: (kind: TemplateRenderer, template: TemplateDocument) => CatalogReadResult<Result>,
+  use: (kind: TemplateRenderer, template: TemplateDocument) => Result,
 ): CatalogReadResult<Result> {
   const template = parseTemplateDocument(bytes)
   if (!template.ok) return template
@@ -75,46 +74,39 @@ function dispatchToTemplateRenderer<Result>(
       ok: false,
       error: `auto-detecting template type: unknown template schema: ${template.value.schema}`,
     }
-  const result = use(kind, template.value)
-  return result.ok ? result : { ok: false, error: `rendering template: ${result.error}` }
+  try {
+    return { ok: true, value: use(kind, template.value) }
+  } catch (error) {
+    if (error instanceof TemplateError) return { ok: false, error: `rendering template: ${error.message}` }
+    throw error
+  }
 }
 
 /** Copies other blobs unchanged and, like opm, does not validate the result. */
-function renderBasicTemplate(
-  template: TemplateDocument,
-  source: RenderedBundleLookup,
-): CatalogReadResult<WritableCatalog> {
+function renderBasicTemplate(template: TemplateDocument, source: RenderedBundleLookup): WritableCatalog {
   const catalog = parseBasicTemplate(template)
-  if (!catalog.ok) return catalog
   const bundles: WritableBundle[] = []
-  for (const bundle of catalog.value.bundles) {
-    if (!isImageOnlyBundle(bundle)) return unexpectedFieldsError
-    const rendered = source(bundle.image)
-    if (!rendered.ok) return rendered
-    bundles.push(...rendered.value.map(({ blob }) => blob))
+  for (const bundle of catalog.bundles) {
+    rejectUnexpectedBundleFields(bundle)
+    bundles.push(...requireTemplateValue(source(bundle.image)).map(({ blob }) => blob))
   }
-  return { ok: true, value: { ...catalog.value, bundles } }
+  return { ...catalog, bundles }
 }
 
 /** In order, without duplicates. */
-function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
-  const catalog = parseBasicTemplate(template)
-  if (!catalog.ok) return catalog
-  if (!catalog.value.bundles.every(isImageOnlyBundle)) return unexpectedFieldsError
-  return { ok: true, value: [...new Set(catalog.value.bundles.map(({ image }) => image))] }
+function getBasicTemplateImages(template: TemplateDocument): string[] {
+  const { bundles } = parseBasicTemplate(template)
+  bundles.forEach(rejectUnexpectedBundleFields)
+  return [...new Set(bundles.map(({ image }) => image))]
 }
 
-function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<WritableCatalog> {
-  const read = decodeTemplateAndBlobs(basicTemplateStructType, template)
-  return read.ok ? toWritableCatalog(read.value.blobs) : read
+function parseBasicTemplate(template: TemplateDocument): WritableCatalog {
+  const { blobs } = requireTemplateValue(decodeTemplateAndBlobs(basicTemplateStructType, template))
+  return requireTemplateValue(toWritableCatalog(blobs))
 }
 
 /** A name is ignored. Any other field would be lost silently. */
-function isImageOnlyBundle(bundle: WritableBundle): boolean {
-  return (
-    bundle.image !== '' &&
-    bundle.package === undefined &&
-    bundle.properties === undefined &&
-    bundle.relatedImages === undefined
-  )
+function rejectUnexpectedBundleFields(bundle: WritableBundle): void {
+  if (bundle.image === '' || bundle.package !== undefined || bundle.properties || bundle.relatedImages)
+    failTemplate('unexpected fields present in basic template bundle')
 }

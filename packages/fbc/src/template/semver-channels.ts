@@ -1,7 +1,7 @@
 // The channels, edges, and default channel of the semver template. Edges skip all lower versions of the same major
 // across minors. opm does this, even though its documentation differs.
 import { compareBytes } from '../go/text.ts'
-import { compareVersions, type Version } from '../versions/version.ts'
+import { compareVersions, type Version, zeroVersion } from '../versions/version.ts'
 import type { WritableChannel, WritableChannelEntry } from '../write/writable-catalog.ts'
 
 /** From least to most stable. */
@@ -44,8 +44,6 @@ interface DefaultChannelCandidate {
 const channelKindAndArchetypePairs = (['major', 'minor'] as const).flatMap((kind) =>
   channelArchetypes.map((archetype) => [kind, archetype] as const),
 )
-
-const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
 /** Channels are sorted by name, entries by ascending version. */
 export function buildSemverChannels(input: SemverChannelsInput): {

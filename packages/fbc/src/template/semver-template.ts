@@ -2,17 +2,21 @@
 // unknown fields.
 import { quoteLikeGo } from '../go/text.ts'
 import { getJsonStringField } from '../go/json/json.ts'
-import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  getDecodedStringField,
+  getDecodedStructField,
+  getDecodedStructList,
+} from '../go/decode/decode.ts'
 import {
   boolType,
   createNamedStringType,
   createSliceType,
   stringType,
   createStructType,
-  type DecodedStruct,
 } from '../go/decode/go-type.ts'
 import { parseVersion, formatVersion, type Version } from '../versions/version.ts'
-import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
+import type { WritableCatalog } from '../write/writable-catalog.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import {
@@ -28,7 +32,12 @@ import {
   type SemverChannelKind,
   type SemverEdgeStyle,
 } from './semver-channels.ts'
-import type { TemplateDocument } from './template-document.ts'
+import {
+  failTemplate,
+  prefixTemplateErrors,
+  requireTemplateValue,
+  type TemplateDocument,
+} from './template-document.ts'
 
 const channelBundlesStructType = createStructType('semver.channelBundles', {
   bundles: createSliceType(createStructType('semver.bundleEntry', { image: stringType })),
@@ -57,32 +66,25 @@ export interface RenderTemplateOptions {
   readonly edges?: SemverEdgeStyle
 }
 
-/** Like opm, does not validate the result. */
+/** Like opm, does not validate the result. Throws a TemplateError. */
 export function renderSemverTemplate(
   template: TemplateDocument,
   source: RenderedBundleLookup,
   { edges }: RenderTemplateOptions = {},
-): CatalogReadResult<WritableCatalog> {
-  const settings = parseSemverTemplateSettings(template)
-  if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
-  const { images, kinds, preferred } = settings.value
+): WritableCatalog {
+  const { images, kinds, preferred } = parseSemverTemplateSettings(template)
   const rendered = new Map<string, RenderedBundle>()
-  for (const image of new Set(channelArchetypes.flatMap((archetype) => images[archetype]))) {
-    const found = source(image)
-    if (!found.ok) return found
-    const [bundle] = found.value
-    if (!bundle || found.value.length !== 1)
-      return createSemverTemplateError(
-        `bundle reference ${quoteLikeGo(image)} resulted in ${found.value.length} bundles, expected 1`,
-      )
+  for (const image of listUniqueImages(images)) {
+    const found = requireTemplateValue(source(image))
+    const [bundle] = found
+    if (!bundle || found.length !== 1)
+      failTemplate(`bundle reference ${quoteLikeGo(image)} resulted in ${found.length} bundles, expected 1`)
     rendered.set(image, bundle)
   }
-  if (rendered.size === 0)
-    return createSemverTemplateError('render: no bundles specified or no bundles could be rendered')
-  const found = groupVersionsByArchetype(images, rendered)
-  if (!found.ok)
-    return createSemverTemplateError(`render: unable to post-process bundle info: ${found.error}`)
-  const { versions, name } = found.value
+  if (rendered.size === 0) failTemplate('render: no bundles specified or no bundles could be rendered')
+  const { versions, name } = prefixTemplateErrors('render: unable to post-process bundle info: ', () =>
+    groupVersionsByArchetype(images, rendered),
+  )
   const { channels, defaultChannel } = buildSemverChannels({
     package: name,
     versions,
@@ -92,86 +94,70 @@ export function renderSemverTemplate(
   })
   const head = channels.find((channel) => channel.name === defaultChannel)?.entries?.at(-1)?.name
   const headBundle = [...rendered.values()].find(({ blob }) => (blob.name ?? '') === head)
+  const described = headBundle && getPackageDescriptionAndIcon(headBundle)
   return {
-    ok: true,
-    value: {
-      packages: [
-        {
-          schema: 'olm.package',
-          name,
-          defaultChannel,
-          ...(headBundle && getPackageDescriptionAndIcon(headBundle)),
-        },
-      ],
-      channels,
-      bundles: [...rendered.values()].map(({ blob }) => blob),
-      deprecations: [],
-      others: [],
-    },
+    packages: [{ schema: 'olm.package', name, defaultChannel, ...described }],
+    channels,
+    bundles: [...rendered.values()].map(({ blob }) => blob),
+    deprecations: [],
+    others: [],
   }
 }
 
 /** In order, without duplicates. */
-export function getSemverTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
-  const settings = parseSemverTemplateSettings(template)
-  if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
-  return {
-    ok: true,
-    value: [...new Set(channelArchetypes.flatMap((archetype) => settings.value.images[archetype]))],
-  }
+export function getSemverTemplateImages(template: TemplateDocument): string[] {
+  return listUniqueImages(parseSemverTemplateSettings(template).images)
+}
+
+function listUniqueImages(images: SemverTemplateSettings['images']): string[] {
+  return [...new Set(channelArchetypes.flatMap((archetype) => images[archetype]))]
 }
 
 /** opm parses the whole text strictly as YAML here, even if it found the schema in JSON. */
-function parseSemverTemplateSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTemplateSettings> {
+function parseSemverTemplateSettings({ bytes }: TemplateDocument): SemverTemplateSettings {
+  const fail = (error: string): never => failTemplate(`render: unable to read file: ${error}`)
   const read = readYaml(decodeYaml(bytes), { isStrict: true })
   if (!read.ok) {
     const { message, stage } = read.error
-    return createSemverTemplateError(
+    return fail(
       `${stage === 'converting' ? 'error converting YAML to JSON' : jsonDecodingErrorPrefix}: ${message}`,
     )
   }
-  if (!read.value) return createSemverTemplateError(semverSchemaMismatchMessage)
+  if (!read.value) return fail(semverSchemaMismatchMessage)
   const { decoded, problems } = decodeGoStruct(semverTemplateStructType, read.value, {
     isStrict: true,
     coerces: true,
   })
-  if (problems[0]) return createSemverTemplateError(`${jsonDecodingErrorPrefix}: ${problems[0].message}`)
-  if (getDecodedStringField(decoded, 'schema') !== 'olm.semver')
-    return createSemverTemplateError(semverSchemaMismatchMessage)
+  if (problems[0]) return fail(`${jsonDecodingErrorPrefix}: ${problems[0].message}`)
+  if (getDecodedStringField(decoded, 'schema') !== 'olm.semver') return fail(semverSchemaMismatchMessage)
   const major = decoded.fields.get('generateMajorChannels') === true
   // The default is minor channels.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
   const preference = getDecodedStringField(decoded, 'defaultChannelTypePreference')
-  const mismatch = (kind: SemverChannelKind) =>
-    createSemverTemplateError(
-      `schema attribute mismatch: DefaultChannelTypePreference set to '${kind}' doesn't make sense if not generating ${kind}-version channels`,
-    )
   if (preference !== '' && preference !== 'minor' && preference !== 'major')
-    return createSemverTemplateError(
+    return fail(
       `unknown DefaultChannelTypePreference: ${quoteLikeGo(preference)}\nValid values are 'major' or 'minor'`,
     )
-  if (preference === 'minor' && !minor) return mismatch('minor')
-  if (preference === 'major' && !major) return mismatch('major')
+  if ((preference === 'minor' && !minor) || (preference === 'major' && !major))
+    return fail(
+      `schema attribute mismatch: DefaultChannelTypePreference set to '${preference}' doesn't make sense if not generating ${preference}-version channels`,
+    )
   const imagesOf = (archetype: ChannelArchetype) => {
-    const list = decoded.fields.get(archetype)
-    return isDecodedStruct(list)
-      ? getDecodedStructList(list, 'bundles').map((bundle) => getDecodedStringField(bundle, 'image'))
-      : []
+    const list = getDecodedStructField(decoded, archetype)
+    const bundles = list ? getDecodedStructList(list, 'bundles') : []
+    return bundles.map((bundle) => getDecodedStringField(bundle, 'image'))
   }
   return {
-    ok: true,
-    value: {
-      kinds: [...(major ? (['major'] as const) : []), ...(minor ? (['minor'] as const) : [])],
-      preferred: preference === '' ? (minor ? 'minor' : 'major') : preference,
-      images: { candidate: imagesOf('candidate'), fast: imagesOf('fast'), stable: imagesOf('stable') },
-    },
+    kinds: [...(major ? (['major'] as const) : []), ...(minor ? (['minor'] as const) : [])],
+    preferred: preference === '' ? (minor ? 'minor' : 'major') : preference,
+    images: { candidate: imagesOf('candidate'), fast: imagesOf('fast'), stable: imagesOf('stable') },
   }
 }
 
 function groupVersionsByArchetype(
   images: SemverTemplateSettings['images'],
   rendered: ReadonlyMap<string, RenderedBundle>,
-): CatalogReadResult<{ name: string; versions: Record<ChannelArchetype, ReadonlyMap<string, Version>> }> {
+): { name: string; versions: Record<ChannelArchetype, ReadonlyMap<string, Version>> } {
   const versions = { candidate: new Map(), fast: new Map(), stable: new Map() } as Record<
     ChannelArchetype,
     Map<string, Version>
@@ -181,46 +167,37 @@ function groupVersionsByArchetype(
     for (const image of images[archetype]) {
       const blob = rendered.get(image)?.blob
       if (!blob)
-        return createSemverTemplateError(
-          `supplied bundle image name ${quoteLikeGo(image)} not found in rendered bundle images`,
-        )
+        failTemplate(`supplied bundle image name ${quoteLikeGo(image)} not found in rendered bundle images`)
       const bundle = blob.name ?? ''
       const [wrong] = findBundlePropertyErrors(blob)
       if (wrong)
-        return createSemverTemplateError(
+        failTemplate(
           `parse properties for bundle ${quoteLikeGo(bundle)}: parse property[${wrong.index}] of type ${quoteLikeGo(wrong.type)}: ${wrong.error}`,
         )
       const packages = (blob.properties ?? []).filter(({ type }) => type === 'olm.package')
       const [property] = packages
       if (!property || packages.length !== 1)
-        return createSemverTemplateError(
+        failTemplate(
           `bundle ${quoteLikeGo(bundle)} has multiple "olm.package" properties, expected exactly 1`,
         )
       const text = getJsonStringField(property.value, 'version')
-      const version = parseVersion(text)
-      if (!version.ok)
-        return createSemverTemplateError(
-          `bundle ${quoteLikeGo(bundle)} has invalid version ${quoteLikeGo(text)}: ${version.error}`,
-        )
+      const before = `bundle ${quoteLikeGo(bundle)} has invalid version ${quoteLikeGo(text)}: `
+      const version = requireTemplateValue(parseVersion(text), before)
       const its = getJsonStringField(property.value, 'packageName')
       // opm's message contains the package name instead of the bundle name.
       if (name !== undefined && its !== name)
-        return createSemverTemplateError(
-          `bundle ${quoteLikeGo(its)} does not belong to this package: ${quoteLikeGo(name)}`,
-        )
+        failTemplate(`bundle ${quoteLikeGo(its)} does not belong to this package: ${quoteLikeGo(name)}`)
       name = its
-      if (versions[archetype].has(bundle))
-        return createSemverTemplateError(`duplicate bundle name ${quoteLikeGo(bundle)}`)
-      versions[archetype].set(bundle, version.value)
+      if (versions[archetype].has(bundle)) failTemplate(`duplicate bundle name ${quoteLikeGo(bundle)}`)
+      versions[archetype].set(bundle, version)
     }
-    const conflict = findBuildMetadataConflict(versions[archetype])
-    if (conflict !== undefined) return createSemverTemplateError(conflict)
+    rejectBuildMetadataConflicts(versions[archetype])
   }
-  return { ok: true, value: { name: name ?? '', versions } }
+  return { name: name ?? '', versions }
 }
 
 /** Versions that differ only by build metadata have no order. */
-function findBuildMetadataConflict(versions: ReadonlyMap<string, Version>): string | undefined {
+function rejectBuildMetadataConflicts(versions: ReadonlyMap<string, Version>): void {
   const seen = new Set<string>()
   const errors: string[] = []
   for (const version of versions.values()) {
@@ -231,15 +208,9 @@ function findBuildMetadataConflict(versions: ReadonlyMap<string, Version>): stri
       )
     seen.add(stripped)
   }
-  if (errors.length === 0) return undefined
+  if (errors.length === 0) return
   const all = errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`
-  return `encountered bundle versions which differ only by build metadata, which cannot be ordered: ${all}`
-}
-
-function isDecodedStruct(value: unknown): value is DecodedStruct {
-  return typeof value === 'object' && value !== null && 'fields' in value
-}
-
-function createSemverTemplateError(error: string): { ok: false; error: string } {
-  return { ok: false, error }
+  failTemplate(
+    `encountered bundle versions which differ only by build metadata, which cannot be ordered: ${all}`,
+  )
 }

@@ -3,22 +3,19 @@ import { assembleCatalog } from '../facts/catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { getJsonStringField } from '../go/json/json.ts'
 import { formatBlobJson } from '../go/json/json-text.ts'
-import { getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import { getDecodedStringFields, getDecodedStructList } from '../go/decode/decode.ts'
 import { createSliceType, stringType, createStructType, type DecodedStruct } from '../go/decode/go-type.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import {
-  comparePrereleaseIdentifiers,
-  parseVersion,
-  type Version,
-  compareVersions,
+  compareVersionsWithRelease,
   parseReleaseIdentifiers,
-  type ReleaseIdentifiers,
+  parseVersion,
+  type VersionWithRelease,
 } from '../versions/version.ts'
 import { validateCatalog } from '../model/validate-catalog.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import {
   toWritableCatalog,
-  type CatalogReadResult,
   type WritableCatalog,
   type WritableChannel,
   type WritableChannelEntry,
@@ -29,7 +26,14 @@ import {
   type RenderedBundle,
   hasSubstitutesForAnnotation,
 } from './bundle-source.ts'
-import { templateEntriesType, decodeTemplateAndBlobs, type TemplateDocument } from './template-document.ts'
+import {
+  decodeTemplateAndBlobs,
+  failTemplate,
+  prefixTemplateErrors,
+  requireTemplateValue,
+  type TemplateDocument,
+  templateEntriesType,
+} from './template-document.ts'
 
 const substitutesTemplateStructType = createStructType('substitutes.SubstitutesTemplateData', {
   schema: stringType,
@@ -46,92 +50,78 @@ interface BundleSubstitution {
   readonly base: string
 }
 
-/** Like opm, validates both the entries and the result. */
+/** Like opm, validates both the entries and the result. Throws a TemplateError. */
 export function renderSubstitutesTemplate(
   template: TemplateDocument,
   source: RenderedBundleLookup,
-): CatalogReadResult<WritableCatalog> {
-  const parsed = decodeTemplateAndBlobs(substitutesTemplateStructType, template)
-  if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
-  const read = toWritableCatalog(parsed.value.blobs)
-  if (!read.ok)
-    return createSubstitutionError(`render: unable to create declarative config from entries: ${read.error}`)
-  let catalog = read.value
-  const complaint = findOpmValidationError(
-    parsed.value.blobs.map(({ value }) => formatBlobJson(value)).join('\n'),
-  )
-  if (complaint !== undefined)
-    return createSubstitutionError(`render: entries are not valid FBC: ${complaint}`)
+): WritableCatalog {
+  const parsed = decodeSubstitutesTemplate(template)
+  const beforeEntries = 'render: unable to create declarative config from entries: '
+  let catalog = requireTemplateValue(toWritableCatalog(parsed.blobs), beforeEntries)
+  const entries = parsed.blobs.map(({ value }) => formatBlobJson(value)).join('\n')
+  rejectInvalidCatalog(entries, 'render: entries are not valid FBC: ')
   const bases = new Set<string>()
   const names = new Map<string, string>()
-  for (const substitution of parseSubstitutions(parsed.value)) {
+  for (const substitution of parseSubstitutions(parsed)) {
     const { name, base } = substitution
-    if (bases.has(base))
-      return createSubstitutionError(`render: cannot reuse the same substitution base ${quoteLikeGo(base)}`)
+    const [quotedName, quotedBase] = [quoteLikeGo(name), quoteLikeGo(base)]
+    if (bases.has(base)) failTemplate(`render: cannot reuse the same substitution base ${quotedBase}`)
     bases.add(base)
     const other = names.get(name)
     if (other !== undefined)
-      return createSubstitutionError(
-        `render: cannot reuse the same substitution ${quoteLikeGo(name)} for different bases (${quoteLikeGo(other)} and ${quoteLikeGo(base)})`,
+      failTemplate(
+        `render: cannot reuse the same substitution ${quotedName} for different bases (${quoteLikeGo(other)} and ${quotedBase})`,
       )
     names.set(name, base)
-    const result = applySubstitution(catalog, substitution, source)
-    if (!result.ok)
-      return createSubstitutionError(
-        `render: error processing substitution ${quoteLikeGo(base)} -> ${quoteLikeGo(name)}: ${result.error}`,
-      )
-    catalog = result.value
+    const before = catalog
+    catalog = prefixTemplateErrors(
+      `render: error processing substitution ${quotedBase} -> ${quotedName}: `,
+      () => applySubstitution(before, substitution, source),
+    )
   }
-  return { ok: true, value: catalog }
+  return catalog
 }
 
 /** In order, without duplicates. */
-export function getSubstitutesTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
-  const parsed = decodeTemplateAndBlobs(substitutesTemplateStructType, template)
-  if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
-  const names = parseSubstitutions(parsed.value).map(({ name }) => name)
-  return { ok: true, value: [...new Set(names)].filter((name) => name !== '') }
+export function getSubstitutesTemplateImages(template: TemplateDocument): string[] {
+  const names = parseSubstitutions(decodeSubstitutesTemplate(template)).map(({ name }) => name)
+  return [...new Set(names)].filter((name) => name !== '')
 }
 
-function parseSubstitutions(decoded: DecodedStruct): BundleSubstitution[] {
-  return getDecodedStructList(decoded, 'substitutions').map((item) => ({
-    name: getDecodedStringField(item, 'name'),
-    base: getDecodedStringField(item, 'base'),
-  }))
+function decodeSubstitutesTemplate(template: TemplateDocument) {
+  const decoded = decodeTemplateAndBlobs(substitutesTemplateStructType, template)
+  return requireTemplateValue(decoded, 'render: unable to parse template: ')
+}
+
+function parseSubstitutions(decoded: DecodedStruct): readonly BundleSubstitution[] {
+  return getDecodedStructList(decoded, 'substitutions').map((item) =>
+    getDecodedStringFields(item, 'name', 'base'),
+  )
 }
 
 function applySubstitution(
   catalog: WritableCatalog,
   { name, base }: BundleSubstitution,
   source: RenderedBundleLookup,
-): CatalogReadResult<WritableCatalog> {
-  if (name === '') return createSubstitutionError('substitution name cannot be empty')
-  if (base === '') return createSubstitutionError('substitution base cannot be empty')
-  if (name === base) return createSubstitutionError('substitution name and base cannot be the same')
-  const rendered = source(name)
-  if (!rendered.ok)
-    return createSubstitutionError(
-      `failed to render bundle image reference ${quoteLikeGo(name)}: ${rendered.error}`,
-    )
-  const [bundle] = rendered.value
-  if (!bundle)
-    return createSubstitutionError(`rendered bundle image reference ${quoteLikeGo(name)} contains no bundles`)
-  const its = parseVersionWithRelease(bundle)
-  if (!its.ok)
-    return createSubstitutionError(
-      `failed to get VersionRelease for substitute bundle ${quoteLikeGo(name)}: ${its.error}`,
-    )
+): WritableCatalog {
+  const [quotedName, quotedBase] = [quoteLikeGo(name), quoteLikeGo(base)]
+  if (name === '') failTemplate('substitution name cannot be empty')
+  if (base === '') failTemplate('substitution base cannot be empty')
+  if (name === base) failTemplate('substitution name and base cannot be the same')
+  const before = `failed to render bundle image reference ${quotedName}: `
+  const [bundle] = requireTemplateValue(source(name), before)
+  if (!bundle) failTemplate(`rendered bundle image reference ${quotedName} contains no bundles`)
+  const its = prefixTemplateErrors(`failed to get VersionRelease for substitute bundle ${quotedName}: `, () =>
+    parseVersionWithRelease(bundle),
+  )
   const old = catalog.bundles.find((candidate) => candidate.name === base)
-  if (!old) return createSubstitutionError(`base bundle ${quoteLikeGo(base)} does not exist in catalog`)
-  const before = parseVersionWithRelease({ blob: old })
-  if (!before.ok)
-    return createSubstitutionError(
-      `failed to get VersionRelease for base bundle ${quoteLikeGo(base)}: ${before.error}`,
-    )
-  if (compareVersionsWithRelease(before.value, its.value) >= 0)
-    return createSubstitutionError(
-      `base bundle ${quoteLikeGo(base)} is not less than substitute bundle ${quoteLikeGo(name)}`,
-    )
+  if (!old) failTemplate(`base bundle ${quotedBase} does not exist in catalog`)
+  const oldVersion = prefixTemplateErrors(
+    `failed to get VersionRelease for base bundle ${quotedBase}: `,
+    () => parseVersionWithRelease({ blob: old }),
+  )
+  if (compareVersionsWithRelease(oldVersion, its) >= 0)
+    failTemplate(`base bundle ${quotedBase} is not less than substitute bundle ${quotedName}`)
   const result = {
     ...catalog,
     channels: catalog.channels.map((channel) =>
@@ -139,10 +129,8 @@ function applySubstitution(
     ),
     bundles: [...catalog.bundles, bundle.blob],
   }
-  const complaint = findOpmValidationError(formatCatalogAsJsonLines(result))
-  return complaint === undefined
-    ? { ok: true, value: result }
-    : createSubstitutionError(`resulting config is not valid FBC: ${complaint}`)
+  rejectInvalidCatalog(formatCatalogAsJsonLines(result), 'resulting config is not valid FBC: ')
+  return result
 }
 
 /**
@@ -176,62 +164,40 @@ function setChannelEntrySkips({ name, replaces, skipRange }: WritableChannelEntr
   }
 }
 
-interface VersionWithRelease {
-  readonly version: Version
-  readonly release: ReleaseIdentifiers
-}
-
 /** If the bundle declares that it substitutes another, its build metadata is the release (the older form). */
-function parseVersionWithRelease(bundle: RenderedBundle): CatalogReadResult<VersionWithRelease> {
+function parseVersionWithRelease(bundle: RenderedBundle): VersionWithRelease {
   const name = quoteLikeGo(bundle.blob.name ?? '')
   const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
   const [property] = packages
   const wrong = findBundlePropertyErrors(bundle.blob).find(({ type }) => type === 'olm.package')
-  if (wrong)
-    return createSubstitutionError(
-      `unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`,
-    )
-  if (!property) return createSubstitutionError(`no "olm.package" property found for bundle ${name}`)
+  if (wrong) failTemplate(`unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`)
+  if (!property) failTemplate(`no "olm.package" property found for bundle ${name}`)
+  const inProperty = `in "olm.package" property for bundle ${name}: `
   const text = getJsonStringField(property.value, 'version')
-  const version = parseVersion(text)
-  if (!version.ok)
-    return createSubstitutionError(
-      `invalid semver version ${quoteLikeGo(text)} in "olm.package" property for bundle ${name}: ${version.error}`,
-    )
+  const version = requireTemplateValue(
+    parseVersion(text),
+    `invalid semver version ${quoteLikeGo(text)} ${inProperty}`,
+  )
   const releaseText = getJsonStringField(property.value, 'release')
-  const release = releaseText === '' ? { ok: true as const, value: [] } : parseReleaseIdentifiers(releaseText)
-  if (!release.ok)
-    return createSubstitutionError(
-      `invalid release ${quoteLikeGo(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
-    )
+  const release =
+    releaseText === ''
+      ? []
+      : requireTemplateValue(
+          parseReleaseIdentifiers(releaseText),
+          `invalid release ${quoteLikeGo(releaseText)} ${inProperty}`,
+        )
   // opm checks the count only after it reads the first property.
-  if (packages.length > 1)
-    return createSubstitutionError('must be exactly one property of type "olm.package"')
-  const { build } = version.value
-  if (release.value.length > 0 || build.length === 0 || !hasSubstitutesForAnnotation(bundle))
-    return { ok: true, value: { version: version.value, release: release.value } }
-  const legacy = parseReleaseIdentifiers(build.join('.'))
-  if (!legacy.ok)
-    return createSubstitutionError(
-      `unable to convert build metadata to release for bundle ${name}: ${legacy.error}`,
-    )
-  return { ok: true, value: { version: { ...version.value, build: [] }, release: legacy.value } }
+  if (packages.length > 1) failTemplate('must be exactly one property of type "olm.package"')
+  if (release.length > 0 || version.build.length === 0 || !hasSubstitutesForAnnotation(bundle))
+    return { version, release }
+  const before = `unable to convert build metadata to release for bundle ${name}: `
+  const legacy = requireTemplateValue(parseReleaseIdentifiers(version.build.join('.')), before)
+  return { version: { ...version, build: [] }, release: legacy }
 }
 
-function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease): number {
-  const order = compareVersions(a.version, b.version)
-  if (order !== 0) return order
-  // A version without a release sorts before any release.
-  return comparePrereleaseIdentifiers(a.release, b.release)
-}
-
-/** Returns opm's error for the text of the catalog. */
-function findOpmValidationError(text: string): string | undefined {
+/** Fails with opm's error for the text of the catalog. */
+function rejectInvalidCatalog(text: string, before: string): void {
   const facts = parseCatalogFile(new TextEncoder().encode(text))
   const verdict = validateCatalog(assembleCatalog([{ path: 'catalog.json', facts }]), { profile: 'opm' })
-  return verdict.passed ? undefined : verdict.message
-}
-
-function createSubstitutionError(error: string): { ok: false; error: string } {
-  return { ok: false, error }
+  if (!verdict.passed) failTemplate(`${before}${verdict.message}`)
 }

@@ -36,6 +36,31 @@ export const templateTextFormatters = {
   json: formatMultilineJson,
 }
 
+/** Why opm rejects a template, in opm's words. `renderTemplate` and `getTemplateImages` return it. */
+export class TemplateError extends Error {}
+
+export function failTemplate(error: string): never {
+  throw new TemplateError(error)
+}
+
+/** The value of a result. Otherwise throws a TemplateError with `before` and the error. */
+export function requireTemplateValue<Value>(
+  result: { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string },
+  before = '',
+): Value {
+  return result.ok ? result.value : failTemplate(before + result.error)
+}
+
+/** Adds a prefix to the errors of a step. */
+export function prefixTemplateErrors<Result>(before: string, step: () => Result): Result {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof TemplateError) failTemplate(before + error.message)
+    throw error
+  }
+}
+
 export type TemplateConversionKind = 'basic' | 'substitutes'
 
 export interface TemplateDocument {

@@ -134,30 +134,19 @@ const comparisonOperatorBySymbol: Readonly<Record<string, ComparisonOperator>> =
 
 /** Parses a range. Never throws. The error is blang's message. */
 export function parseVersionRange(text: string): VersionParseResult<VersionRange> {
-  const split = splitAtOrOperators(tokenizeVersionRange(text))
-  if (!split.ok) return split
-  const expanded: string[][] = []
-  for (const terms of split.value) {
-    const alternative: string[] = []
-    for (const term of terms) {
-      const plain = expandVersionWildcards(term)
-      if (!plain.ok) return plain
-      alternative.push(...plain.value)
-    }
-    expanded.push(alternative)
+  try {
+    // As in blang, errors about wildcards come first.
+    const expanded = splitAtOrOperators(tokenizeVersionRange(text)).map((terms) =>
+      terms.flatMap(expandVersionWildcards),
+    )
+    return { ok: true, value: { alternatives: expanded.map((terms) => terms.map(parseComparator)) } }
+  } catch (error) {
+    if (error instanceof VersionRangeError) return { ok: false, error: error.message }
+    throw error
   }
-  const alternatives: VersionComparator[][] = []
-  for (const terms of expanded) {
-    const comparators: VersionComparator[] = []
-    for (const term of terms) {
-      const comparator = parseComparator(term)
-      if (!comparator.ok) return comparator
-      comparators.push(comparator.value)
-    }
-    alternatives.push(comparators)
-  }
-  return { ok: true, value: { alternatives } }
 }
+
+class VersionRangeError extends Error {}
 
 /** Whether the version is in the range. Unlike in npm's ranges, prereleases count like any other version. */
 export function isVersionInRange(version: Version, range: VersionRange): boolean {
@@ -211,56 +200,53 @@ function tokenizeVersionRange(text: string): string[] {
   return found
 }
 
-function splitAtOrOperators(terms: readonly string[]): VersionParseResult<string[][]> {
+function splitAtOrOperators(terms: readonly string[]): string[][] {
   const alternatives: string[][] = []
   let last = 0
   for (const [index, term] of terms.entries()) {
     if (term !== '||') continue
-    if (index === 0) return { ok: false, error: "First element in range is '||'" }
+    if (index === 0) throw new VersionRangeError("First element in range is '||'")
     alternatives.push(terms.slice(last, index))
     last = index + 1
   }
-  if (last === terms.length) return { ok: false, error: "Last element in range is '||'" }
-  alternatives.push(terms.slice(last))
-  return { ok: true, value: alternatives }
+  if (last === terms.length) throw new VersionRangeError("Last element in range is '||'")
+  return [...alternatives, terms.slice(last)]
 }
 
 /** The operator, and the rest starting with the first digit. */
-function splitOperatorAndVersion(term: string): VersionParseResult<[operator: string, version: string]> {
+function splitOperatorAndVersion(term: string): [operator: string, version: string] {
   const digit = term.search(/\p{Nd}/u)
-  if (digit < 0) return { ok: false, error: `Could not get version from string: ${quoteLikeGo(term)}` }
-  return { ok: true, value: [term.slice(0, digit).trim(), term.slice(digit)] }
+  if (digit < 0) throw new VersionRangeError(`Could not get version from string: ${quoteLikeGo(term)}`)
+  return [term.slice(0, digit).trim(), term.slice(digit)]
 }
 
 /**
  * Rewrites a term that contains an `x` (at any position, as in blang) to terms without wildcards. An operator that
  * blang does not support here is ignored, and a bound that it cannot increment becomes empty and fails later.
  */
-function expandVersionWildcards(term: string): VersionParseResult<string[]> {
-  if (!term.includes('x')) return { ok: true, value: [term] }
-  const parts = splitOperatorAndVersion(term)
-  if (!parts.ok) return parts
-  const [operator, wildcard] = parts.value
+function expandVersionWildcards(term: string): string[] {
+  if (!term.includes('x')) return [term]
+  const [operator, wildcard] = splitOperatorAndVersion(term)
   const lowest = replaceVersionWildcards(wildcard)
   const next = incrementWildcardVersion(lowest, wildcard)
   switch (operator) {
     case '>':
-      return { ok: true, value: [`>=${next}`] }
+      return [`>=${next}`]
     case '>=':
-      return { ok: true, value: [`>=${lowest}`] }
+      return [`>=${lowest}`]
     case '<':
-      return { ok: true, value: [`<${lowest}`] }
+      return [`<${lowest}`]
     case '<=':
-      return { ok: true, value: [`<${next}`] }
+      return [`<${next}`]
     case '':
     case '=':
     case '==':
-      return { ok: true, value: [`>=${lowest}`, `<${next}`] }
+      return [`>=${lowest}`, `<${next}`]
     case '!':
     case '!=':
-      return { ok: true, value: [`<${lowest}`, `>=${next}`] }
+      return [`<${lowest}`, `>=${next}`]
     default:
-      return { ok: true, value: [lowest] }
+      return [lowest]
   }
 }
 
@@ -291,22 +277,20 @@ function incrementInt64String(text: string): string | undefined {
   return BigInt.asIntN(64, value + 1n).toString()
 }
 
-function parseComparator(term: string): VersionParseResult<VersionComparator> {
-  const parts = splitOperatorAndVersion(term)
-  if (!parts.ok) return parts
-  const [sign, text] = parts.value
+function parseComparator(term: string): VersionComparator {
+  const [sign, text] = splitOperatorAndVersion(term)
   const operator = Object.hasOwn(comparisonOperatorBySymbol, sign)
     ? comparisonOperatorBySymbol[sign]
     : undefined
   const written = sign + text
   if (operator === undefined) {
     const why = `Could not parse comparator ${quoteLikeGo(sign)} in ${quoteLikeGo(written)}`
-    return { ok: false, error: `Could not parse Range ${quoteLikeGo(term)}: ${why}` }
+    throw new VersionRangeError(`Could not parse Range ${quoteLikeGo(term)}: ${why}`)
   }
   const version = parseVersion(text)
   if (!version.ok) {
     const why = `Could not parse version ${quoteLikeGo(text)} in ${quoteLikeGo(written)}: ${version.error}`
-    return { ok: false, error: `Could not parse Range ${quoteLikeGo(term)}: ${why}` }
+    throw new VersionRangeError(`Could not parse Range ${quoteLikeGo(term)}: ${why}`)
   }
-  return { ok: true, value: { operator, version: version.value } }
+  return { operator, version: version.value }
 }

@@ -18,6 +18,14 @@ export interface Version {
   readonly build: readonly string[]
 }
 
+/** opm looks versions up in a Go map, so a missing name has this version. */
+export const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
+
+export interface VersionWithRelease {
+  readonly version: Version
+  readonly release: ReleaseIdentifiers
+}
+
 /** Either the value or blang's exact error message. */
 export type VersionParseResult<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string }
@@ -108,13 +116,18 @@ export function compareVersions(a: Version, b: Version): number {
   )
 }
 
+/** A version without a release sorts before any release. */
+export function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease): number {
+  return compareVersions(a.version, b.version) || comparePrereleaseIdentifiers(a.release, b.release)
+}
+
 function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length
   return comparePrereleaseIdentifiers(a, b)
 }
 
 /** Compares dot-separated identifiers. Numbers sort before strings, and a list sorts before its extensions. */
-export function comparePrereleaseIdentifiers(
+function comparePrereleaseIdentifiers(
   a: readonly (NumericVersionPart | string)[],
   b: readonly (NumericVersionPart | string)[],
 ): number {

@@ -11,17 +11,15 @@ const singleDigitPattern = /^\p{Nd}$/u
  * and deprecations. Custom blobs without a package come last.
  */
 export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
-  const names = new Set<string>()
-  for (const { name } of catalog.packages) names.add(name)
-  for (const list of [catalog.channels, catalog.bundles, catalog.others, catalog.deprecations])
-    for (const blob of list) names.add(blob.package ?? '')
-  names.delete('')
-  const packages = groupBlobsByKey(catalog.packages, ({ name }) => name)
-  const channels = groupBlobsByKey(catalog.channels, ({ package: of }) => of)
-  const bundles = groupBlobsByKey(catalog.bundles, ({ package: of }) => of ?? '')
-  const others = groupBlobsByKey(catalog.others, ({ package: of }) => of)
-  const deprecations = groupBlobsByKey(catalog.deprecations, ({ package: of }) => of)
+  const packages = Map.groupBy(catalog.packages, ({ name }) => name)
+  const channels = Map.groupBy(catalog.channels, ({ package: of }) => of)
+  const bundles = Map.groupBy(catalog.bundles, ({ package: of }) => of ?? '')
+  const others = Map.groupBy(catalog.others, ({ package: of }) => of)
+  const deprecations = Map.groupBy(catalog.deprecations, ({ package: of }) => of)
+  const groups = [packages, channels, bundles, others, deprecations]
+  const names = new Set(groups.flatMap((group) => [...group.keys()]))
   const blobs = [...names]
+    .filter((name) => name !== '')
     .sort(compareBytes)
     .flatMap((name) => [
       ...(packages.get(name) ?? []),
@@ -33,16 +31,6 @@ export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
   // The types in writable-catalog.ts are JSON by construction, but TypeScript can't infer this because of optional
   // fields.
   return [...blobs, ...(others.get('') ?? []).map(({ value }) => value)] as unknown as JsonObject[]
-}
-
-function groupBlobsByKey<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): Map<string, Blob[]> {
-  const groups = new Map<string, Blob[]>()
-  for (const blob of blobs) {
-    const group = groups.get(key(blob))
-    if (group) group.push(blob)
-    else groups.set(key(blob), [blob])
-  }
-  return groups
 }
 
 function sortBlobsByKey<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Blob) => string): Blob[] {

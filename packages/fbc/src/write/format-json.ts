@@ -1,5 +1,6 @@
 // Formats blobs as JSON exactly as opm writes them, as consecutive objects indented by four spaces.
 import type { Json } from '../go/json/json.ts'
+import { escapeHtmlInJson } from '../go/json/json-text.ts'
 import { formatJsonNumber } from '../go/number.ts'
 import { compareBytes } from '../go/text.ts'
 import { sortBlobsForWriting } from './blob-order.ts'
@@ -22,10 +23,7 @@ export function formatCatalogAsJsonLines(catalog: WritableCatalog): string {
 
 /** Any value as json.MarshalIndent writes it for opm, with `<`, `>`, and `&` escaped. They occur only in strings. */
 export function marshalIndentLikeGo(value: Json): string {
-  return formatIndentedJsonValue(value, '').replace(
-    /[<>&]/g,
-    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
-  )
+  return escapeHtmlInJson(formatIndentedJsonValue(value, ''))
 }
 
 function formatIndentedJsonValue(value: Json, indent: string): string {

@@ -1,5 +1,6 @@
 // Catalogs as writable data: complete blobs as opm stores them. OLM blobs keep their known fields in order and lose
 // unknown fields. Other blobs keep everything. Used for rendering, where facts are not enough.
+import { encodeBase64 } from '../go/base64.ts'
 import type { Json } from '../go/json/json.ts'
 import {
   decodeGoStruct,
@@ -161,13 +162,14 @@ function addWritableBlob(meta: BlobMeta, into: MutableCatalog, budget: JsonValue
 function addWritablePackage(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
   const { decoded, problems } = decodeGoStruct(packageStructType, value)
   const icon = getDecodedStructField(decoded, 'icon')
+  const data = icon?.fields.get('base64data')
   into.packages.push({
     schema: 'olm.package',
     name: getDecodedStringField(decoded, 'name'),
     defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
     ...(icon && {
       icon: {
-        base64data: toBase64(icon.fields.get('base64data')),
+        base64data: data instanceof Uint8Array ? encodeBase64(data) : null,
         mediatype: getDecodedStringField(icon, 'mediatype'),
       },
     }),
@@ -278,14 +280,6 @@ function toWritableProperties(decoded: DecodedStruct, budget: JsonValueBudget) {
       }
     }),
   }
-}
-
-function toBase64(value: unknown): string | null {
-  if (!(value instanceof Uint8Array)) return null
-  let binary = ''
-  for (let at = 0; at < value.length; at += 8192)
-    binary += String.fromCharCode(...value.subarray(at, at + 8192))
-  return btoa(binary)
 }
 
 /** Returns a value as plain data with keys sorted by bytes. Fails if the value is too large or nested too deeply. */

@@ -2,6 +2,7 @@
 // deletes unlabeled objects, except CRDs that the test's bundles installed and that did not exist before.
 import type { ClusterTestEvent, ClusterTestDeadlines } from './cluster-test-state.ts'
 import {
+  createCrdQuery,
   toKubeObjectQuery,
   toKubeQueryKey,
   getObservedKubeObjects,
@@ -55,10 +56,6 @@ export function createCleanUpState(id: string, now: number): CleanUpState {
 }
 
 const rukPakApiVersions = ['core.rukpak.io/v1alpha1', 'core.rukpak.io/v1alpha2'] as const
-const crdApiVersionAndKind = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-} as const
 
 interface CleanUpPhase {
   readonly label: string
@@ -140,7 +137,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
   },
   {
     label: 'CRDs',
-    queries: ({ crds }) => crds.map((name) => ({ ...crdApiVersionAndKind, name })),
+    queries: ({ crds }) => crds.map(createCrdQuery),
     isOurs: isCrdInstalledByTest,
     timeoutMs: computeLongPhaseTimeoutMs,
   },

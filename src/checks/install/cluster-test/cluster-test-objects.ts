@@ -48,7 +48,7 @@ export function createPrerequisiteObjects(
   namespace: KubeObject,
 ): readonly KubeObject[] {
   const { pods, cpu, memory } = plan.quota
-  const own = createNamespacedObjectFactory(plan, namespace)
+  const own = createObjectFactory(plan, namespace)
   return [
     own('v1', 'ResourceQuota', 'trial', {
       hard: {
@@ -72,16 +72,9 @@ export function createPrerequisiteObjects(
         },
       ],
     }),
-    ...(plan.network
-      ? [
-          own(
-            networkingApiVersion,
-            'NetworkPolicy',
-            'trial',
-            createEgressNetworkPolicySpec(plan, plan.network),
-          ),
-        ]
-      : []),
+    ...[plan.network && createEgressNetworkPolicySpec(plan, plan.network)].flatMap((spec) =>
+      spec ? [own(networkingApiVersion, 'NetworkPolicy', 'trial', spec)] : [],
+    ),
   ]
 }
 
@@ -142,15 +135,17 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
     MultiNamespace: [name, toTargetNamespaceName(plan)],
   }
   const targetNamespaces = targets[plan.mode]
-  return createNamespacedObjectFactory(plan, namespace)(
+  return createObjectFactory(plan, namespace)(
     operatorGroupApiVersion,
     'OperatorGroup',
     'group',
     targetNamespaces === undefined ? {} : { targetNamespaces },
     {
-      'operatorframework.io/bundle-unpack-timeout': bundleUnpackTimeoutGoDuration,
-      // Otherwise a global catalog with the same package could replace the one under test.
-      'olm.operatorframework.io/exclude-global-namespace-resolution': 'true',
+      annotations: {
+        'operatorframework.io/bundle-unpack-timeout': bundleUnpackTimeoutGoDuration,
+        // Otherwise a global catalog with the same package could replace the one under test.
+        'olm.operatorframework.io/exclude-global-namespace-resolution': 'true',
+      },
     },
   )
 }
@@ -161,7 +156,7 @@ export function createCatalogSource(
   from: ClusterTestCatalogSource,
 ) {
   const { pullSecret } = plan
-  return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
+  return createObjectFactory(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
     displayName: `install test of ${plan.package}`,
     publisher: 'catalog-bot',
@@ -178,7 +173,7 @@ export function createCatalogSourceSpec(from: ClusterTestCatalogSource): KubeObj
 }
 
 export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {
-  return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
+  return createObjectFactory(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
     name: plan.package,
     channel: plan.channel,
     source: catalogSourceName,
@@ -200,12 +195,12 @@ export function createClusterCatalog(
   side: CatalogRevision,
   ref: string,
 ): KubeObject {
-  return createClusterScopedObjectFactory(plan, namespace)(
+  return createObjectFactory(plan, namespace, true)(
     olmV1ApiVersion,
     'ClusterCatalog',
     toClusterCatalogName(plan, side),
     { priority: 0, availabilityMode: 'Available', source: { type: 'Image', image: { ref } } },
-    { [catalogRevisionLabelKey]: side },
+    { labels: { [catalogRevisionLabelKey]: side } },
   )
 }
 
@@ -214,7 +209,7 @@ export function createClusterExtension(
   namespace: KubeObject,
   side: CatalogRevision,
 ): KubeObject {
-  return createClusterScopedObjectFactory(plan, namespace)(
+  return createObjectFactory(plan, namespace, true)(
     olmV1ApiVersion,
     'ClusterExtension',
     toClusterScopedObjectName(plan),
@@ -243,18 +238,12 @@ export function createInstallerRbacObjects(
   namespace: KubeObject,
 ): readonly KubeObject[] {
   return [
-    createNamespacedObjectFactory(plan, namespace)(
-      'v1',
-      'ServiceAccount',
-      installerServiceAccountName,
-      undefined,
-    ),
+    createObjectFactory(plan, namespace)('v1', 'ServiceAccount', installerServiceAccountName),
     {
-      ...createClusterScopedObjectFactory(plan, namespace)(
+      ...createObjectFactory(plan, namespace, true)(
         rbacApiVersion,
         'ClusterRoleBinding',
         toClusterScopedObjectName(plan),
-        undefined,
       ),
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: plan.installerRole },
       subjects: [
@@ -281,7 +270,7 @@ export function createRukPakBundleDeployment(
 ): KubeObject {
   const [deploying, unpacking] = provisionerClassesByRukPakTarget[target]
   const source = createRukPakImageSource(plan, step)
-  return createClusterScopedObjectFactory(plan, namespace)(
+  return createObjectFactory(plan, namespace, true)(
     apiVersion,
     'BundleDeployment',
     toClusterScopedObjectName(plan),
@@ -316,40 +305,22 @@ function createClusterTestLabels({
   return { [clusterTestLabelKey]: id, [expirationLabelKey]: String(expires) }
 }
 
-function createNamespacedObjectFactory(plan: ClusterTestPlan, namespace: KubeObject) {
+/** Creates objects in the test's namespace; with `isClusterScoped`, objects without one that still belong to it. */
+function createObjectFactory(plan: ClusterTestPlan, namespace: KubeObject, isClusterScoped = false) {
   return (
     apiVersion: string,
     kind: string,
     name: string,
-    spec: KubeObjectSpec | undefined,
-    annotations?: Readonly<Record<string, string>>,
+    spec?: KubeObjectSpec,
+    { labels, annotations }: Pick<KubeObject['metadata'], 'labels' | 'annotations'> = {},
   ): KubeObject => ({
     apiVersion,
     kind,
     metadata: {
       name,
-      namespace: toTestNamespaceName(plan),
-      labels: createClusterTestLabels(plan),
-      ...(annotations && { annotations }),
-      ownerReferences: [createOwnerReference(namespace)],
-    },
-    ...(spec && { spec }),
-  })
-}
-
-function createClusterScopedObjectFactory(plan: ClusterTestPlan, namespace: KubeObject) {
-  return (
-    apiVersion: string,
-    kind: string,
-    name: string,
-    spec: KubeObjectSpec | undefined,
-    labels: Readonly<Record<string, string>> = {},
-  ): KubeObject => ({
-    apiVersion,
-    kind,
-    metadata: {
-      name,
+      ...(!isClusterScoped && { namespace: toTestNamespaceName(plan) }),
       labels: { ...createClusterTestLabels(plan), ...labels },
+      ...(annotations && { annotations }),
       ownerReferences: [createOwnerReference(namespace)],
     },
     ...(spec && { spec }),

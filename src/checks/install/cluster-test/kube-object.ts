@@ -104,6 +104,10 @@ export function toKubeObjectQuery({
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
 }
 
+export function createCrdQuery(name: string): KubeQuery & { readonly name: string } {
+  return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name }
+}
+
 /** Reads a path in plain data; undefined if the path does not exist. */
 export function getValueAtPath(value: unknown, ...path: readonly string[]): unknown {
   let here = value

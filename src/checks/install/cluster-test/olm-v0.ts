@@ -23,6 +23,7 @@ import {
   bundleUnpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
+  createCrdQuery,
   getValueAtPath,
   getKubeCondition,
   getListAtPath,
@@ -71,7 +72,7 @@ export function createOlmV0TestDriver(
           ? [...queries.running, ...parseJsonNameList(memory['crds']).map(createCrdQuery)]
           : queries.running,
     next: (state, observation, now) =>
-      new OlmV0TestStageRunner({ plan, deadlines, queries }, state, observation, now).run(),
+      new OlmV0TestStageRunner({ plan, deadlines, queries }, state, observation, now).stages[state.stage](),
   }
 }
 
@@ -93,29 +94,14 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   OlmV0TestStage,
   ReturnType<typeof createOlmV0Queries>
 > {
-  run(): OlmV0TestProgress {
-    switch (this.state.stage) {
-      case 'preflight':
-        return this.#createNamespace()
-      case 'catalog':
-        return this.#serveCatalog()
-      case 'resolution':
-        return this.#resolve()
-      case 'review':
-        return this.#reviewInstallPlan()
-      case 'plan':
-        return this.#runInstallPlan()
-      case 'operator':
-        return this.#runOperator()
-    }
-  }
-
-  #createNamespace(): OlmV0TestProgress {
-    const existing = this.rejectExistingCrds('The install test would change this CRD for other users.')
-    if (existing) return existing
-    const namespace = this.find(this.queries.namespace)
-    if (!namespace) return this.waitForNewNamespace()
-    return this.moveTo('catalog', `namespace ${namespace.metadata.name} exists`)
+  readonly stages: Readonly<Record<OlmV0TestStage, () => OlmV0TestProgress>> = {
+    preflight: () =>
+      this.createNamespace('catalog', 'The install test would change this CRD for other users.'),
+    catalog: () => this.#serveCatalog(),
+    resolution: () => this.#resolve(),
+    review: () => this.#reviewInstallPlan(),
+    plan: () => this.#runInstallPlan(),
+    operator: () => this.#runOperator(),
   }
 
   #serveCatalog(): OlmV0TestProgress {
@@ -246,10 +232,8 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
         code: 'no-upgrade-edge',
         says: `OLM found no upgrade path from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}`,
       })
-    return this.fail({
-      code: 'olm-silent',
-      says: 'OLM did not create an InstallPlan and did not report a reason',
-    })
+    const message = 'OLM did not create an InstallPlan and did not report a reason'
+    return this.fail({ code: 'olm-silent', says: message })
   }
 
   /** True before the catalog is replaced. */
@@ -524,12 +508,6 @@ function listInstallPlanCrdNames(plan: KubeObject): readonly string[] {
   })
   return [...new Set(names)].sort()
 }
-
-const createCrdQuery = (name: string): KubeQuery => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  name,
-})
 
 function createInstallPlanApprovalPatch({
   apiVersion,

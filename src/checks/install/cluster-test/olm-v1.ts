@@ -8,6 +8,7 @@ import {
 } from './cluster-test-state.ts'
 import { classifyTimedOutDeployments, isPermanentFailure } from './classify-pods.ts'
 import {
+  createCrdQuery,
   getValueAtPath,
   getConditionOfCurrentGeneration,
   getListAtPath,
@@ -51,7 +52,7 @@ export function createOlmV1TestDriver(
     queries: ({ stage }) =>
       stage === 'preflight' ? [queries.namespace, queries.api, ...queries.crds] : queries.running,
     next: (state, observation, now) =>
-      new OlmV1TestStageRunner({ plan, deadlines, queries }, state, observation, now).run(),
+      new OlmV1TestStageRunner({ plan, deadlines, queries }, state, observation, now).stages[state.stage](),
   }
 }
 
@@ -59,15 +60,10 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
   OlmV1TestStage,
   ReturnType<typeof createOlmV1Queries>
 > {
-  run(): OlmV1TestProgress {
-    switch (this.state.stage) {
-      case 'preflight':
-        return this.#createNamespace()
-      case 'catalog':
-        return this.#serveCatalogs()
-      case 'extension':
-        return this.#installExtension()
-    }
+  readonly stages: Readonly<Record<OlmV1TestStage, () => OlmV1TestProgress>> = {
+    preflight: () => this.#createNamespace(),
+    catalog: () => this.#serveCatalogs(),
+    extension: () => this.#installExtension(),
   }
 
   get #sides(): readonly CatalogRevision[] {
@@ -76,20 +72,17 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
 
   #createNamespace(): OlmV1TestProgress {
     const { plan, queries } = this
-    const existing = this.rejectExistingCrds(
-      'OLM v1 would adopt this CRD and delete it after the install test.',
-    )
+    const consequence = 'OLM v1 would adopt this CRD and delete it after the install test.'
+    const existing = this.rejectExistingCrds(consequence)
     if (existing) return existing
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
       return this.fail({
         code: 'internal',
         says: 'OLM v1 requires a catalog image, but the test has only the address of a catalog server',
       })
-    const namespace = this.find(queries.namespace)
-    if (!namespace) return this.waitForNewNamespace()
     // OLM v1 1.11 and later ignore the installer.
     const installer = doesCrdRequireServiceAccount(this.find(queries.api)) ? 1 : 0
-    return this.moveTo('catalog', `namespace ${namespace.metadata.name} exists`, [], { installer })
+    return this.createNamespace('catalog', consequence, { installer })
   }
 
   #serveCatalogs(): OlmV1TestProgress {
@@ -209,27 +202,13 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
     const { plan, queries, state } = this
     if (state.step >= plan.steps.length - 1) return this.finish({ verdict: 'installs' })
     const selector = createCatalogLabelSelector(plan, 'head')
-    const isMoved =
-      getStringAtPath(
-        extension.spec,
-        'source',
-        'catalog',
-        'selector',
-        'matchLabels',
-        'catalog-bot.io/catalog',
-      ) === 'head'
+    const labels = getValueAtPath(extension.spec, 'source', 'catalog', 'selector', 'matchLabels')
+    const isMoved = getStringAtPath(labels, 'catalog-bot.io/catalog') === 'head'
+    const patch = { spec: { source: { sourceType: 'Catalog', catalog: { selector } } } }
     return this.moveTo(
       'extension',
       `${this.wantedStep?.root ?? ''} is running`,
-      isMoved
-        ? []
-        : [
-            {
-              kind: 'patch',
-              at: queries.extension,
-              patch: { spec: { source: { sourceType: 'Catalog', catalog: { selector } } } },
-            },
-          ],
+      isMoved ? [] : [{ kind: 'patch', at: queries.extension, patch }],
       {},
       { ...state, step: state.step + 1 },
     )
@@ -291,11 +270,6 @@ function doesCrdRequireServiceAccount(crd: KubeObject | undefined): boolean {
 
 function createOlmV1Queries(plan: ClusterTestPlan) {
   const namespace = toTestNamespaceName(plan)
-  const crd = (name: string): KubeQuery => ({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    name,
-  })
   const catalog = (side: CatalogRevision) =>
     ({ apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', name: toClusterCatalogName(plan, side) }) as const
   const catalogs = { base: catalog('base'), head: catalog('head') }
@@ -312,8 +286,8 @@ function createOlmV1Queries(plan: ClusterTestPlan) {
   return {
     ...queries,
     catalogs,
-    api: crd('clusterextensions.olm.operatorframework.io'),
-    crds: plan.crds.map(crd),
+    api: createCrdQuery('clusterextensions.olm.operatorframework.io'),
+    crds: plan.crds.map(createCrdQuery),
     running: [
       ...Object.values(queries),
       ...Object.values(catalogs),

@@ -16,6 +16,7 @@ import {
   bundleUnpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
+  createCrdQuery,
   getKubeCondition,
   getStringAtPath,
   getValueAtPath,
@@ -64,7 +65,7 @@ export function createRukPakTestDriver(
         ? [queries.namespace, ...queries.crds]
         : [...queries.running, ...parseJsonNameList(memory['elsewhere']).map(createPodQuery)],
     next: (state, observation, now) =>
-      new RukPakStageRunner({ plan, deadlines, queries }, state, observation, now).run(),
+      new RukPakStageRunner({ plan, deadlines, queries }, state, observation, now).stages[state.stage](),
   }
 }
 
@@ -90,27 +91,12 @@ interface ObservedRukPakBundle {
 }
 
 class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<typeof createRukPakQueries>> {
-  run(): RukPakProgress {
-    switch (this.state.stage) {
-      case 'preflight':
-        return this.#createNamespace()
-      case 'ground':
-        return this.#createPrerequisites()
-      case 'deployment':
-        return this.#installBundle()
-      case 'immutability':
-        return this.#checkImmutability()
-    }
-  }
-
-  #createNamespace(): RukPakProgress {
-    const existing = this.rejectExistingCrds(
-      'RukPak would adopt this CRD and delete it after the install test.',
-    )
-    if (existing) return existing
-    const namespace = this.find(this.queries.namespace)
-    if (!namespace) return this.waitForNewNamespace()
-    return this.moveTo('ground', `namespace ${namespace.metadata.name} exists`)
+  readonly stages: Readonly<Record<RukPakStage, () => RukPakProgress>> = {
+    preflight: () =>
+      this.createNamespace('ground', 'RukPak would adopt this CRD and delete it after the install test.'),
+    ground: () => this.#createPrerequisites(),
+    deployment: () => this.#installBundle(),
+    immutability: () => this.#checkImmutability(),
   }
 
   #createPrerequisites(): RukPakProgress {
@@ -380,11 +366,7 @@ function createRukPakQueries(
     apiVersion,
     hasBundles,
     bundles,
-    crds: plan.crds.map((crd): KubeQuery => ({
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      name: crd,
-    })),
+    crds: plan.crds.map(createCrdQuery),
     running: [
       ...Object.values(queries),
       ...(hasBundles ? [bundles] : []),

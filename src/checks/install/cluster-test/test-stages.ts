@@ -123,10 +123,13 @@ export class ClusterTestStageRunner<
       : undefined
   }
 
-  protected waitForNewNamespace() {
-    return this.wait('waiting for the namespace', [
-      { kind: 'create', object: createTestNamespace(this.plan) },
-    ])
+  protected createNamespace(next: Stage, consequence: string, memory?: ClusterTestState['memory']) {
+    const existing = this.rejectExistingCrds(consequence)
+    if (existing) return existing
+    const namespace = this.find(this.queries.namespace)
+    return namespace
+      ? this.moveTo(next, `namespace ${namespace.metadata.name} exists`, [], memory)
+      : this.wait('waiting for the namespace', [{ kind: 'create', object: createTestNamespace(this.plan) }])
   }
 
   protected createMissing(wanted: readonly KubeObject[]): ClusterTestProgress<Stage> | undefined {

@@ -1,4 +1,4 @@
-import { parseVersion } from '@catalog-bot/fbc/versions/version'
+import { parseVersion, zeroVersion } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { isVersionInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
@@ -20,9 +20,6 @@ type DecodedConstraint =
   | { readonly kind: 'cel'; readonly rule: string; readonly failureMessage: string }
   | { readonly kind: 'empty' }
 
-type ConstraintDecodeResult =
-  { readonly ok: true; readonly value: DecodedConstraint } | { readonly ok: false; readonly error: string }
-
 type ConstraintFields = Readonly<Record<string, Json>>
 
 /** OLM's limit on the text of the value, in bytes. */
@@ -30,8 +27,6 @@ const maxConstraintBytes = 2 << 16
 
 /** Prevents malicious values from exhausting the stack. */
 const maxConstraintDepth = 500
-
-class ConstraintDecodeError extends Error {}
 
 /** Works for installed Operators too: OLM copies the bundle's properties to an annotation of the CSV. */
 export function parseOperatorProperties(
@@ -73,7 +68,7 @@ export const toInstalledOperatorEntry = memoizePerObject(
     replaces: '',
     skips: [],
     skipRange: undefined,
-    version: version ?? { major: 0, minor: 0, patch: 0, prerelease: [], build: [] },
+    version: version ?? zeroVersion,
     facts,
   }),
 )
@@ -134,13 +129,18 @@ function createLabelRequirement(label: string): BundleRequirement {
 }
 
 function parseConstraintRequirement(value: Json): BundleRequirement {
-  const decoded = decodeConstraint(value)
-  if (!decoded.ok) throw new ResolverError(`parse olm.constraint: ${decoded.error}`)
+  const constraint = prefixResolverErrors('parse olm.constraint', () => decodeConstraint(value))
+  return prefixResolverErrors('convert olm.constraint to resolver predicate', () =>
+    createConstraintRequirement(constraint),
+  )
+}
+
+function prefixResolverErrors<Result>(prefix: string, run: () => Result): Result {
   try {
-    return createConstraintRequirement(decoded.value)
+    return run()
   } catch (error) {
     if (!(error instanceof ResolverError)) throw error
-    throw new ResolverError(`convert olm.constraint to resolver predicate: ${error.message}`)
+    throw new ResolverError(`${prefix}: ${error.message}`)
   }
 }
 
@@ -193,24 +193,18 @@ function createConstraintRequirement(constraint: DecodedConstraint): BundleRequi
   }
 }
 
-/** Never throws. The error completes OLM's message. */
-function decodeConstraint(value: Json): ConstraintDecodeResult {
+/** The errors complete OLM's message. */
+function decodeConstraint(value: Json): DecodedConstraint {
   if (new TextEncoder().encode(JSON.stringify(value)).length > maxConstraintBytes)
-    return {
-      ok: false,
-      error: `olm.constraint value is greater than max constraint size ${maxConstraintBytes} bytes`,
-    }
-  try {
-    return { ok: true, value: decodeConstraintWithDepthLimit(value, 0) }
-  } catch (error) {
-    if (!(error instanceof ConstraintDecodeError)) throw error
-    return { ok: false, error: error.message }
-  }
+    throw new ResolverError(
+      `olm.constraint value is greater than max constraint size ${maxConstraintBytes} bytes`,
+    )
+  return decodeConstraintWithDepthLimit(value, 0)
 }
 
 function decodeConstraintWithDepthLimit(value: Json, level: number): DecodedConstraint {
   if (level > maxConstraintDepth)
-    throw new ConstraintDecodeError(`the constraint is nested more than ${maxConstraintDepth} levels deep`)
+    throw new ResolverError(`the constraint is nested more than ${maxConstraintDepth} levels deep`)
   const fields = decodeConstraintFields(value, 'constraints.Constraint', [
     'failuremessage',
     'cel',
@@ -267,7 +261,7 @@ function decodeConstraintFields(value: Json | undefined, type: string, known: re
   const fields: Record<string, Json> = {}
   for (const [key, field] of Object.entries(value as ConstraintFields)) {
     const name = key.toLowerCase()
-    if (!known.includes(name)) throw new ConstraintDecodeError(`json: unknown field ${quoteLikeGo(key)}`)
+    if (!known.includes(name)) throw new ResolverError(`json: unknown field ${quoteLikeGo(key)}`)
     // In Go, null keeps the value of an earlier spelling of the field.
     if (field !== null || !(name in fields)) fields[name] = field
   }
@@ -280,7 +274,7 @@ function getStringField(fields: ConstraintFields, name: string): string {
   return value
 }
 
-function createJsonTypeError(value: Json, wanted: string): ConstraintDecodeError {
+function createJsonTypeError(value: Json, wanted: string): ResolverError {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-  return new ConstraintDecodeError(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
+  return new ResolverError(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
 }

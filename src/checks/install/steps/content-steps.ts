@@ -38,10 +38,7 @@ interface ReadableBundleWithInstallTargets extends BundleWithInstallTargets {
   readonly content: Extract<BundleContentForInstall, { readonly kind: 'bundle' }>
 }
 
-const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => ({
-  severity,
-  isShown: false,
-})
+const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => ({ severity, isShown: false })
 
 /** `format` is undefined if no bundle could be opened. In this case, any target can apply. */
 export function createBundleContentSteps(
@@ -101,21 +98,10 @@ function createInlineBundleNotes(
   own: readonly InstallTarget[],
 ): readonly InstallNote[] {
   if (from !== 'catalog') return []
-  if (image === '')
-    return [
-      {
-        kind: 'refused',
-        says: `${name} has no image.`,
-        targets: own.filter((target) => target !== 'OLM v0'),
-      },
-    ]
-  return [
-    {
-      kind: 'unknown',
-      says: `The image of ${name} was not looked up; the manifests in the catalog were used instead.`,
-      targets: own,
-    },
-  ]
+  const others = own.filter((target) => target !== 'OLM v0')
+  if (image === '') return [{ kind: 'refused', says: `${name} has no image.`, targets: others }]
+  const message = `The image of ${name} was not looked up; the manifests in the catalog were used instead.`
+  return [{ kind: 'unknown', says: message, targets: own }]
 }
 
 /** Differences between catalog and bundle. With a different name, package or version, OLM installs the wrong thing. */
@@ -159,12 +145,10 @@ function createBundleUnpackingStep(
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: v0 })
-    for (const message of open)
-      remarks.push({
-        kind: 'unknown',
-        says: `${blob.name}: ${message} Largest files: ${files}.`,
-        targets: v0,
-      })
+    for (const problem of open) {
+      const message = `${blob.name}: ${problem} Largest files: ${files}.`
+      remarks.push({ kind: 'unknown', says: message, targets: v0 })
+    }
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
   return isDone

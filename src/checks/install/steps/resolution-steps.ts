@@ -10,24 +10,30 @@ import { doesUpgradePathEndAtChannelHead, type ChannelInstallResolution } from '
 import type { NamespaceResolution, ResolutionConflict } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listInstallTargetsForFormat } from '../install-targets.ts'
+import { formatTruncatedNameList } from '../../validation/upgrade/upgrade-rule.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
 const olmV0OnlyInstallTargets = ['OLM v0'] as const
 const olmV1OnlyInstallTargets = ['OLM v1'] as const
 const registryV1InstallTargets = listInstallTargetsForFormat('registry+v1')
 
-/** Larger groups list only the first few versions. */
-const maxListedUpgradeVersions = 8
+const rejectOnOlmV0 = (message: string): InstallNote => ({
+  kind: 'refused',
+  says: message,
+  targets: olmV0OnlyInstallTargets,
+})
+const rejectOnOlmV1 = (message: string): InstallNote => ({
+  kind: 'refused',
+  says: message,
+  targets: olmV1OnlyInstallTargets,
+})
+
 const maxListedUnmetRequirements = 3
 
 export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelInstallResolution): InstallStep {
   const remarks: InstallNote[] = []
   if (head === undefined)
-    remarks.push({
-      kind: 'refused',
-      says: `Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`,
-      targets: olmV0OnlyInstallTargets,
-    })
+    remarks.push(rejectOnOlmV0(`Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`))
   const best = newest.bundle?.name
   if (head !== undefined && best !== undefined && best !== head)
     remarks.push({
@@ -77,11 +83,9 @@ export function createChannelHeadInstallStep({
     title,
     [],
     [
-      {
-        kind: 'refused',
-        says: `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
-        targets: olmV0OnlyInstallTargets,
-      },
+      rejectOnOlmV0(
+        `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
+      ),
     ],
   )
 }
@@ -120,11 +124,7 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
       targets: olmV0OnlyInstallTargets,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)
-    remarks.push({
-      kind: 'refused',
-      says: `OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`,
-      targets: olmV1OnlyInstallTargets,
-    })
+    remarks.push(rejectOnOlmV1(`OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`))
   const title = 'Every installable version can be upgraded to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
   return isDone
@@ -142,16 +142,11 @@ function createStuckUpgradeNotes(
   const { end } = first
   if (end.kind === 'settled')
     return [
-      {
-        kind: 'refused',
-        says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from ${end.at} to ${resolution.head ?? 'a head'}.`,
-        targets: olmV0OnlyInstallTargets,
-      },
+      rejectOnOlmV0(
+        `Upgrades from ${from} stop at ${end.at}, because no edge leads from ${end.at} to ${resolution.head ?? 'a head'}.`,
+      ),
     ]
-  if (end.kind === 'circle')
-    return [
-      { kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: olmV0OnlyInstallTargets },
-    ]
+  if (end.kind === 'circle') return [rejectOnOlmV0(`Upgrades from ${from} form a cycle.`)]
   return createResolutionFailureNotes(end, resolution, from)
 }
 
@@ -176,13 +171,7 @@ function createResolutionFailureNotes(
       ]
     case 'error': {
       const failed = from === undefined ? 'resolve the channel' : `upgrade from ${from}`
-      return [
-        {
-          kind: 'refused',
-          says: `OLM v0 can't ${failed}: ${failure.message}`,
-          targets: olmV0OnlyInstallTargets,
-        },
-      ]
+      return [rejectOnOlmV0(`OLM v0 can't ${failed}: ${failure.message}`)]
     }
     case 'unknown': {
       const upgrade = from === undefined ? '' : `Upgrades from ${from} could not be simulated: `
@@ -244,11 +233,7 @@ function createOlmV1RejectionNote({
   dependency,
 }: Extract<ChannelInstallResolution['v1'], { readonly kind: 'refused' }>): InstallNote {
   if (bundle === undefined || dependency === undefined)
-    return {
-      kind: 'refused',
-      says: `OLM v1 can't find a bundle to install: ${message}`,
-      targets: olmV1OnlyInstallTargets,
-    }
+    return rejectOnOlmV1(`OLM v1 can't find a bundle to install: ${message}`)
   return {
     kind: 'refused',
     says: `OLM v1 doesn't install ${bundle.name}, because OLM v1 doesn't support dependencies (${dependency}).`,
@@ -269,9 +254,4 @@ function toUpgradeOutcomeKey(end: UpgradePath['end']): string {
     case 'circle':
       return 'circle'
   }
-}
-
-function formatTruncatedNameList(names: readonly string[]): string {
-  if (names.length <= maxListedUpgradeVersions) return names.join(', ')
-  return `${names.slice(0, maxListedUpgradeVersions - 1).join(', ')} and ${names.length - maxListedUpgradeVersions + 1} more`
 }

@@ -42,10 +42,15 @@ export type OwnerSourceReadResult<T> =
 export const createBrokenOwnerSourceResult = (
   at: Location,
   problem: string,
-): OwnerSourceReadResult<never> => ({
-  kind: 'broken',
-  problems: [{ at, problem }],
-})
+): OwnerSourceReadResult<never> => ({ kind: 'broken', problems: [{ at, problem }] })
+
+/** Converts the value of a source that was read. */
+export function mapOwnerSource<From, To>(
+  source: OwnerSourceReadResult<From>,
+  convert: (value: From) => To,
+): OwnerSourceReadResult<To> {
+  return source.kind === 'broken' ? source : { kind: 'read', value: convert(source.value) }
+}
 
 /** The top-level mapping of an owner file, with locations. Keys are unique. */
 export interface OwnerYamlDocument {
@@ -227,21 +232,19 @@ export function parsePrincipalList(
   return { kind: 'read', value: people }
 }
 
+export function findUnknownOwnerFileKey(document: OwnerYamlDocument, known: readonly string[]) {
+  const stray = document.keys.find((key) => !known.includes(key))
+  if (stray === undefined) return undefined
+  const problem = `the key ${JSON.stringify(stray)} is unknown`
+  return createBrokenOwnerSourceResult(document.locate(document.entry(stray)?.node), problem)
+}
+
 /** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
 export function parseCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = document.value.keys.find((key) => !catalogOwnersFileKeys.includes(key))
-  if (stray !== undefined)
-    return {
-      kind: 'broken',
-      problems: [
-        {
-          at: document.value.locate(document.value.entry(stray)?.node),
-          problem: `the key ${JSON.stringify(stray)} is unknown`,
-        },
-      ],
-    }
+  const stray = findUnknownOwnerFileKey(document.value, catalogOwnersFileKeys)
+  if (stray !== undefined) return stray
   const reviewers = parsePrincipalList(document.value, 'reviewers', parsePrincipal)
   if (reviewers.kind === 'broken') return reviewers
   return parsePrincipalList(document.value, 'approvers', parsePrincipal)

@@ -3,6 +3,8 @@
 import { isMap, isScalar } from 'yaml'
 import {
   createBrokenOwnerSourceResult,
+  findUnknownOwnerFileKey,
+  mapOwnerSource,
   parseOwnerYaml,
   parsePrincipalList,
   parseYamlStringListField,
@@ -33,16 +35,6 @@ export interface OwnersFile {
 export type OwnersAliases = ReadonlyMap<string, readonly Principal[]>
 
 const unrestrictedPathFilter: OwnersPathFilter = () => true
-const knownOwnersFileKeys = [
-  'approvers',
-  'reviewers',
-  'required_reviewers',
-  'labels',
-  'options',
-  'filters',
-  'emeritus_approvers',
-  'emeritus_reviewers',
-]
 const knownOwnersFilterKeys = [
   'approvers',
   'reviewers',
@@ -51,13 +43,14 @@ const knownOwnersFilterKeys = [
   'emeritus_approvers',
   'emeritus_reviewers',
 ]
+const knownOwnersFileKeys = [...knownOwnersFilterKeys, 'options', 'filters']
 const knownOwnersOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
 /** Keys that Prow does not know make the file invalid. */
 export function parseOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownKeyInOwnersFile(document.value, knownOwnersFileKeys)
+  const stray = findUnknownOwnerFileKey(document.value, knownOwnersFileKeys)
   if (stray !== undefined) return stray
   const options = parseOwnersOptions(document.value)
   if (options.kind === 'broken') return options
@@ -80,7 +73,7 @@ export function parseOwnersFile(file: string, text: string): OwnerSourceReadResu
 export function parseOwnersAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownKeyInOwnersFile(document.value, ['aliases'])
+  const stray = findUnknownOwnerFileKey(document.value, ['aliases'])
   if (stray !== undefined) return stray
   const node = document.value.entry('aliases')?.node
   const aliases = new Map<string, readonly Principal[]>()
@@ -138,23 +131,12 @@ function resolveOwnersAlias(name: string, aliases: OwnersAliases): readonly Prin
   return person === undefined ? [] : [person]
 }
 
-function findUnknownKeyInOwnersFile(document: OwnerYamlDocument, known: readonly string[]) {
-  const stray = document.keys.find((key) => !known.includes(key))
-  return stray === undefined
-    ? undefined
-    : createBrokenOwnerSourceResult(
-        document.locate(document.entry(stray)?.node),
-        `the key ${JSON.stringify(stray)} is unknown`,
-      )
-}
-
 function parseUnfilteredApprovers(
   document: OwnerYamlDocument,
 ): OwnerSourceReadResult<OwnersFile['approvers']> {
-  const names = parseApproverNames(document, 'approvers')
-  return names.kind === 'broken'
-    ? names
-    : { kind: 'read', value: [{ matches: unrestrictedPathFilter, names: names.value }] }
+  return mapOwnerSource(parseApproverNames(document, 'approvers'), (names) => [
+    { matches: unrestrictedPathFilter, names },
+  ])
 }
 
 function parseApproverNames(
@@ -163,10 +145,9 @@ function parseApproverNames(
 ): OwnerSourceReadResult<readonly string[]> {
   const checked = parsePrincipalList(document, key)
   if (checked.kind === 'broken') return checked
-  const strings = parseYamlStringListField(document, key)
-  return strings.kind === 'broken'
-    ? strings
-    : { kind: 'read', value: strings.value.map(({ text }) => text.toLowerCase()) }
+  return mapOwnerSource(parseYamlStringListField(document, key), (strings) =>
+    strings.map(({ text }) => text.toLowerCase()),
+  )
 }
 
 function parseOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{ noParentOwners: boolean }> {
@@ -214,7 +195,7 @@ function parseOwnersFilters(
       keys: [...entries.keys()],
       entry: (key) => (entries.has(key) ? { key, node: entries.get(key) as never } : undefined),
     }
-    const stray = findUnknownKeyInOwnersFile(inner, knownOwnersFilterKeys)
+    const stray = findUnknownOwnerFileKey(inner, knownOwnersFilterKeys)
     if (stray !== undefined) return stray
     const names = parseApproverNames(inner, 'approvers')
     if (names.kind === 'broken') return names

@@ -1,4 +1,4 @@
-import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, defineBundleBlobRule, toFindingLocation } from '../catalog-rule.ts'
 import { listStrictDecodingProblems } from '../view/catalog-view.ts'
 
 /** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
@@ -39,7 +39,7 @@ export const relatedImageEmptyRule = defineRule<{
 })
 
 /** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
-export const bundleImageNotRelatedRule = definePackageRule<{ bundle: string; image: string }>({
+export const bundleImageNotRelatedRule = defineBundleBlobRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',
   title: "A bundle's related images include its own image",
@@ -48,20 +48,13 @@ export const bundleImageNotRelatedRule = definePackageRule<{ bundle: string; ima
     why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
     fix: 'Add the image to relatedImages, or render the bundle again.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const { name, image, relatedImages, place, imageMark } = bundle.blob
-      if (image === '' || relatedImages.some((related) => related.image === image)) continue
-      yield {
-        at: toFindingLocation(place, imageMark),
-        about: [its.name, name],
-        data: { bundle: name, image },
-      }
-    }
+  *find({ blob: { image, relatedImages, imageMark } }) {
+    if (image !== '' && !relatedImages.some((related) => related.image === image))
+      yield { mark: imageMark, data: { image } }
   },
 })
 
-export const duplicateRelatedImageRule = definePackageRule<{ bundle: string; image: string }>({
+export const duplicateRelatedImageRule = defineBundleBlobRule<{ bundle: string; image: string }>({
   id: 'duplicate-related-image',
   severity: 'info',
   title: 'Each related image is listed only once',
@@ -70,21 +63,14 @@ export const duplicateRelatedImageRule = definePackageRule<{ bundle: string; ima
     why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
     fix: 'Remove the duplicate entry.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const seen = new Set<string>()
-      for (const { name, image, mark } of bundle.blob.relatedImages) {
-        if (image === '') continue
-        // Images contain no whitespace, so the key is unambiguous.
-        const key = `${image} ${name}`
-        if (seen.has(key))
-          yield {
-            at: toFindingLocation(bundle.blob.place, mark),
-            about: [its.name, bundle.blob.name, name, image],
-            data: { bundle: bundle.blob.name, image },
-          }
-        seen.add(key)
-      }
+  *find({ blob }) {
+    const seen = new Set<string>()
+    for (const { name, image, mark } of blob.relatedImages) {
+      if (image === '') continue
+      // Images contain no whitespace, so the key is unambiguous.
+      const key = `${image} ${name}`
+      if (seen.has(key)) yield { mark, about: [name, image], data: { image } }
+      seen.add(key)
     }
   },
 })

@@ -1,5 +1,5 @@
 import { installableObjectKinds } from '@catalog-bot/bundle/plain/supported-kinds'
-import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, defineBundleBlobRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 
 /** A channel head that supports no install mode. OLM cannot install it for any OperatorGroup. */
@@ -27,7 +27,7 @@ export const noInstallModeRule = definePackageRule<{ bundle: string; modes: numb
 })
 
 /** A manifest of a kind that OLM does not install from bundles. The install plan fails. */
-export const unsupportedKindRule = definePackageRule<{ bundle: string; kind: string; name: string }>({
+export const unsupportedKindRule = defineBundleBlobRule<{ bundle: string; kind: string; name: string }>({
   id: 'kind-olm-refuses',
   severity: 'warning',
   title: 'Bundles contain only kinds that OLM installs',
@@ -36,17 +36,11 @@ export const unsupportedKindRule = definePackageRule<{ bundle: string; kind: str
     why: 'In OLM v0, the whole installation fails if the bundle contains even one object of an unsupported kind.',
     fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      for (const { value, mark } of bundle.properties('olm.bundle.object')) {
-        const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
-        if (kind === '' || installableObjectKinds.has(kind)) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, kind, name],
-          data: { bundle: bundle.blob.name, kind, name },
-        }
-      }
+  *find(bundle) {
+    for (const { value, mark } of bundle.properties('olm.bundle.object')) {
+      const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
+      if (kind !== '' && !installableObjectKinds.has(kind))
+        yield { mark, about: [kind, name], data: { kind, name } }
     }
   },
 })
@@ -92,7 +86,7 @@ function hasPropertyOfType(bundle: BundleView, type: string): boolean {
 }
 
 /** A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion. */
-export const objectsWithoutCsvRule = definePackageRule<{ bundle: string; objects: number; csvs: number }>({
+export const objectsWithoutCsvRule = defineBundleBlobRule<{ bundle: string; objects: number; csvs: number }>({
   id: 'objects-without-csv',
   severity: 'warning',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
@@ -101,26 +95,16 @@ export const objectsWithoutCsvRule = definePackageRule<{ bundle: string; objects
     why: 'If a bundle has no image, OLM installs the objects in its olm.bundle.object properties, which must include a ClusterServiceVersion.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const { name, image, place } = bundle.blob
-      const objects = bundle.properties('olm.bundle.object')
-      if (image !== '' || objects.length === 0) continue
-      const csvs = objects.filter(
-        ({ value }) => getStringField(value, 'kind') === 'ClusterServiceVersion',
-      ).length
-      if (csvs === 1) continue
-      yield {
-        at: toFindingLocation(place),
-        about: [its.name, name],
-        data: { bundle: name, objects: objects.length, csvs },
-      }
-    }
+  *find(bundle) {
+    const objects = bundle.properties('olm.bundle.object')
+    if (bundle.blob.image !== '' || objects.length === 0) return
+    const csvs = objects.filter(({ value }) => getStringField(value, 'kind') === 'ClusterServiceVersion')
+    if (csvs.length !== 1) yield { data: { objects: objects.length, csvs: csvs.length } }
   },
 })
 
 /** More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package. */
-export const severalCsvMetadataRule = definePackageRule<{ bundle: string; count: number }>({
+export const severalCsvMetadataRule = defineBundleBlobRule<{ bundle: string; count: number }>({
   id: 'several-csv-metadata',
   severity: 'error',
   title: 'A bundle has at most one olm.csv.metadata property',
@@ -129,17 +113,11 @@ export const severalCsvMetadataRule = definePackageRule<{ bundle: string; count:
     why: '`opm validate` accepts several olm.csv.metadata properties in a bundle, but the pod that serves the catalog accepts at most one, so it never starts.',
     fix: 'Keep only the olm.csv.metadata property that belongs to this version.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const [first, second, ...more] = bundle.properties('olm.csv.metadata')
-      if (first === undefined || second === undefined) continue
-      yield {
-        at: toFindingLocation(bundle.blob.place, second.mark),
-        about: [its.name, bundle.blob.name],
-        data: { bundle: bundle.blob.name, count: more.length + 2 },
-        related: [{ at: toFindingLocation(bundle.blob.place, first.mark), note: 'the first property' }],
-      }
-    }
+  *find(bundle) {
+    const [first, second, ...more] = bundle.properties('olm.csv.metadata')
+    if (first === undefined || second === undefined) return
+    const related = [{ at: toFindingLocation(bundle.blob.place, first.mark), note: 'the first property' }]
+    yield { mark: second.mark, data: { count: more.length + 2 }, related }
   },
 })
 
@@ -148,7 +126,7 @@ const dnsSubdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion. */
-export const unusableBundleNameRule = definePackageRule<{ bundle: string }>({
+export const unusableBundleNameRule = defineBundleBlobRule<{ bundle: string }>({
   id: 'unusable-bundle-name',
   severity: 'warning',
   title: 'Every bundle name is a valid name for a Kubernetes object',
@@ -157,12 +135,8 @@ export const unusableBundleNameRule = definePackageRule<{ bundle: string }>({
     why: 'When OLM installs the bundle, it creates a ClusterServiceVersion with this name, and the API server rejects it.',
     fix: 'Use only lowercase letters, digits, dots, and dashes. The usual form is <package>.v<version>.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const { name, place } = bundle.blob
-      if (name !== '' && !dnsSubdomainPattern.test(name))
-        yield { at: toFindingLocation(place), about: [its.name, name], data: { bundle: name } }
-    }
+  *find({ blob: { name } }) {
+    if (name !== '' && !dnsSubdomainPattern.test(name)) yield { data: {} }
   },
 })
 

@@ -58,22 +58,15 @@ export const headWithoutMetadataRule = definePackageRule<{
         : 'Render the bundle again from its image.',
   }),
   *find(its) {
-    const channelsOf = new Map<string, string[]>()
-    for (const { blob, head } of its.channels) {
-      if (head === undefined) continue
-      const channels = channelsOf.get(head.name)
-      if (channels) channels.push(blob.name)
-      else channelsOf.set(head.name, [blob.name])
-    }
-    for (const [name, channels] of channelsOf) {
-      const bundle = its.bundle(name)
-      if (bundle === undefined) continue
-      const lacks = findMissingBundleMetadata(bundle)
-      if (lacks === undefined) continue
+    const channelsByHead = Map.groupBy(its.channels, ({ head }) => head?.name)
+    for (const [name, channels] of channelsByHead) {
+      const bundle = name === undefined ? undefined : its.bundle(name)
+      const lacks = bundle && findMissingBundleMetadata(bundle)
+      if (bundle === undefined || lacks === undefined) continue
       yield {
         at: toFindingLocation(bundle.blob.place),
-        about: [its.name, name],
-        data: { bundle: name, channels, lacks },
+        about: [its.name, bundle.blob.name],
+        data: { bundle: bundle.blob.name, channels: channels.map(({ blob }) => blob.name), lacks },
       }
     }
   },

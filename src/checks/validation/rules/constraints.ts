@@ -1,6 +1,6 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, defineBundleBlobRule, definePackageRule } from '../catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from '../view/constraint.ts'
 import {
   listApiRequirements,
@@ -12,7 +12,7 @@ import { formatTruncatedNames } from '../names.ts'
 import { getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 /** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
-export const brokenConstraintRule = definePackageRule<{ bundle: string; path: string; problem: string }>({
+export const brokenConstraintRule = defineBundleBlobRule<{ bundle: string; path: string; problem: string }>({
   id: 'broken-constraint',
   severity: 'error',
   title: 'Every constraint has a structure that OLM can decode',
@@ -21,17 +21,10 @@ export const brokenConstraintRule = definePackageRule<{ bundle: string; path: st
     why: 'opm accepts any value as a constraint, but OLM fails to decode this constraint when a user installs the Operator.',
     fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      for (const { value, mark } of bundle.properties('olm.constraint')) {
-        for (const { path, problem } of parseConstraint(value).problems)
-          yield {
-            at: toFindingLocation(bundle.blob.place, mark),
-            about: [its.name, bundle.blob.name, path, problem],
-            data: { bundle: bundle.blob.name, path, problem },
-          }
-      }
-    }
+  *find(bundle) {
+    for (const { value, mark } of bundle.properties('olm.constraint'))
+      for (const { path, problem } of parseConstraint(value).problems)
+        yield { mark, about: [path, problem], data: { path, problem } }
   },
 })
 
@@ -41,30 +34,25 @@ function shortenConstraintPath(path: string): string {
 }
 
 /** A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle. */
-export const impossibleConstraintRule = definePackageRule<{ bundle: string; packages: readonly string[] }>({
-  id: 'impossible-constraint',
-  severity: 'warning',
-  title: 'Each constraint can be satisfied by a single bundle',
-  format: ({ bundle, packages }) => ({
-    what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
-    why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
-    fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
-  }),
-  *find(its) {
-    for (const bundle of its.bundles) {
+export const impossibleConstraintRule = defineBundleBlobRule<{ bundle: string; packages: readonly string[] }>(
+  {
+    id: 'impossible-constraint',
+    severity: 'warning',
+    title: 'Each constraint can be satisfied by a single bundle',
+    format: ({ bundle, packages }) => ({
+      what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
+      why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
+      fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
+    }),
+    *find(bundle) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         const { constraint } = parseConstraint(value)
-        const packages = constraint ? [...listPackagesRequiredTogether(constraint)] : []
-        if (packages.length < 2) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, ...packages],
-          data: { bundle: bundle.blob.name, packages },
-        }
+          const packages = constraint ? [...listPackagesRequiredTogether(constraint)] : []
+          if (packages.length > 1) yield { mark, about: packages, data: { packages } }
       }
-    }
+    },
   },
-})
+)
 
 /** The packages to which one bundle would have to belong. `any` and `not` can be satisfied in other ways. */
 export function listPackagesRequiredTogether(constraint: OlmConstraint): ReadonlySet<string> {
@@ -80,7 +68,7 @@ const gvkPatterns = {
   kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
 } as const
 
-export const malformedGvkRule = definePackageRule<{
+export const malformedGvkRule = defineBundleBlobRule<{
   bundle: string
   type: string
   part: keyof typeof gvkPatterns
@@ -97,19 +85,13 @@ export const malformedGvkRule = definePackageRule<{
     why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so an invalid value never matches.',
     fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      for (const { type, value, mark } of bundle.blob.properties) {
-        if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
-        for (const part of ['group', 'version', 'kind'] as const) {
-          const text = getStringField(value, part)
-          if (gvkPatterns[part].test(text)) continue
-          yield {
-            at: toFindingLocation(bundle.blob.place, mark),
-            about: [its.name, bundle.blob.name, type, part, text],
-            data: { bundle: bundle.blob.name, type, part, value: text },
-          }
-        }
+  *find({ blob }) {
+    for (const { type, value, mark } of blob.properties) {
+      if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
+      for (const part of ['group', 'version', 'kind'] as const) {
+        const text = getStringField(value, part)
+        if (!gvkPatterns[part].test(text))
+          yield { mark, about: [type, part, text], data: { type, part, value: text } }
       }
     }
   },

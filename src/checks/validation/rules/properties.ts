@@ -1,7 +1,7 @@
-import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineBundleBlobRule } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 
-export const untypedPropertyRule = definePackageRule<{ bundle: string; type: string }>({
+export const untypedPropertyRule = defineBundleBlobRule<{ bundle: string; type: string }>({
   id: 'untyped-property',
   severity: 'warning',
   title: 'Every property has a type',
@@ -13,17 +13,9 @@ export const untypedPropertyRule = definePackageRule<{ bundle: string; type: str
     why: 'OLM looks up properties by their exact type, so it never finds this property.',
     fix: 'Set the exact type, such as olm.gvk.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      for (const [index, { type, mark }] of bundle.blob.properties.entries()) {
-        if (type !== '' && type.trim() === type) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, type, String(index)],
-          data: { bundle: bundle.blob.name, type },
-        }
-      }
-    }
+  *find({ blob }) {
+    for (const [index, { type, mark }] of blob.properties.entries())
+      if (type === '' || type.trim() !== type) yield { mark, about: [type, String(index)], data: { type } }
   },
 })
 
@@ -42,7 +34,11 @@ const knownPropertyTypes = [
 ]
 
 /** A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type. */
-export const misspelledPropertyTypeRule = definePackageRule<{ bundle: string; type: string; known: string }>({
+export const misspelledPropertyTypeRule = defineBundleBlobRule<{
+  bundle: string
+  type: string
+  known: string
+}>({
   id: 'misspelt-property-type',
   severity: 'error',
   title: 'Property types are spelled correctly',
@@ -51,19 +47,12 @@ export const misspelledPropertyTypeRule = definePackageRule<{ bundle: string; ty
     why: 'OLM silently ignores unknown property types, so the requirement or API in this property has no effect.',
     fix: `Change the type to "${known}".`,
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      for (const { type, mark } of bundle.blob.properties) {
-        // Custom types start with a domain. Another rule covers whitespace around a type.
-        if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
-        const known = findSimilarName(type, knownPropertyTypes)
-        if (known === undefined) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, type],
-          data: { bundle: bundle.blob.name, type, known },
-        }
-      }
+  *find({ blob }) {
+    for (const { type, mark } of blob.properties) {
+      // Custom types start with a domain. Another rule covers whitespace around a type.
+      if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
+      const known = findSimilarName(type, knownPropertyTypes)
+      if (known !== undefined) yield { mark, about: [type], data: { type, known } }
     }
   },
 })
@@ -72,7 +61,7 @@ export const misspelledPropertyTypeRule = definePackageRule<{ bundle: string; ty
 const propertyTypesWithoutDuplicateCheck = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 /** A bundle has the same property and value twice. opm checks only olm.package. */
-export const duplicatePropertyRule = definePackageRule<{ bundle: string; type: string }>({
+export const duplicatePropertyRule = defineBundleBlobRule<{ bundle: string; type: string }>({
   id: 'duplicate-property',
   severity: 'warning',
   title: 'A bundle declares each property only once',
@@ -81,20 +70,13 @@ export const duplicatePropertyRule = definePackageRule<{ bundle: string; type: s
     why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
     fix: 'Remove the duplicate property.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const seen = new Set<string>()
-      for (const { type, value, mark } of bundle.blob.properties) {
-        if (propertyTypesWithoutDuplicateCheck.has(type)) continue
-        const key = `${type} ${JSON.stringify(value)}`
-        if (seen.has(key))
-          yield {
-            at: toFindingLocation(bundle.blob.place, mark),
-            about: [its.name, bundle.blob.name, key],
-            data: { bundle: bundle.blob.name, type },
-          }
-        seen.add(key)
-      }
+  *find({ blob }) {
+    const seen = new Set<string>()
+    for (const { type, value, mark } of blob.properties) {
+      if (propertyTypesWithoutDuplicateCheck.has(type)) continue
+      const key = `${type} ${JSON.stringify(value)}`
+      if (seen.has(key)) yield { mark, about: [key], data: { type } }
+      seen.add(key)
     }
   },
 })

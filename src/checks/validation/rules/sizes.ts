@@ -1,4 +1,4 @@
-import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, defineBundleBlobRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 
 export const oversizedPackageRule = definePackageRule<{ bytes: number; limit: number; bundles: number }>({
   id: 'oversized-package',
@@ -27,7 +27,7 @@ export const oversizedPackageRule = definePackageRule<{ bytes: number; limit: nu
   },
 })
 
-export const oversizedBundleRule = definePackageRule<{ bundle: string; bytes: number; limit: number }>({
+export const oversizedBundleRule = defineBundleBlobRule<{ bundle: string; bytes: number; limit: number }>({
   id: 'oversized-bundle',
   severity: 'warning',
   title: 'Every bundle is within the size limit',
@@ -36,17 +36,9 @@ export const oversizedBundleRule = definePackageRule<{ bundle: string; bytes: nu
     why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for messages and objects are only slightly higher.',
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   }),
-  *find(its, limits) {
-    for (const bundle of its.bundles) {
-      const { name, place } = bundle.blob
-      const bytes = place.end - place.start
-      if (bytes > limits.bundle)
-        yield {
-          at: toFindingLocation(place),
-          about: [its.name, name],
-          data: { bundle: name, bytes, limit: limits.bundle },
-        }
-    }
+  *find({ blob: { place } }, limits) {
+    const bytes = place.end - place.start
+    if (bytes > limits.bundle) yield { data: { bytes, limit: limits.bundle } }
   },
 })
 

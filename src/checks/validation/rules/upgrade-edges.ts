@@ -1,6 +1,6 @@
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { isVersionInRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
-import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import type { ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import { findBundleNewerThanChannelHead, listSkipRanges, type ChannelView } from '../view/catalog-view.ts'
@@ -31,7 +31,8 @@ export const edgeToNowhereRule = definePackageRule<{
     let guesses = maxBundleNameCandidates
     const names = its.bundles.map(({ blob }) => blob.name)
     for (const { blob } of its.channels) {
-      for (const { name, mark, replaces, skips } of blob.entries) {
+      for (const entry of blob.entries) {
+        const { replaces, skips } = entry
         const isMissing = (target: string) => target !== '' && its.bundle(target) === undefined
         const groups = [
           ['replaces', [replaces].filter(isMissing)],
@@ -40,17 +41,8 @@ export const edgeToNowhereRule = definePackageRule<{
         for (const [edge, targets] of groups) {
           const [first] = targets
           if (first === undefined) continue
-          yield {
-            at: toFindingLocation(blob.place, mark),
-            about: [its.name, blob.name, name, edge],
-            data: {
-              channel: blob.name,
-              entry: name,
-              edge,
-              targets,
-              near: guesses-- > 0 ? suggestBundleNameOfSameVersion(first, names) : '',
-            },
-          }
+          const near = guesses-- > 0 ? suggestBundleNameOfSameVersion(first, names) : ''
+          yield createEntryHit(blob, entry, { edge, targets, near }, edge)
         }
       }
     }
@@ -85,13 +77,12 @@ export const selfEdgeRule = definePackageRule<{ channel: string; entry: string; 
     }),
     *find(its) {
       for (const { blob } of its.channels) {
-        for (const { name, mark, replaces, skips } of blob.entries) {
+        for (const entry of blob.entries) {
+          const { name, replaces, skips } = entry
           if (name === '') continue
           const edge: 'replaces' | 'skips' | undefined =
             replaces === name ? 'replaces' : skips.includes(name) ? 'skips' : undefined
-          if (edge === undefined) continue
-          const data = { channel: blob.name, entry: name, edge }
-          yield { at: toFindingLocation(blob.place, mark), about: [its.name, blob.name, name], data }
+          if (edge !== undefined) yield createEntryHit(blob, entry, { edge })
         }
       }
     },
@@ -120,9 +111,10 @@ export const downgradeEdgeRule = definePackageRule<{
       const { blob } = channel
       // head-not-highest covers these.
       const highest = findBundleNewerThanChannelHead(its, channel)
-      for (const { name, mark, replaces, skips } of blob.entries) {
-        const own = its.bundle(name)
+      for (const entry of blob.entries) {
+        const own = its.bundle(entry.name)
         if (own?.version === undefined) continue
+        const { replaces, skips } = entry
         const edges = [['replaces', replaces] as const, ...skips.map((skip) => ['skips', skip] as const)]
         for (const [edge, target] of edges) {
           const other = its.bundle(target)
@@ -132,18 +124,8 @@ export const downgradeEdgeRule = definePackageRule<{
             compareVersions(other.version, own.version) <= 0
           )
             continue
-          yield {
-            at: toFindingLocation(blob.place, mark),
-            about: [its.name, blob.name, name, target],
-            data: {
-              channel: blob.name,
-              entry: name,
-              version: own.versionText,
-              edge,
-              target,
-              targetVersion: other.versionText,
-            },
-          }
+          const versions = { version: own.versionText, edge, target, targetVersion: other.versionText }
+          yield createEntryHit(blob, entry, versions, target)
         }
       }
     }
@@ -172,17 +154,9 @@ export const skipRangeCoversSelfRule = definePackageRule<{
         ? own
         : its.ladder().find(range, { newerThan: own.version })
       if (covered === undefined) continue
-      yield {
-        at: toFindingLocation(channel.blob.place, entry.mark),
-        about: [its.name, channel.blob.name, entry.name],
-        data: {
-          channel: channel.blob.name,
-          entry: entry.name,
-          version: own.versionText,
-          skipRange: entry.skipRange,
-          covered: covered.blob.name,
-        },
-      }
+      const { skipRange } = entry
+      const data = { version: own.versionText, skipRange, covered: covered.blob.name }
+      yield createEntryHit(channel.blob, entry, data)
     }
   },
 })
@@ -221,14 +195,20 @@ export const skipRangeMissesPredecessorsRule = definePackageRule<{
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
       if (ladderOf(channel).countOlder(version) === 0) continue
-      yield {
-        at: toFindingLocation(channel.blob.place, entry.mark),
-        about: [its.name, channel.blob.name, entry.name],
-        data: { channel: channel.blob.name, entry: entry.name, skipRange: entry.skipRange },
-      }
+      yield createEntryHit(channel.blob, entry, { skipRange: entry.skipRange })
     }
   },
 })
+
+function createEntryHit<Data extends object>(
+  { package: its, name: channel, place }: ChannelBlob,
+  { name: entry, mark }: ChannelEntry,
+  data: Data,
+  ...more: readonly string[]
+) {
+  const about = [its, channel, entry, ...more]
+  return { at: toFindingLocation(place, mark), about, data: { channel, entry, ...data } }
+}
 
 function replacesOrSkipsChannelEntry({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
   const from = new Set([replaces, ...skips])

@@ -6,7 +6,7 @@ import {
 import { parseVersion, compareVersions, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { Location } from '@catalog-bot/findings/finding'
-import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
+import { defineBundleBlobRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { listPackageRequirements } from '../requirements.ts'
 import { listCsvMetadata, type BundleView, getStringField, type PackageView } from '../view/catalog-view.ts'
 
@@ -42,7 +42,7 @@ export const brokenVersionRangeRule = definePackageRule<{
 })
 
 /** A minKubeVersion that is not a version. OLM treats the requirement as never met. */
-export const brokenMinKubeVersionRule = definePackageRule<{
+export const brokenMinKubeVersionRule = defineBundleBlobRule<{
   bundle: string
   version: string
   problem: string
@@ -55,18 +55,11 @@ export const brokenMinKubeVersionRule = definePackageRule<{
     why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. OLM ignores a leading "v", but it cannot install a bundle whose minKubeVersion is otherwise not valid.',
     fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      for (const { metadata, mark } of listCsvMetadata(bundle)) {
-        const text = metadata.minKubeVersion
-        const version = parseVersion(text)
-        if (text === '' || version.ok) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name],
-          data: { bundle: bundle.blob.name, version: text, problem: version.error },
-        }
-      }
+  *find(bundle) {
+    for (const { metadata, mark } of listCsvMetadata(bundle)) {
+      const text = metadata.minKubeVersion
+      const version = parseVersion(text)
+      if (text !== '' && !version.ok) yield { mark, data: { version: text, problem: version.error } }
     }
   },
 })
@@ -75,7 +68,7 @@ export const brokenMinKubeVersionRule = definePackageRule<{
  * An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string
  * that is not a platform version. opm accepts any value.
  */
-export const invalidMaxOpenshiftVersion = definePackageRule<{ bundle: string; problem: string }>({
+export const invalidMaxOpenshiftVersionRule = defineBundleBlobRule<{ bundle: string; problem: string }>({
   id: 'max-openshift-version',
   severity: 'warning',
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
@@ -84,18 +77,10 @@ export const invalidMaxOpenshiftVersion = definePackageRule<{ bundle: string; pr
     why: 'The olm.maxOpenShiftVersion property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
     fix: `Write only the major and minor version, in quotes: '4.20'.`,
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const properties = bundle.properties('olm.maxOpenShiftVersion')
-      for (const [index, { value, mark }] of properties.entries()) {
-        const problem = index > 0 ? 'is set more than once' : findMaxOpenshiftVersionProblem(value)
-        if (problem === undefined) continue
-        yield {
-          at: toFindingLocation(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, String(index)],
-          data: { bundle: bundle.blob.name, problem },
-        }
-      }
+  *find(bundle) {
+    for (const [index, { value, mark }] of bundle.properties('olm.maxOpenShiftVersion').entries()) {
+      const problem = index > 0 ? 'is set more than once' : findMaxOpenshiftVersionProblem(value)
+      if (problem !== undefined) yield { mark, about: [String(index)], data: { problem } }
     }
   },
 })
@@ -160,7 +145,7 @@ function hasReleaseInPackageProperty(bundle: BundleView): boolean {
  * A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
  * the property.
  */
-export const bundleNameOfOtherVersionRule = definePackageRule<{
+export const bundleNameOfOtherVersionRule = defineBundleBlobRule<{
   bundle: string
   version: string
   stated: string
@@ -173,20 +158,11 @@ export const bundleNameOfOtherVersionRule = definePackageRule<{
     why: 'Users read the version from the name, but OLM reads it from the property, so users and OLM can disagree about which bundle is newer.',
     fix: 'Rename the bundle to match its version, or correct the olm.package property. Do not change a published bundle.',
   }),
-  *find(its) {
-    for (const bundle of its.bundles) {
-      const { name, place } = bundle.blob
-      const { version } = bundle
-      if (version === undefined) continue
-      const stated = /(?:^|[^0-9a-z])v?(\d+\.\d+\.\d+)(?![\d])/i.exec(name)?.[1]
-      const own = `${version.major}.${version.minor}.${version.patch}`
-      if (stated === undefined || stated === own) continue
-      yield {
-        at: toFindingLocation(place),
-        about: [its.name, name],
-        data: { bundle: name, version: bundle.versionText, stated },
-      }
-    }
+  *find({ blob, version, versionText }) {
+    if (version === undefined) return
+    const stated = /(?:^|[^0-9a-z])v?(\d+\.\d+\.\d+)(?![\d])/i.exec(blob.name)?.[1]
+    const own = `${version.major}.${version.minor}.${version.patch}`
+    if (stated !== undefined && stated !== own) yield { data: { version: versionText, stated } }
   },
 })
 

@@ -28,8 +28,7 @@ import {
   type TemplateBundleLookupResult,
   findAlreadyRenderedBundles,
 } from './template-bundles.ts'
-import { catalogDiffersFromTemplateRule, unrenderableTemplateRule } from './template-rules.ts'
-import { templateRules } from './rules.ts'
+import * as templateRules from './rules.ts'
 
 export interface TemplateCheckResult {
   readonly findings: readonly Finding[]
@@ -78,7 +77,8 @@ const emptyTemplateErrorPattern = /missing required 'schema' field$|schema: unex
 function findTemplateRenderInputs(state: LoadedTemplateCatalogPair, config: Config): TemplateRenderInputs {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
-  if (templateRules.every(({ id }) => isRuleDisabled(config.rules[id]))) return { kind: 'none' }
+  if (Object.values(templateRules).every(({ id }) => isRuleDisabled(config.rules[id])))
+    return { kind: 'none' }
   // Removed together with its catalog, or never present.
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'the file does not exist' } : { kind: 'none' }
@@ -116,8 +116,11 @@ function evaluateTemplate(
 ): TemplateCheckResult {
   const needs = findTemplateRenderInputs(state, config)
   if (needs.kind === 'none') return { findings: [], unanswered: [] }
-  if (needs.kind === 'broken')
-    return { findings: [createUnrenderableTemplateFinding(state, needs.reason)], unanswered: [] }
+  const rejectTemplate = (reason: string): TemplateCheckResult => ({
+    findings: [createUnrenderableTemplateFinding(state, reason)],
+    unanswered: [],
+  })
+  if (needs.kind === 'broken') return rejectTemplate(needs.reason)
   const { source, before, images } = needs
   const bundles = new Map(before)
   const rejected: string[] = []
@@ -136,23 +139,10 @@ function evaluateTemplate(
       })
     else rejected.push(`${image}: ${answer.reason}`)
   }
-  if (rejected.length > 0)
-    return {
-      findings: [createUnrenderableTemplateFinding(state, formatTruncatedDriftReasons(rejected))],
-      unanswered: [],
-    }
+  if (rejected.length > 0) return rejectTemplate(formatTruncatedDriftReasons(rejected))
   if (unanswered.length > 0) return { findings: [], unanswered }
   const rendered = renderTemplate(source, createRenderedBundleLookup(bundles))
-  if (!rendered.ok)
-    return {
-      findings: [
-        createUnrenderableTemplateFinding(
-          state,
-          isRestricted ? restrictedBundleRenderErrorMessage : rendered.error,
-        ),
-      ],
-      unanswered: [],
-    }
+  if (!rendered.ok) return rejectTemplate(isRestricted ? restrictedBundleRenderErrorMessage : rendered.error)
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
@@ -217,18 +207,15 @@ function createTemplateDriftFinding(
   const { template, catalog } = state
   const at = drifts.find((drift) => drift.at !== undefined)?.at
   const start: Location = { file: template, line: 1, column: 1 }
+  const command = formatRenderCommand(state, checkedIn)
+  const data = { template, catalog, differences, command, files: checkedIn.files.length }
+  const related = at && [{ at: start, note: 'the template' }]
   return createTemplateFinding(
     state,
-    catalogDiffersFromTemplateRule,
+    templateRules.catalogDiffersFromTemplateRule,
     at ?? start,
-    {
-      template,
-      catalog,
-      differences,
-      command: formatRenderCommand(state, checkedIn),
-      files: checkedIn.files.length,
-    },
-    at && [{ at: start, note: 'the template' }],
+    data,
+    related,
   )
 }
 
@@ -258,7 +245,8 @@ function formatRedactedTemplateDrifts(drifts: readonly TemplateDrift[]): readonl
 function createUnrenderableTemplateFinding(state: LoadedTemplateCatalogPair, reason: string): Finding {
   const { template, catalog } = state
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
-  return createTemplateFinding(state, unrenderableTemplateRule, at, { template, catalog, reason })
+  const data = { template, catalog, reason }
+  return createTemplateFinding(state, templateRules.unrenderableTemplateRule, at, data)
 }
 
 /** A mismatch is an error if the configuration lists the pair. */

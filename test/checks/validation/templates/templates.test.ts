@@ -10,7 +10,7 @@ import {
   type BundleImageLookupResult,
   type ImageLookupResult,
 } from '../../../../src/checks/lookups.ts'
-import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
+import * as templateRules from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
@@ -259,7 +259,7 @@ describe('a bundle that the base does not have', () => {
     })
   })
   test('is requested unless every template rule is off', () => {
-    const [first, ...others] = templateRules.map(({ id }) => id)
+    const [first, ...others] = Object.values(templateRules).map(({ id }) => id)
     const off = `rules: {${first}: {severity: off}, ${others.map((id) => `${id}: off`).join(', ')}}`
     expect(evaluateTemplate({ ...scenario, config: off })).toMatchObject({
       asked: [],

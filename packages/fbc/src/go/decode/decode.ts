@@ -279,12 +279,21 @@ export function getDecodedStringField(decoded: DecodedStruct, field: string): st
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns the structs of a list field. A null item becomes an empty struct. */
-export function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
-  const value = decoded.fields.get(field)
-  return typeof value === 'object' && 'fields' in value ? value : undefined
+export function getDecodedStringFields<Name extends string>(
+  decoded: DecodedStruct,
+  ...fields: readonly Name[]
+): Readonly<Record<Name, string>> {
+  const strings = fields.map((field) => [field, getDecodedStringField(decoded, field)])
+  return Object.fromEntries(strings) as Record<Name, string>
 }
 
+/** Returns undefined if the field is absent, null or of the wrong type. */
+export function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+  const value = decoded.fields.get(field)
+  return isDecodedStruct(value) ? value : undefined
+}
+
+/** Returns the structs of a list field. A null item becomes an empty struct. */
 export function getDecodedStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []

@@ -92,6 +92,11 @@ export function formatJsonString(text: string, escapeHtml: boolean): string {
   return some.test(quoted) ? quoted.replace(all, escapeJsonCharacter) : quoted
 }
 
+/** Escapes the same characters in JSON text as json.Marshal. They occur only in strings. */
+export function escapeHtmlInJson(json: string): string {
+  return json.replace(htmlUnsafeCharacterPatterns.all, escapeJsonCharacter)
+}
+
 function quoteJsonStringReplacingSurrogates(text: string): string {
   const whole = text.split(/\p{Surrogate}/u).map((piece) => JSON.stringify(piece).slice(1, -1))
   return `"${whole.join('\\ufffd')}"`

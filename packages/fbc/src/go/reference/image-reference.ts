@@ -20,11 +20,7 @@ const maxRepositoryNameLength = 255
 /** Valid references are shorter, so longer ones are not even matched. */
 const maxPullSpecLength = 4096
 
-const hexLengthByDigestAlgorithm: Readonly<Record<string, number>> = {
-  sha256: 64,
-  sha384: 96,
-  sha512: 128,
-}
+const hexLengthByDigestAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 interface PullSpec {
   /** As written, in any case; `docker.io` if absent or `index.docker.io`. */
