@@ -138,8 +138,7 @@ describe('a snapshot', () => {
       changes: { 'c.txt': 'c\n' },
     })
     if (lost.headRepo !== null) github.deleteFork(lost.headRepo)
-    const snapshot = await githubForge.readSnapshot(toPullNumber(lost.number))
-    expect(snapshot?.headRepository).toBeNull()
+    expect((await githubForge.readSnapshot(toPullNumber(lost.number)))?.headRepository).toBeNull()
   })
 })
 
@@ -219,9 +218,7 @@ describe('whether a comment was edited (T29)', () => {
     if (Date.now() - second < 500) expect(seen?.body).toBe('/approve')
     expect(
       await githubForge.answer({ kind: 'comment', comment: comment.id, node: seen?.node ?? '' }),
-    ).toEqual({
-      kind: 'edited',
-    })
+    ).toEqual({ kind: 'edited' })
   })
   test('is unknown if GitHub does not report it', async () => {
     expect(await githubForge.answer({ kind: 'comment', comment: 1 })).toMatchObject({ kind: 'unknown' })
@@ -536,10 +533,7 @@ describe('an issue of ours', () => {
       state: 'closed',
       body: text('all are back'),
     })
-    const { data } = await octokit.rest.issues.get({
-      ...repositoryParams,
-      issue_number: number,
-    })
+    const { data } = await octokit.rest.issues.get({ ...repositoryParams, issue_number: number })
     expect(data.state_reason).toBe('completed')
     await edit(number, 'one is gone again', 'open')
     expect(await githubForge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
@@ -552,10 +546,7 @@ describe('an issue of ours', () => {
       githubForge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
     await commentOnIssue()
     await commentOnIssue()
-    const { data } = await octokit.rest.issues.listComments({
-      ...repositoryParams,
-      issue_number: number,
-    })
+    const { data } = await octokit.rest.issues.listComments({ ...repositoryParams, issue_number: number })
     expect(data.map(({ body }) => body)).toEqual([`${issueMarker}\nAll is back.`])
   })
 
@@ -570,10 +561,7 @@ describe('an issue of ours', () => {
       marker: issueMarker,
       body: 'All is back.',
     })
-    const { data } = await octokit.rest.issues.listComments({
-      ...repositoryParams,
-      issue_number: number,
-    })
+    const { data } = await octokit.rest.issues.listComments({ ...repositoryParams, issue_number: number })
     expect(data.map(({ body }) => body)).toEqual([
       `${issueMarker}\nNothing is back.`,
       `${issueMarker}\nAll is back.`,
@@ -651,9 +639,7 @@ describe('writes', () => {
     const other = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / other' }))
     await expect(
       githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: other }),
-    ).rejects.toMatchObject({
-      retryable: true,
-    })
+    ).rejects.toMatchObject({ retryable: true })
   })
 
   test('are not repeated by the client after an inconclusive response to a comment', async () => {
@@ -697,10 +683,7 @@ test('the git token of a repository is cached', async () => {
   })
   const after = countTokenRequests()
   expect(
-    await githubApp.gitToken(installation.id, {
-      owner: repositoryParams.owner,
-      name: repositoryParams.repo,
-    }),
+    await githubApp.gitToken(installation.id, { owner: repositoryParams.owner, name: repositoryParams.repo }),
   ).toBe(token)
   expect(countTokenRequests()).toBe(after)
 })

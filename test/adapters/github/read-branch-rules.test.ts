@@ -155,10 +155,7 @@ describe('rulesets', () => {
       [createStatusChecksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
       everywhere,
     )
-    github.addRules(it.full, [{ type: 'creation' }], {
-      ...everywhere,
-      ...createAppBypassRuleset('always'),
-    })
+    github.addRules(it.full, [{ type: 'creation' }], { ...everywhere, ...createAppBypassRuleset('always') })
     github.addRules(it.full, [{ type: 'deletion' }], {
       conditions: { ref_name: { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/tmp-*'] } },
     })
@@ -300,9 +297,7 @@ test("a user's repository is recognized", async () => {
   await github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
   const client = githubFixture.client(github.tokenFor('holder'))
   expect(await readMainBranchRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject(
-    {
-      owner: 'user',
-    },
+    { owner: 'user' },
   )
 })
 
@@ -312,10 +307,7 @@ test('a missing branch is an error', async () => {
     octokit,
     { owner: it.name.owner, name: it.name.repo },
     'gone',
-    {
-      app: 1,
-      isApp: true,
-    },
+    { app: 1, isApp: true },
   )
   await expect(missingRepositoryRules).rejects.toMatchObject({ code: 'not-found' })
 })

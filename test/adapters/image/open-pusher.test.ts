@@ -110,9 +110,7 @@ describe('a push', () => {
     const blob = { ...createBlob(Buffer.from('one')), read: async () => Buffer.from('two') }
     await expect(
       createTestImagePusher().push(createImagePushRequest({ blobs: [blob] })),
-    ).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+    ).rejects.toMatchObject({ code: 'digest-mismatch' })
     expect(listRegistryRequests().some((step) => step.startsWith('PUT'))).toBe(false)
   })
   test.each([
@@ -464,8 +462,6 @@ describe('the content of a registry', () => {
     registryServer.script = (_request, response) => sendRegistryError(response, 405, 'UNSUPPORTED', 'no')
     await expect(
       createTestImagePusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
+    ).rejects.toMatchObject({ code: 'unsupported' })
   })
 })

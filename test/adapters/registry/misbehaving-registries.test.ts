@@ -52,9 +52,7 @@ describe('an invalid manifest', () => {
         for (const name of ['org/app:v1', `org/app@${digest}`])
           expect(
             await createTestRegistryClient({ platforms }).resolve(formatTestImageReference(name)),
-          ).toMatchObject({
-            kind: 'unsupported',
-          })
+          ).toMatchObject({ kind: 'unsupported' })
     },
   )
   test('is inconclusive by tag without a digest header', async () => {
@@ -129,9 +127,7 @@ describe('an invalid manifest', () => {
     const digest = registryServer.add('org/app', 'v1', text)
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    ).toMatchObject({ kind: 'unsupported' })
   })
   test('annotation and extension keys can differ only in case', async () => {
     const annotations = { name: 'a', Name: 'b', size: 'c' }
@@ -142,9 +138,7 @@ describe('an invalid manifest', () => {
     })
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    ).toMatchObject({ kind: 'ok' })
   })
 })
 
@@ -152,9 +146,7 @@ describe('digests', () => {
   test('a reference with an unsupported digest algorithm sends no request', async () => {
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    ).toMatchObject({ kind: 'unsupported' })
     expect(registryServer.requests).toHaveLength(0)
   })
   test('sha512 is accepted', async () => {
@@ -166,10 +158,7 @@ describe('digests', () => {
         .end(bytes)
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
-    ).toMatchObject({
-      kind: 'ok',
-      digest,
-    })
+    ).toMatchObject({ kind: 'ok', digest })
   })
   test('a digest header that does not match the bytes is inconclusive', async () => {
     registryServer.script = (_, response) =>
@@ -232,14 +221,10 @@ describe('blobs', () => {
     registryServer.add('org/app', 'v1', { schemaVersion: 2, config, layers: [] })
     await expect(
       pullBundle(createTestRegistryClient(), formatTestImageReference('org/app:v1')),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
+    ).rejects.toMatchObject({ code: 'unsupported' })
     expect(
       await createTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    ).toMatchObject({ kind: 'unsupported' })
   })
 })
 
@@ -254,9 +239,6 @@ describe('waits', () => {
       await createTestRegistryClient({ limits: { attempts: 1 } }).resolve(
         formatTestImageReference('org/app:v1'),
       ),
-    ).toMatchObject({
-      kind: 'unknown',
-      retryAfter,
-    })
+    ).toMatchObject({ kind: 'unknown', retryAfter })
   })
 })

@@ -132,9 +132,7 @@ describe('Docker Hub', () => {
   const hub = (credential?: RegistryCredential) =>
     createTestRegistryClient(
       credential && createStaticCredentialSource({ [registryServer.host]: credential }),
-      {
-        rules: [{ prefix: 'docker.io', location: registryServer.host }],
-      },
+      { rules: [{ prefix: 'docker.io', location: registryServer.host }] },
     )
   test('a short name is resolved only with HEAD requests, which do not count as pulls', async () => {
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'ok' })
@@ -277,9 +275,7 @@ describe('ghcr.io', () => {
   })
   test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
     expect(await createTestRegistryClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject(
-      {
-        kind: 'missing-or-private',
-      },
+      { kind: 'missing-or-private' },
     )
     expect(
       await createTestRegistryClient(createBasicCredential('user', 'ghp_x')).resolve(
@@ -454,16 +450,12 @@ describe('GAR', () => {
     )
     expect(
       await createTestRegistryClient(source).resolve(formatTestImageReference('project/repo/image:1')),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    ).toMatchObject({ kind: 'ok' })
   })
   test('public images are found anonymously, and all others are missing or private', async () => {
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference('open-project/repo/image:1')),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    ).toMatchObject({ kind: 'ok' })
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference('project/repo/image:1')),
     ).toMatchObject({
@@ -518,9 +510,7 @@ describe('ACR', () => {
       await createTestRegistryClient(createBasicCredential('admin', 'q')).resolve(
         formatTestImageReference('app:1'),
       ),
-    ).toMatchObject({
-      kind: 'unknown',
-    })
+    ).toMatchObject({ kind: 'unknown' })
     expect(await createTestRegistryClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
       kind: 'missing-or-private',
     })

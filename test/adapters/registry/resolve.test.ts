@@ -88,9 +88,7 @@ describe('existence', () => {
     const digest = registryServer.add('org/app', 'v1')
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference(`org/app:gone@${digest}`)),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    ).toMatchObject({ kind: 'ok' })
   })
   test('the connection is reused after a HEAD', async () => {
     registryServer.add('org/app', 'v1')
@@ -165,9 +163,7 @@ describe('bytes and types', () => {
     }
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${wanted}`)),
-    ).toMatchObject({
-      kind: 'digest-mismatch',
-    })
+    ).toMatchObject({ kind: 'digest-mismatch' })
     expect(listRegistryRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('an HTML page from a proxy is inconclusive', async () => {
@@ -211,9 +207,7 @@ describe('bytes and types', () => {
     })
     expect(
       await createTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    ).toMatchObject({ kind: 'unsupported' })
   })
   test.each<[string, unknown, string]>([
     [
@@ -244,9 +238,7 @@ describe('bytes and types', () => {
       await createTestRegistryClient({ platforms: true }).resolve(
         formatTestImageReference(`org/app@${digest}`),
       ),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    ).toMatchObject({ kind: 'unsupported' })
   })
   test('a manifest larger than 4 MiB is unsupported', async () => {
     registryServer.script = ({ method }, response) => {
@@ -333,9 +325,7 @@ describe('registry quirks', () => {
     ]
     expect(
       await createTestRegistryClient({ credentials }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    ).toMatchObject({ kind: 'ok' })
     expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
@@ -533,10 +523,7 @@ describe('limits and outages', () => {
       await createTestRegistryClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
         formatTestImageReference('org/app:v1'),
       ),
-    ).toMatchObject({
-      kind: 'unknown',
-      reason: expect.stringMatching(/in time/),
-    })
+    ).toMatchObject({ kind: 'unknown', reason: expect.stringMatching(/in time/) })
   })
 })
 

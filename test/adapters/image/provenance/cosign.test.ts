@@ -188,9 +188,7 @@ describe('compared with cosign', () => {
     expect(await verifyImage(registryClient, image, other)).toMatchObject({ signatures: 0 })
     expect(
       await runCosign('verify', '--key', 'other.pub', ...cosignOfflineArguments, name),
-    ).not.toMatchObject({
-      code: 0,
-    })
+    ).not.toMatchObject({ code: 0 })
 
     // The signatures of one image at the signature tag of another.
     const index = createImageIndex(['amd64', 'arm64'])

@@ -160,10 +160,7 @@ describe('a signature counts', () => {
       await verifyImageWithForgedSignature((subject) => [
         signPayload(trustedKey, createSimpleSigningPayload(subject)),
       ]),
-    ).toMatchObject({
-      signatures: 1,
-      refused: [],
-    })
+    ).toMatchObject({ signatures: 1, refused: [] })
   })
   test('if cosign v2.4.3 made it, and we would sign the same bytes for the same image', async () => {
     const digest = 'sha256:3daf716c5b81ef21c57f180077a0ea3816fe03f3c4883bfdf78733cfe3bf822e'
@@ -323,11 +320,7 @@ describe('a signature does not count', () => {
     const entry = (
       { digest, size }: ArtifactSubject,
       mediaType: string = manifestMediaTypes.ociManifest,
-    ) => ({
-      mediaType,
-      digest,
-      size,
-    })
+    ) => ({ mediaType, digest, size })
     const index = (manifests: readonly object[], tag?: string) =>
       registry.put({ schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests }, tag)
     const [one, two] = [registry.put(createManifest('one')), registry.put(createManifest('two'))]

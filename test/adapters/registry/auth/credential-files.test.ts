@@ -73,10 +73,7 @@ describe('local helpers and files', () => {
     for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
       await expect(
         createCredentialSource({ credHelpers: { q: name } }, options).find('q', 'a'),
-      ).rejects.toMatchObject({
-        code: 'credentials',
-        message: expect.not.stringContaining('s3cret'),
-      })
+      ).rejects.toMatchObject({ code: 'credentials', message: expect.not.stringContaining('s3cret') })
   })
   test('a helper runs once an hour for each host, and once in five seconds while it fails', async () => {
     let now = 0

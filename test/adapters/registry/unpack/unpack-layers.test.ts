@@ -111,10 +111,7 @@ describe('stacked layers', () => {
         [createTarEntry('manifests/a', '1'), createTarEntry('manifests/d/x')],
         [createTarEntry('manifests/a', '2'), createTarEntry('manifests/d', 'now a file')],
       ),
-    ).toEqual({
-      'manifests/a': '2',
-      'manifests/d': 'now a file',
-    })
+    ).toEqual({ 'manifests/a': '2', 'manifests/d': 'now a file' })
   })
   test('if one layer contains a name twice, the last entry wins', async () => {
     expect(
@@ -140,9 +137,7 @@ describe('stacked layers', () => {
         createTarEntry('manifests/.wh.a', ''),
         createTarEntry('manifests/a', 'new'),
       ]),
-    ).toMatchObject({
-      'manifests/a': 'new',
-    })
+    ).toMatchObject({ 'manifests/a': 'new' })
   })
   test('an opaque directory hides lower layers, regardless of where its marker is in the archive', async () => {
     const lower = [createTarEntry('manifests/a'), createTarEntry('manifests/d/x')]
@@ -163,11 +158,7 @@ describe('links', () => {
         { name: 'manifests/b', type: '2', link: './././a' },
         { name: 'manifests/c', type: '1', link: 'data/a' },
       ]),
-    ).toEqual({
-      'manifests/a': '1',
-      'manifests/b': '1',
-      'manifests/c': '1',
-    })
+    ).toEqual({ 'manifests/a': '1', 'manifests/b': '1', 'manifests/c': '1' })
     expect(
       await unpackLayersToText([
         createTarEntry('bundle/manifests/a', '1'),
@@ -275,9 +266,7 @@ describe('rejected with a reason', () => {
       })
       expect(
         await unpackLayersToText([{ name: 'dev/null', type }, createTarEntry('manifests/a', '1')]),
-      ).toEqual({
-        'manifests/a': '1',
-      })
+      ).toEqual({ 'manifests/a': '1' })
     },
   )
   test('more than 20,000 entries', async () => {
@@ -305,32 +294,24 @@ describe('rejected with a reason', () => {
       })
     await expect(
       unpackLayersToText(createCompressedLayer(archive, Buffer.alloc(600, 65))),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
+    ).rejects.toMatchObject({ code: 'unsupported' })
   })
   test('a wrong diff ID, and trailing archive bytes that the diff ID does not cover', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
       unpackLayersToText({ ...createCompressedLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
-    ).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+    ).rejects.toMatchObject({ code: 'digest-mismatch' })
     const longer = Buffer.concat([archive, Buffer.alloc(512)])
     await expect(
       unpackLayersToText({ ...createCompressedLayer(archive), bytes: gzipSync(longer) }),
-    ).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+    ).rejects.toMatchObject({ code: 'digest-mismatch' })
   })
   test('files with a total size over the limit', async () => {
     const limits = { ...defaultUnpackLimits, kept: 1000 }
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
     await expect(
       unpackLayers([createCompressedLayer(archive)], bundleDirectoryNames, limits),
-    ).rejects.toMatchObject({
-      message: expect.stringContaining('1000'),
-    })
+    ).rejects.toMatchObject({ message: expect.stringContaining('1000') })
     // Files outside the requested directories are discarded instead.
     const other = createTarOfFiles({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
     expect([
@@ -428,14 +409,10 @@ describe('in a separate process', () => {
         [createCompressedLayer(createTar([createTarEntry('../x')]))],
         bundleDirectoryNames,
       ),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
+    ).rejects.toMatchObject({ code: 'unsupported' })
     await expect(
       unpackLayersInWorkerProcess([{ ...createCompressedLayer(archive), diffId: '' }], bundleDirectoryNames),
-    ).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+    ).rejects.toMatchObject({ code: 'digest-mismatch' })
   })
   test('a 1000:1 decompression bomb is stopped early with bounded memory', async () => {
     const archive = createTarOfFiles({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
