@@ -72,8 +72,7 @@ describe('a bundle that opm rejects', () => {
   const { findings } = validateBundle(broken)
 
   test('reports all reasons at once, and the other problems', () => {
-    const rejections = findings.filter(({ rule }) => rule === 'unreadable-bundle')
-    expect(rejections.map(({ what }) => what)).toEqual([
+    expect(findings.filter(({ rule }) => rule === 'unreadable-bundle').map(({ what }) => what)).toEqual([
       expect.stringContaining('cannot unmarshal number into Go value of type string'),
       expect.stringContaining("couldn't find example.com/v1/Foo (foos)"),
       expect.stringContaining("couldn't parse plural.group from crd name: bars"),

@@ -298,10 +298,7 @@ export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
         { name: deploymentNameArbitrary, spec: deploymentSpecArbitrary, label: labelsArbitrary },
         { requiredKeys: ['name', 'spec'] },
       ),
-      {
-        maxLength: 3,
-        selector: ({ name }) => name,
-      },
+      { maxLength: 3, selector: ({ name }) => name },
     ),
     more: createWeightedArbitrary(
       fc.constant([]),
