@@ -195,10 +195,7 @@ describe('an open pull request whose head is among the commits of another one', 
       summarizeVerdict(
         await evaluatePullAtHead(stacked, { base: moved, open: [createOpenPullSummary(bobs)] }),
       ),
-    ).toEqual({
-      kind: 'merge',
-      rules: ['lands-other-pull'],
-    })
+    ).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
@@ -303,9 +300,7 @@ describe('a commit message', () => {
     )
     const bobs = createOpenPullSummary(
       createCommitWithFileChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }),
-      {
-        baseRef: 'release',
-      },
+      { baseRef: 'release' },
     )
     expect(summarizeVerdict(await evaluatePullAtHead(head, { open: [bobs] }))).toEqual(
       createBlockedVerdict('closes-other-pull'),
@@ -525,10 +520,7 @@ describe('the history of a pull request', () => {
         limit: 1_000_000,
         ...more,
       })
-    const objects = createCatFileObjectReader({
-      directory: origin.directory,
-      timeout: 30_000,
-    })
+    const objects = createCatFileObjectReader({ directory: origin.directory, timeout: 30_000 })
     try {
       const largeFilesAbove = async (maxBytes: number) =>
         (await readIncomingCommits({ git, objects, maxFileBytes: maxBytes }, baseCommit, gone)).largeFiles

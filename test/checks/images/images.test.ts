@@ -97,10 +97,7 @@ describe('the check queries', () => {
       runImagesCheck(listed, {
         [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
       }),
-    ).toMatchObject({
-      findings: [],
-      unanswered: [],
-    })
+    ).toMatchObject({ findings: [], unanswered: [] })
     expect(
       formatImageFindings(listed, { [pinnedImageReference]: { kind: 'missing', reason: 'gone' } }),
     ).toEqual(['1 image-missing'])
@@ -168,9 +165,7 @@ describe('the result for the author', () => {
   test('one image at several locations is one finding with related locations', () => {
     const outcome = runImagesCheck(
       createImagesCheckInput([pinnedImageReference, pinnedImageReference, pinnedImageReference]),
-      {
-        [pinnedImageReference]: { kind: 'missing', reason: '404' },
-      },
+      { [pinnedImageReference]: { kind: 'missing', reason: '404' } },
     )
     expect(outcome.findings).toHaveLength(1)
     expect(outcome.findings[0]?.related).toHaveLength(2)

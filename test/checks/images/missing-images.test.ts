@@ -45,10 +45,7 @@ describe('a reference', () => {
         [0.5, missingImageScanResult],
         [1, missingImageScanResult],
       ),
-    ).toMatchObject({
-      since: 0,
-      confirmed: true,
-    })
+    ).toMatchObject({ since: 0, confirmed: true })
   })
   test('is available after one successful scan, and is suspected again after another failed one', () => {
     expect(
@@ -56,10 +53,7 @@ describe('a reference', () => {
     ).toBeUndefined()
     expect(
       applyImageScanResults([0, missingImageScanResult], [1, { kind: 'well' }], [2, missingImageScanResult]),
-    ).toMatchObject({
-      since: 2 * msPerHour,
-      confirmed: false,
-    })
+    ).toMatchObject({ since: 2 * msPerHour, confirmed: false })
   })
   test('keeps its state if a scan is inconclusive', () => {
     expect(applyImageScanResults([0, { kind: 'unknown' }])).toBeUndefined()
@@ -72,19 +66,14 @@ describe('a reference', () => {
         [5, { kind: 'unknown' }],
         [9, missingImageScanResult],
       ),
-    ).toMatchObject({
-      since: 0,
-      confirmed: true,
-    })
+    ).toMatchObject({ since: 0, confirmed: true })
     expect(
       applyImageScanResults(
         [0, missingImageScanResult],
         [1, missingImageScanResult],
         [2, { kind: 'unknown' }],
       ),
-    ).toMatchObject({
-      confirmed: true,
-    })
+    ).toMatchObject({ confirmed: true })
   })
   test('with another fault is suspected of the new fault, but stays missing if it was confirmed', () => {
     const wrong: ImageScanResult = { kind: 'digest-mismatch', reason: 'other bytes' }
@@ -95,11 +84,7 @@ describe('a reference', () => {
     })
     expect(
       applyImageScanResults([0, missingImageScanResult], [1, missingImageScanResult], [2, wrong]),
-    ).toMatchObject({
-      kind: wrong.kind,
-      since: 0,
-      confirmed: true,
-    })
+    ).toMatchObject({ kind: wrong.kind, since: 0, confirmed: true })
   })
   test('keeps the reason of the first scan, so that other wording of the registry changes nothing', () => {
     expect(
@@ -129,9 +114,7 @@ describe('a tag next to a digest', () => {
   const imageFound = (now: string): ImageLookupResult => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
-    expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({
-      kind: 'tag-moved',
-    })
+    expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({ kind: 'tag-moved' })
   })
   test('did not move if it never had the digest, because an index and its images have other digests', () => {
     expect(detectMovedTag(pinned, imageFound(secondImageDigest), false)).toEqual({ kind: 'well' })

@@ -538,9 +538,7 @@ describe('T11: an owner of one entry', () => {
       baseCompositeTemplateYaml,
       'alice',
       baseCompositeTemplateYaml,
-      {
-        'catalogs.yaml': createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3')),
-      },
+      { 'catalogs.yaml': createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3')) },
     )
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
     const hidden = { '.github/catalog.yaml': baseCompositeTemplateYaml }

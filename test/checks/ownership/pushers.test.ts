@@ -20,9 +20,7 @@ afterAll(async () => {
 let lastPullNumber = 0
 let baseCommit: CommitSha
 let headCommit: CommitSha
-const confirmUnknownPushesConfig = {
-  '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n',
-}
+const confirmUnknownPushesConfig = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
 const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, alan]\n',

@@ -1,7 +1,6 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createNumberedLines } from '../../adapters/git/origin.ts'
-import type { OriginFiles } from '../../adapters/git/origin.ts'
+import { createNumberedLines, type OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
@@ -139,9 +138,7 @@ describe('an author without ownership', () => {
     const { verdict, outcome, rules } = await ownershipScenario.evaluatePull(
       baseBranchFiles,
       baseFilesWithAuthorChanges,
-      {
-        author: 'mallory',
-      },
+      { author: 'mallory' },
     )
     expect(verdict.kind).toBe('wait')
     expect(rules).toEqual(['not-owner'])
@@ -634,10 +631,7 @@ describe('T11: both content and location decide', () => {
     expect(judged.verdict.kind).toBe('blocked')
     expect(
       judged.outcome.findings.find(({ rule }) => rule === 'package-content-mismatch')?.data,
-    ).toMatchObject({
-      package: 'victim',
-      home: 'victim',
-    })
+    ).toMatchObject({ package: 'victim', home: 'victim' })
     expect(judged.outcome.findings.find(({ rule }) => rule === 'not-owner')?.data).toMatchObject({
       package: 'victim',
     })
@@ -790,8 +784,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
     const m2 = origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
     const p2 = origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
     const head = origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
-    const judged = await ownershipScenario.evaluate(m2, head, aliceAuthorOptions)
-    expect(judged.verdict.kind).not.toBe('merge')
+    expect((await ownershipScenario.evaluate(m2, head, aliceAuthorOptions)).verdict.kind).not.toBe('merge')
   })
 })
 

@@ -1,8 +1,7 @@
 // Identities and permissions: threats T19 to T34, T50, T54 to T57, T61, T62. The tests of commands are next to those of
 // the gate (T20, T21, T29 to T31, T50, T57) and of the parser (T30).
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { CommitSha } from '../../../src/pull-request/ids.ts'
-import { toUserId } from '../../../src/pull-request/ids.ts'
+import { type CommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import {
   createApprovalsFromReviews,
@@ -74,9 +73,7 @@ describe('T19: approve, then push', () => {
     const pushed = ownershipScenario.origin.commit(
       { ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' },
       [head],
-      {
-        time: 946_684_800,
-      },
+      { time: 946_684_800 },
     )
     expect(
       (await ownershipScenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind,

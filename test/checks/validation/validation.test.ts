@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { createLookupResults } from '../../../src/checks/lookups.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
-import { defaultConfig } from '../../../src/config/config.ts'
-import type { Config } from '../../../src/config/config.ts'
+import { defaultConfig, type Config } from '../../../src/config/config.ts'
 import {
   buildBundleBlob,
   computeCatalogChange,

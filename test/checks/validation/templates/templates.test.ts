@@ -240,10 +240,7 @@ describe('a bundle that the base does not have', () => {
     }
     expect(
       evaluateTemplate({ ...scenario, answers: { [createPinnedImageReference('b')]: unknown } }),
-    ).toMatchObject({
-      said: [],
-      unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
-    })
+    ).toMatchObject({ said: [], unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }] })
     expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
   })
   test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {

@@ -217,8 +217,7 @@ describe('bundle-edited', () => {
       { ...baseCatalogBlobs[2]!, image: 'quay.io/x/y:1' },
       ...baseCatalogBlobs.slice(3),
     ]
-    const found = findUpgradeFindings(baseCatalogBlobs, after)
-    expect(found).toMatchObject([
+    expect(findUpgradeFindings(baseCatalogBlobs, after)).toMatchObject([
       {
         rule: 'bundle-edited',
         severity: 'error',
