@@ -766,8 +766,7 @@ test('transient failures are ignored: a CSV that recovers, a busy API, a restart
       return createKubernetesStatusResponse(503, 'ServiceUnavailable', 'restarting')
     return undefined
   }
-  const report = await runTestPlan()
-  expect(report.outcome).toEqual({ verdict: 'installs' })
+  expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
   expect(listClusterObjects()).toEqual([])
 })
 
@@ -998,14 +997,10 @@ test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is
   })
   expect(
     await outcomeOf((minute) => createRetryingStatusConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
-  ).toMatchObject({
-    verdict: 'could not be found out',
-  })
+  ).toMatchObject({ verdict: 'could not be found out' })
   expect(
     await outcomeOf((minute) => createRetryingStatusConditions(`${none}, attempt ${minute}`)),
-  ).toMatchObject({
-    code: 'resolution-unsatisfiable',
-  })
+  ).toMatchObject({ code: 'resolution-unsatisfiable' })
   const blocked = [
     { type: 'Progressing', status: 'False', reason: 'Blocked', message: 'unexpected status code 503' },
   ]
@@ -1063,8 +1058,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
         query.get('dryRun') === 'All'
           ? createKubernetesStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
           : undefined
-      const report = await runTestPlan({ target, ...upgradeTestPlan })
-      expect(report.outcome).toEqual({ verdict: 'installs' })
+      expect((await runTestPlan({ target, ...upgradeTestPlan })).outcome).toEqual({ verdict: 'installs' })
       expect(listClusterObjects()).toEqual([])
     }
   },
@@ -1350,8 +1344,7 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
 
 test('CRDs named only by the InstallPlan are removed, and an existing one prevents approval', async () => {
   simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
-  const report = await runTestPlan({ crds: [] })
-  expect(report.outcome).toEqual({ verdict: 'installs' })
+  expect((await runTestPlan({ crds: [] })).outcome).toEqual({ verdict: 'installs' })
   expect(listClusterObjects()).toEqual([])
   await resetFakeCluster()
   const theirs = fakeKubernetesApi.put({

@@ -175,9 +175,7 @@ test('writes nothing until the API enforces the policies on the account, and fai
     expect(api.requests.slice(0, api.requests.indexOf(first!)).at(-1)?.method).toBe('GET')
     expect(
       await sendOrder(createClusterTestRequest({ github: { owner: 'trusted', name: 'catalog' } })),
-    ).toMatchObject({
-      kind: 'tried',
-    })
+    ).toMatchObject({ kind: 'tried' })
   }))
 
 test('allows egress to the API and configured networks; skips the test if API addresses are unknown', () =>
