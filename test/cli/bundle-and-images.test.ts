@@ -154,19 +154,12 @@ describe('bundle', () => {
     )
     expect(
       await runCli('bundle', 'validate', join(temporaryDirectory, 'good'), '--suite', 'good'),
-    ).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('unknown suite "good"'),
-    })
+    ).toMatchObject({ code: 2, err: expect.stringContaining('unknown suite "good"') })
   }, 180_000)
   test('render prints the blob', async () => {
     expect(
       JSON.parse((await runCli('bundle', 'render', join(temporaryDirectory, 'good'))).out),
-    ).toMatchObject({
-      schema: 'olm.bundle',
-      name: 'good.v1.0.0',
-      image: '',
-    })
+    ).toMatchObject({ schema: 'olm.bundle', name: 'good.v1.0.0', image: '' })
   }, 90_000)
 })
 

@@ -22,10 +22,7 @@ const runGit = (...parameters: string[]) =>
   execFileSync(
     'git',
     ['-C', repositoryDirectory, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...parameters],
-    {
-      env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
-      encoding: 'utf8',
-    },
+    { env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }, encoding: 'utf8' },
   ).trim()
 function commitFiles(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
@@ -123,8 +120,7 @@ describe('a pull request that changes only the template', () => {
     expect(drift[0]?.what).toContain('bundle lantern.v1.1.0 is missing')
 
     const fixOutput = await runShellCommand(drift[0]?.fix ?? '')
-    const passed = await runCheckCommand(base, fixOutput)
-    expect(passed).toMatchObject({ drift: [], verdict: 'merge' })
+    expect(await runCheckCommand(base, fixOutput)).toMatchObject({ drift: [], verdict: 'merge' })
   })
 
   test('waits for the registry if it adds a bundle, and needs no registry if it adds none', async () => {

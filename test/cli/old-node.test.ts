@@ -100,10 +100,7 @@ describe('a Node.js that is too old', () => {
     const child = spawn(
       process.execPath,
       ['--require', fakeNodeVersionScript, getCatalogBotCommandPath(), 'serve'],
-      {
-        env: { ...process.env, PRETENDED: '20.20.2' },
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
+      { env: { ...process.env, PRETENDED: '20.20.2' }, stdio: ['ignore', 'pipe', 'ignore'] },
     )
     await once(child.stdout, 'data')
     child.kill('SIGTERM')

@@ -324,8 +324,7 @@ describe('invalid input', () => {
   })
   test('fails with a message that has the cause', async () => {
     writeTestFile('broken/c.yaml', 'schema: 1')
-    const broken = await runRenderCommand(resolveTestFilePath('broken'))
-    expect(broken).toMatchObject({
+    expect(await runRenderCommand(resolveTestFilePath('broken'))).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^Error: render ".*broken": /),
