@@ -245,10 +245,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
           createFinding(
             imageByTagRule,
             createCatalogLocation('tidepool', findLineNumber(taggedImageCatalogYaml, 'bundle:v0.5')),
-            {
-              reference: 'quay.io/acme/tidepool-bundle:v0.5',
-              digest: imageDigest,
-            },
+            { reference: 'quay.io/acme/tidepool-bundle:v0.5', digest: imageDigest },
           ),
         ],
       },
@@ -322,9 +319,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'base-moved': () => {
     const theirs = findLineNumber(forkedChannelCatalogYaml, 'name: tidepool.v0.5.1')
     return renderGoldenComment({
-      before: {
-        [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
-      },
+      before: { [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']) },
       after: { [getCatalogPath('tidepool')]: forkedChannelCatalogYaml },
       // The newest entry came with another merge: the head has none of its lines.
       trace: (line) =>
