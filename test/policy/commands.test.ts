@@ -101,20 +101,27 @@ function decideCommentCommands(
       known.set(toLookupKey(question), world(question))
   return decideCommands(given, createLookupResults(known))
 }
+const listCommandRecords = (given: CommandEvaluationInput): CommandRecord[] =>
+  decideCommentCommands(given).decisions.map(({ record }) => record)
 const listCommandOutcomes = (given: CommandEvaluationInput) =>
-  decideCommentCommands(given).decisions.map(({ record }) => record.outcome)
+  listCommandRecords(given).map(({ outcome }) => outcome)
+
+type CommandInputChanges =
+  Parameters<typeof createCommandInput> extends [unknown, ...infer Changes] ? Changes : never
+const decideComment = (name: string, body: string, ...changes: CommandInputChanges) =>
+  decideCommentCommands(createCommandInput([createComment(name, body)], ...changes))
+const listOutcomes = (name: string, body: string, ...changes: CommandInputChanges) =>
+  listCommandOutcomes(createCommandInput([createComment(name, body)], ...changes))
 
 describe('T20: an approval applies to the head that was shown when the comment was written', () => {
   test('and takes effect while that commit is still the head', () => {
-    const { decisions } = decideCommentCommands(createCommandInput([createComment('olga', '/approve')]))
+    const { decisions } = decideComment('olga', '/approve')
     expect(decisions).toMatchObject([
       { record: { outcome: 'done', head: headShaA, epoch: 0 }, reaction: '+1' },
     ])
   })
   test('a push between the comment and its execution voids it, and the answer names the new head', () => {
-    const { decisions } = decideCommentCommands(
-      createCommandInput([createComment('olga', '/approve')], {}, { head: headShaB }, { epoch: 1 }),
-    )
+    const { decisions } = decideComment('olga', '/approve', {}, { head: headShaB }, { epoch: 1 })
     expect(decisions[0]?.record.outcome).toBe('stale')
     expect(decisions[0]?.answer).toContain('/approve bbbbbbbbbbbb')
   })
@@ -123,42 +130,28 @@ describe('T20: an approval applies to the head that was shown when the comment w
       { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
       { head: headShaB, epoch: 1, at: formatTimestampAtMinute(11), change: 'c' },
     ]
-    expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
-      ),
-    ).toEqual(['stale'])
+    expect(listOutcomes('olga', '/approve', { shown }, { head: headShaB }, { epoch: 1 })).toEqual(['stale'])
   })
   test('a comment does not approve a head that was shown in the same second', () => {
     const shown = [{ head: headShaA, epoch: 0, at: formatTimestampAtMinute(10), change: 'c' }]
-    expect(listCommandOutcomes(createCommandInput([createComment('olga', '/approve')], { shown }))).toEqual([
-      'stale',
-    ])
+    expect(listOutcomes('olga', '/approve', { shown })).toEqual(['stale'])
   })
   test('a comment is stale if no head was shown before it', () => {
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', '/approve')], { shown: [] })),
-    ).toEqual(['stale'])
+    expect(listOutcomes('olga', '/approve', { shown: [] })).toEqual(['stale'])
   })
   test('the order in which shown heads are stored does not matter', () => {
     const shown = [
       { head: headShaB, epoch: 1, at: formatTimestampAtMinute(6), change: 'c' },
       { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
     ]
-    expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
-      ),
-    ).toEqual(['done'])
+    expect(listOutcomes('olga', '/approve', { shown }, { head: headShaB }, { epoch: 1 })).toEqual(['done'])
   })
 })
 
 describe('T21: a return to an old head does not restore a command', () => {
   test('with or without a commit in the command', () => {
     for (const body of ['/approve', `/approve ${headShaA.slice(0, 12)}`])
-      expect(
-        listCommandOutcomes(createCommandInput([createComment('olga', body)], {}, {}, { epoch: 2 })),
-      ).toEqual(['stale'])
+      expect(listOutcomes('olga', body, {}, {}, { epoch: 2 })).toEqual(['stale'])
   })
   test('a recorded approval keeps its epoch', () => {
     const approveComment = createComment('olga', '/approve')
@@ -187,9 +180,7 @@ describe('T29: an edited or deleted comment is not a command', () => {
   })
   test('and its approval is withdrawn if it is edited or deleted later', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
-      ({ record }) => record,
-    )
+    const records = listCommandRecords(createCommandInput([approveComment]))
     expect(findApprovalsFromCommands(records, [approveComment]).length).toBe(1)
     expect(findApprovalsFromCommands(records, [])).toEqual([])
     expect(
@@ -221,9 +212,7 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   })
   test('a recorded approval is withdrawn if its comment now contains something else', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
-      ({ record }) => record,
-    )
+    const records = listCommandRecords(createCommandInput([approveComment]))
     expect(findApprovalsFromCommands(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
     expect(findApprovalsFromCommands(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
   })
@@ -257,7 +246,7 @@ describe('T31: who may give which command', () => {
   for (const [name, may] of Object.entries(table))
     for (const command of commandNames)
       test(`${name} ${may.includes(command) ? 'may' : 'may not'} give /${command}`, () => {
-        const { decisions } = decideCommentCommands(createCommandInput([createComment(name, given(command))]))
+        const { decisions } = decideComment(name, given(command))
         expect(decisions.map(({ record }) => record.outcome)).toEqual(
           name === 'robot' ? [] : [may.includes(command) ? 'done' : 'denied'],
         )
@@ -265,30 +254,18 @@ describe('T31: who may give which command', () => {
   test('a closed or merged pull request accepts only /rollback, and only from maintainers', () => {
     for (const state of ['closed', 'merged'] as const)
       for (const command of commandNames)
-        expect(
-          listCommandOutcomes(createCommandInput([createComment('maria', `/${command}`)], {}, { state })),
-        ).toEqual(command === 'rollback' ? ['done'] : [])
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', '/rollback')], {}, { state: 'merged' })),
-    ).toEqual(['denied'])
-    expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('maria', '/rollback x\n/hold')], {}, { state: 'merged' }),
-      ),
-    ).toEqual([])
+        expect(listOutcomes('maria', `/${command}`, {}, { state })).toEqual(
+          command === 'rollback' ? ['done'] : [],
+        )
+    expect(listOutcomes('olga', '/rollback', {}, { state: 'merged' })).toEqual(['denied'])
+    expect(listOutcomes('maria', '/rollback x\n/hold', {}, { state: 'merged' })).toEqual([])
   })
   test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
-    const held = decideCommentCommands(createCommandInput([createComment('olga', '/hold')])).decisions.map(
-      ({ record }) => record,
-    )
+    const held = listCommandRecords(createCommandInput([createComment('olga', '/hold')]))
     expect(findActivePullHold(held, createCommandInput([]).check)?.login).toBe('olga')
     const unhold = createComment('maria', '/unhold')
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', '/unhold')], { records: held })),
-    ).toEqual(['done'])
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('alice', '/unhold')], { records: held })),
-    ).toEqual(['denied'])
+    expect(listOutcomes('olga', '/unhold', { records: held })).toEqual(['done'])
+    expect(listOutcomes('alice', '/unhold', { records: held })).toEqual(['denied'])
     const lifted = decideCommentCommands(createCommandInput([unhold], { records: held })).decisions
     const all = [...held, ...lifted.map(({ record }) => record)]
     expect(findActivePullHold(all, createCommandInput([unhold]).check)).toBeUndefined()
@@ -345,7 +322,7 @@ describe('T31: who may give which command', () => {
     test('are denied to authors, owners, and other accounts', () => {
       for (const name of ['alice', 'olga', 'mallory'])
         for (const body of ['/freeze', '/thaw', '/thaw audit']) {
-          const { decisions } = decideCommentCommands(createCommandInput([createComment(name, body)]))
+          const { decisions } = decideComment(name, body)
           expect(decisions).toMatchObject([{ record: { outcome: 'denied' }, reaction: '-1' }])
           expect(decisions[0]?.record).not.toHaveProperty('stop')
         }
@@ -384,20 +361,12 @@ describe('T27: unknown permissions are not assumed', () => {
 
 describe('T50: a commit in a command is compared only with the head', () => {
   test('a prefix of the head and the full head are accepted', () => {
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', `/approve ${headShaA.slice(0, 7)}`)])),
-    ).toEqual(['done'])
-    expect(listCommandOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}`)]))).toEqual([
-      'done',
-    ])
+    expect(listOutcomes('olga', `/approve ${headShaA.slice(0, 7)}`)).toEqual(['done'])
+    expect(listOutcomes('olga', `/merge ${headShaA}`)).toEqual(['done'])
   })
   test('any other commit is stale', () => {
-    expect(listCommandOutcomes(createCommandInput([createComment('olga', `/approve ${headShaB}`)]))).toEqual([
-      'stale',
-    ])
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}aaaa`)])),
-    ).toEqual(['stale'])
+    expect(listOutcomes('olga', `/approve ${headShaB}`)).toEqual(['stale'])
+    expect(listOutcomes('olga', `/merge ${headShaA}aaaa`)).toEqual(['stale'])
   })
 })
 
@@ -414,16 +383,12 @@ describe('T57: comments by bots are ignored', () => {
 describe('I18: a command works once', () => {
   test('a recorded command is not decided again', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
-      ({ record }) => record,
-    )
+    const records = listCommandRecords(createCommandInput([approveComment]))
     expect(decideCommentCommands(createCommandInput([approveComment], { records })).decisions).toEqual([])
   })
   test('a /merge applies only to its head, base branch, epoch, and change, while its comment exists', () => {
     const mergeComments = [createComment('maria', '/merge')]
-    const records = decideCommentCommands(createCommandInput(mergeComments)).decisions.map(
-      ({ record }): CommandRecord => record,
-    )
+    const records = listCommandRecords(createCommandInput(mergeComments))
     expect(findMergeCommand(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
     expect(findMergeCommand(records, createCommandInput([]).check)).toBeUndefined()
     expect(

@@ -25,10 +25,10 @@ const baseBranchFiles: OriginFiles = {
 const authorReadmePath = 'operators/mine/README.md'
 const otherOwnerReadmePath = 'operators/theirs/README.md'
 
-const ownershipScenario = await createOwnershipScenario('carried')
-const { origin } = ownershipScenario
+const scenario = await createOwnershipScenario('carried')
+const { origin } = scenario
 const baseCommit = origin.commit(baseBranchFiles)
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const createCommitWithFileChanges = (
   changes: OriginFiles,
@@ -55,8 +55,8 @@ function createCommitWithMessage(
   return toCommitSha(origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
-const getAliceAccount = () => ownershipScenario.fakeAccounts.person('alice')
-const getBobAccount = () => ownershipScenario.fakeAccounts.person('bob')
+const getAliceAccount = () => scenario.fakeAccounts.person('alice')
+const getBobAccount = () => scenario.fakeAccounts.person('bob')
 
 function createOpenPullSummary(head: CommitSha, more: Partial<OpenPullSummary> = {}): OpenPullSummary {
   const facts = { baseRef: 'main', author: getBobAccount().id, draft: false, labels: [], updatedAt: '' }
@@ -80,19 +80,19 @@ async function evaluatePullAtHead(
   const tip = options.base ?? baseCommit
   origin.branch('main', tip)
   origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await scenario.mirror.fetch('main', toPullNumber(7))
   return evaluatePullSnapshot(
     createTestPullSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
     {
       repository: {
-        ...ownershipScenario.mirror,
+        ...scenario.mirror,
         readIncomingCommits: async (...range) => ({
-          ...(await ownershipScenario.mirror.readIncomingCommits(...range)),
+          ...(await scenario.mirror.readIncomingCommits(...range)),
           ...options.incoming,
         }),
       },
       loader: { load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+      ask: async (question) => scenario.fakeAccounts.answer(question),
       memory: options.memory ?? noopPullHistoryStore,
       openPulls: async () => options.open ?? [],
       ...(options.requiresSignatures === true && { demandsSignatures: true }),
@@ -268,13 +268,13 @@ describe('an open pull request whose head is among the commits of another one', 
     const head = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
     origin.branch('main', baseCommit)
     origin.pull(7, head)
-    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+    await scenario.mirror.fetch('main', toPullNumber(7))
     await evaluatePullSnapshot(
       createTestPullSnapshot({ author: getAliceAccount(), base: baseCommit, head }),
       {
-        repository: ownershipScenario.mirror,
+        repository: scenario.mirror,
         loader: { load: async () => undefined },
-        ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+        ask: async (question) => scenario.fakeAccounts.answer(question),
         memory: noopPullHistoryStore,
         openPulls: async () => ((queryCount += 1), []),
       },
@@ -497,7 +497,7 @@ describe('the history of a pull request', () => {
   test('of ten thousand commits is rejected without reading the commits', async () => {
     const head = line(10_000)
     expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(createBlockedVerdict('too-many-commits'))
-    expect(await ownershipScenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
+    expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
       isWhole: false,
       commits: [],
       largeFiles: [],

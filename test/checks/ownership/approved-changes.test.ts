@@ -17,16 +17,16 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('agreed')
-const { origin } = ownershipScenario
+const scenario = await createOwnershipScenario('agreed')
+const { origin } = scenario
 const store = await openPreparedStore({ clock: realTimeClock })
 beforeAll(async () => {
   for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
-    ownershipScenario.fakeAccounts.person(login)
+    scenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(async () => {
   await store.close()
-  await ownershipScenario.close()
+  await scenario.close()
 })
 
 const createReviewersYaml = (...people: string[]) => `reviewers: [${people.join(', ')}]\n`
@@ -70,15 +70,15 @@ async function evaluatePull({
   const pull = toPullNumber(currentPullNumber)
   origin.branch('main', base)
   origin.pull(currentPullNumber, head)
-  await ownershipScenario.mirror.fetch('main', pull)
+  await scenario.mirror.fetch('main', pull)
   const snapshot = {
     ...createTestPullSnapshot({ pull, base, head, reviews, comments, ...more }),
-    author: ownershipScenario.fakeAccounts.person(author),
+    author: scenario.fakeAccounts.person(author),
   }
   const examination = await evaluatePullSnapshot(snapshot, {
-    repository: ownershipScenario.mirror,
+    repository: scenario.mirror,
     loader: { load: async () => undefined },
-    ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+    ask: async (question) => scenario.fakeAccounts.answer(question),
     memory: store,
   })
   const { verdict, epoch, described, commands } = examination
@@ -103,11 +103,11 @@ async function evaluatePull({
 }
 
 const createReview = (login: string, head: CommitSha, minute: number) =>
-  ownershipScenario.createReview(login, head, { submittedAt: formatTimestampAtMinute(minute) })
+  scenario.createReview(login, head, { submittedAt: formatTimestampAtMinute(minute) })
 let lastCommentId = 9000
 const createComment = (login: string, body: string, minute: number): PullComment => ({
   id: (lastCommentId += 1),
-  author: ownershipScenario.fakeAccounts.person(login),
+  author: scenario.fakeAccounts.person(login),
   body,
   createdAt: formatTimestampAtMinute(minute),
   updatedAt: formatTimestampAtMinute(minute),
@@ -259,7 +259,7 @@ describe('a command', () => {
   })
   test('that confirms a push is for the shown effect', async () => {
     const { base, head, merged } = createPullWithTwoCommits()
-    const pusher = ownershipScenario.fakeAccounts.person('eve')
+    const pusher = scenario.fakeAccounts.person('eve')
     const pull = { head, author: 'alice', pusher }
     await evaluatePull({ ...pull, base, shows: 1 })
     const comments = [createComment('alice', '/approve', 2)]

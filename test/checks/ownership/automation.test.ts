@@ -9,13 +9,13 @@ import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, FakeGitHubAccounts } from './ownership-scenario.ts'
 
 const releaseBotAccount: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
-const ownershipScenario = await createOwnershipScenario('automation')
+const scenario = await createOwnershipScenario('automation')
 beforeEach(() => {
-  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
-  for (const login of ['alice', 'maria', 'mallory', 'nina']) ownershipScenario.fakeAccounts.person(login)
-  ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBotAccount)
+  scenario.fakeAccounts = new FakeGitHubAccounts()
+  for (const login of ['alice', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
+  scenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBotAccount)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const createAutomationConfigYaml = (account: string, more = '') => `automation:
   - account: ${account}
@@ -45,7 +45,7 @@ async function evaluatePull(
     base = createBaseBranchFiles(),
   }: { author?: GitHubAccount; snapshot?: object; base?: OriginFiles } = {},
 ) {
-  const { verdict } = await ownershipScenario.evaluatePull(base, { ...base, ...change }, { author, snapshot })
+  const { verdict } = await scenario.evaluatePull(base, { ...base, ...change }, { author, snapshot })
   return verdict.kind
 }
 
@@ -107,15 +107,13 @@ describe('an automation account', () => {
     ).toBe('wait')
   })
   test('cannot approve a pull request', async () => {
-    const from = ownershipScenario.origin.commit(createBaseBranchFiles())
-    const head = ownershipScenario.origin.commit(
+    const from = scenario.origin.commit(createBaseBranchFiles())
+    const head = scenario.origin.commit(
       { ...createBaseBranchFiles(), [getCatalogPath('mine')]: createCatalogWithNewBundle() },
       [from],
     )
-    const reviews = [ownershipScenario.createReview('nina', head, { author: releaseBotAccount })]
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
-      'wait',
-    )
+    const reviews = [scenario.createReview('nina', head, { author: releaseBotAccount })]
+    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
   })
 })
 
@@ -126,8 +124,8 @@ describe('the permissions of an automation account', () => {
       await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher: releaseBotAccount } }),
     ).toBe('merge')
     for (const pusher of [
-      ownershipScenario.fakeAccounts.person('mallory'),
-      ownershipScenario.fakeAccounts.person('maria'),
+      scenario.fakeAccounts.person('mallory'),
+      scenario.fakeAccounts.person('maria'),
       null,
     ])
       expect(await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher } })).toBe('wait')
@@ -138,9 +136,7 @@ describe('the permissions of an automation account', () => {
   })
   test('do not apply to an account with a similar login or another id', async () => {
     for (const login of ['release-bot', 'Release-Bot'])
-      expect(await evaluatePull(change, { author: ownershipScenario.fakeAccounts.person(login) })).toBe(
-        'wait',
-      )
+      expect(await evaluatePull(change, { author: scenario.fakeAccounts.person(login) })).toBe('wait')
     const other: GitHubAccount = { ...releaseBotAccount, id: toUserId(78) }
     expect(await evaluatePull(change, { author: other })).toBe('wait')
     const pinned = createBaseBranchFiles("'release-bot[bot]:77'")
@@ -148,17 +144,17 @@ describe('the permissions of an automation account', () => {
     expect(await evaluatePull(change, { base: createBaseBranchFiles("'release-bot[bot]:78'") })).toBe('wait')
   })
   test('apply to the fork of a machine account if this account pushed the head', async () => {
-    const machine = ownershipScenario.fakeAccounts.person('machine')
+    const machine = scenario.fakeAccounts.person('machine')
     const base = createBaseBranchFiles('machine')
     const snapshot = { headRepository: { owner: 'machine', name: 'catalog' }, pusher: machine }
     expect(await evaluatePull(change, { author: machine, base, snapshot })).toBe('merge')
-    const pusher = ownershipScenario.fakeAccounts.person('mallory')
+    const pusher = scenario.fakeAccounts.person('mallory')
     expect(await evaluatePull(change, { author: machine, base, snapshot: { ...snapshot, pusher } })).toBe(
       'wait',
     )
     // This is also true if the owner of the package pushed, who must open a separate pull request.
     const limited = createBaseBranchFiles('machine', 'permissions:\n  owner:\n    add-bundle: maintainer\n')
-    const owner = { ...snapshot, pusher: ownershipScenario.fakeAccounts.person('alice') }
+    const owner = { ...snapshot, pusher: scenario.fakeAccounts.person('alice') }
     expect(await evaluatePull(change, { author: machine, base: limited, snapshot: owner })).toBe('wait')
   })
   test('come from the configuration of the base, not of the pull request', async () => {

@@ -9,12 +9,11 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('lists')
+const scenario = await createOwnershipScenario('lists')
 beforeAll(async () => {
-  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina'])
-    ownershipScenario.fakeAccounts.person(login)
+  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const formatTestImageReference = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
 const createCompositeEntryYaml = (name: string, digit: string) =>
@@ -44,7 +43,7 @@ const evaluateCompositeTemplateChange = (
   from = baseCompositeTemplateYaml,
   more: OriginFiles = {},
 ) =>
-  ownershipScenario.evaluatePull(
+  scenario.evaluatePull(
     { ...baseBranchFiles, [compositeTemplatePath]: from },
     { ...baseBranchFiles, ...more, [compositeTemplatePath]: list },
     { author },
@@ -105,7 +104,7 @@ describe('an owner', () => {
       ],
     ] as const) {
       const { [compositeTemplatePath]: _, ...rest } = baseBranchFiles
-      const judged = await ownershipScenario.evaluatePull(
+      const judged = await scenario.evaluatePull(
         { ...rest, [file]: from },
         { ...rest, [file]: to },
         { author: 'alice' },
@@ -127,8 +126,8 @@ describe('an owner', () => {
   })
 
   test('with the approval of the other owner can merge both changes in one file', async () => {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit(
+    const from = scenario.origin.commit(baseBranchFiles)
+    const head = scenario.origin.commit(
       {
         ...baseBranchFiles,
         [compositeTemplatePath]: createCompositeTemplateYaml(
@@ -139,10 +138,7 @@ describe('an owner', () => {
       [from],
     )
     const judge = (login: string) =>
-      ownershipScenario.evaluate(from, head, {
-        author: 'alice',
-        reviews: [ownershipScenario.createReview(login, head)],
-      })
+      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
     expect((await judge('vera')).verdict.kind).toBe('merge')
     expect((await judge('mallory')).verdict.kind).toBe('wait')
   })
@@ -190,7 +186,7 @@ describe('the configuration of a list', () => {
         'permissions:\n  owner:\n    remove-package: alone\n    update-reference: owner\n',
     }
     const judge = (list: string) =>
-      ownershipScenario.evaluatePull(
+      scenario.evaluatePull(
         { ...baseBranchFiles, ...config },
         { ...baseBranchFiles, ...config, [compositeTemplatePath]: list },
         { author: 'alice' },
@@ -225,7 +221,7 @@ describe('the configuration of a list', () => {
       createCompositeEntryYaml('lonely', '6'),
     )
     const judge = (author: string) =>
-      ownershipScenario.evaluatePull(
+      scenario.evaluatePull(
         { ...baseBranchFiles, ...config, [compositeTemplatePath]: from },
         {
           ...baseBranchFiles,
@@ -272,8 +268,7 @@ describe('a package whose directory has another name', () => {
         createCompositeEntryYaml('alias', '7'),
       ),
     }
-    const judged = await ownershipScenario.evaluatePull(alias, head, { author: 'alice' })
-    expect(judged.outcome.findings).toMatchObject([
+    expect((await scenario.evaluatePull(alias, head, { author: 'alice' })).outcome.findings).toMatchObject([
       { rule: 'not-owner', data: { package: 'alias', owners: ['nina'] } },
     ])
   })
@@ -523,7 +518,7 @@ describe('T11: an owner of one entry', () => {
 
   test('cannot make the list a link or an executable file, or add another list', async () => {
     const mode = (list: OriginFiles[string]) =>
-      ownershipScenario.evaluatePull(
+      scenario.evaluatePull(
         baseBranchFiles,
         { ...baseBranchFiles, [compositeTemplatePath]: list },
         { author: 'alice' },
@@ -542,7 +537,7 @@ describe('T11: an owner of one entry', () => {
     )
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
     const hidden = { '.github/catalog.yaml': baseCompositeTemplateYaml }
-    const judged = await ownershipScenario.evaluatePull(
+    const judged = await scenario.evaluatePull(
       { ...baseBranchFiles, ...hidden },
       {
         ...baseBranchFiles,
@@ -574,19 +569,17 @@ describe('T11: an owner of one entry', () => {
 describe('an approval that is carried over', () => {
   test('covers the entire list, so a later change of another entry in the same file voids it', async () => {
     const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
-    const from = ownershipScenario.origin.commit({ ...baseBranchFiles, ...config })
+    const from = scenario.origin.commit({ ...baseBranchFiles, ...config })
     const next = (list: string) =>
-      ownershipScenario.origin.commit({ ...baseBranchFiles, ...config, [compositeTemplatePath]: list }, [
-        from,
-      ])
+      scenario.origin.commit({ ...baseBranchFiles, ...config, [compositeTemplatePath]: list }, [from])
     const first = next(
       createCompositeTemplateYaml(authorCompositeEntryYaml, createCompositeEntryYaml('victim', '4')),
     )
     const options = { author: 'alice', configDigest: 'd' }
     const { getApprovalCoverageOfChange: coverage } =
       await import('../../../src/checks/ownership/ownership-context.ts')
-    const seen = await ownershipScenario.evaluate(from, first, options)
-    const vera = ownershipScenario.fakeAccounts.person('vera')
+    const seen = await scenario.evaluate(from, first, options)
+    const vera = scenario.fakeAccounts.person('vera')
     const yes = {
       user: vera.id,
       login: 'vera',
@@ -599,7 +592,7 @@ describe('an approval that is carried over', () => {
       covers: coverage(seen.input),
     }
     const judge = (list: string) =>
-      ownershipScenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
+      scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
     expect(
       (
         await judge(

@@ -288,6 +288,16 @@ export class OwnershipScenario {
     return this.evaluate(from, this.origin.commit(head, [from]), options)
   }
 
+  /** The kind of the verdict of `evaluate`. */
+  async decide(...pull: Parameters<OwnershipScenario['evaluate']>): Promise<PullVerdict['kind']> {
+    return (await this.evaluate(...pull)).verdict.kind
+  }
+
+  /** The kind of the verdict of `evaluatePull`. */
+  async decidePull(...pull: Parameters<OwnershipScenario['evaluatePull']>): Promise<PullVerdict['kind']> {
+    return (await this.evaluatePull(...pull)).verdict.kind
+  }
+
   createReview(login: string, head: CommitSha, more: Partial<PullReview> = {}): PullReview {
     return {
       id: (this.#reviews += 1),

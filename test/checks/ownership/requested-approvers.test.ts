@@ -4,12 +4,11 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('asked')
+const scenario = await createOwnershipScenario('asked')
 beforeAll(async () => {
-  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory'])
-    ownershipScenario.fakeAccounts.person(login)
+  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory']) scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 const createPackageFiles = (name: string, ...people: string[]): OriginFiles => ({
@@ -21,7 +20,7 @@ const createFilesWithAddedBundles = (...names: string[]): OriginFiles =>
 
 async function findRequestedApprovers(base: OriginFiles, change: OriginFiles, author = 'mallory') {
   const all = { 'config.yaml': 'maintainers: [maria]\n', ...base }
-  const { verdict, outcome } = await ownershipScenario.evaluatePull(all, { ...all, ...change }, { author })
+  const { verdict, outcome } = await scenario.evaluatePull(all, { ...all, ...change }, { author })
   expect(verdict.kind).toBe('wait')
   return { waiting: outcome.waiting, findings: outcome.findings }
 }

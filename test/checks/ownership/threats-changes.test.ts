@@ -2,15 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createNumberedLines, type OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
+import {
+  createOwnershipScenario,
+  type OwnershipEvaluation,
+  type ScenarioPullOptions,
+} from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('changes')
-const { origin } = ownershipScenario
+const scenario = await createOwnershipScenario('changes')
+const { origin } = scenario
 beforeAll(async () => {
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    ownershipScenario.fakeAccounts.person(login)
+    scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const createReviewersYaml = (...logins: string[]) =>
   `reviewers:\n${logins.map((login) => `  - ${login}\n`).join('')}`
@@ -30,25 +34,19 @@ const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
 const authorPackageChanges = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
 const baseFilesWithAuthorChanges: OriginFiles = { ...baseBranchFiles, ...authorPackageChanges }
 const aliceAuthorOptions = { author: 'alice' }
+const evaluateChange = (changes: OriginFiles, options: ScenarioPullOptions = aliceAuthorOptions) =>
+  scenario.evaluatePull(baseBranchFiles, { ...baseBranchFiles, ...changes }, options)
 const listPackagesWithFindings = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
 
 describe('an owner', () => {
   test('can add a bundle to their package alone', async () => {
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      aliceAuthorOptions,
-    )
+    const { verdict, outcome } = await evaluateChange(authorPackageChanges)
     expect(outcome.findings).toEqual([])
     expect(verdict.kind).toBe('merge')
   })
   test('requires one query for their login, and no other query', async () => {
-    const { questions } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      aliceAuthorOptions,
-    )
+    const { questions } = await evaluateChange(authorPackageChanges)
     expect(questions).toEqual([{ kind: 'user', login: 'alice' }])
   })
   test('gets one finding for a file that concerns several directories of its package', async () => {
@@ -59,7 +57,7 @@ describe('an owner', () => {
       ...Object.fromEntries(others.map((blob, at) => [`catalog-4-20/channels/${at}.yaml`, blob])),
       'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\n',
     }
-    const { outcome } = await ownershipScenario.evaluatePull(
+    const { outcome } = await scenario.evaluatePull(
       split,
       { ...split, 'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\nname: x\n' },
       { author: 'mallory' },
@@ -69,11 +67,7 @@ describe('an owner', () => {
     ])
   })
   test('needs a maintainer to edit or remove bundles or to remove a channel', async () => {
-    const two = {
-      ...baseBranchFiles,
-      [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']),
-    }
-    const edited = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
+    const catalog = createCatalogYaml('mine', ['1.0.0', '1.1.0'])
     for (const [file, kind] of [
       [
         createCatalogYaml('mine', ['1.0.0', '1.1.0'], {
@@ -82,14 +76,11 @@ describe('an owner', () => {
         'edit-bundle',
       ],
       [createCatalogYaml('mine', ['1.0.0']), 'remove-bundle'],
-      [
-        createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('name: stable', 'name: other'),
-        'remove-channel',
-      ],
+      [catalog.replace('name: stable', 'name: other'), 'remove-channel'],
     ] as const) {
-      const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
-        two,
-        { ...two, [getCatalogPath('mine')]: file },
+      const { verdict, rules, outcome } = await scenario.evaluatePull(
+        baseFilesWithAuthorChanges,
+        { ...baseBranchFiles, [getCatalogPath('mine')]: file },
         aliceAuthorOptions,
       )
       expect(verdict.kind).toBe('wait')
@@ -98,48 +89,30 @@ describe('an owner', () => {
       expect(outcome.findings.flatMap(({ data }) => data?.['kinds'])).toContain(kind)
       expect(outcome.waiting).toMatchObject([{ who: ['maria'] }])
     }
-    expect(edited).toBeDefined()
   })
   test('can add their package to another catalog alone', async () => {
     const more = {
       ...baseBranchFiles,
       [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']),
     }
-    const { verdict } = await ownershipScenario.evaluatePull(
-      more,
-      { ...more, [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) },
-      aliceAuthorOptions,
-    )
-    expect(verdict.kind).toBe('merge')
+    const promoted = { ...more, [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+    expect(await scenario.decidePull(more, promoted, aliceAuthorOptions)).toBe('merge')
   })
 })
 
 describe('a new catalog', () => {
   test('needs a maintainer, even if an owner only adds their package to it', async () => {
-    const head = {
-      ...baseBranchFiles,
-      [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']),
-    }
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      head,
-      aliceAuthorOptions,
-    )
+    const catalog = { [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+    const { verdict, outcome } = await evaluateChange(catalog)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
-    expect(
-      (await ownershipScenario.evaluatePull(baseBranchFiles, head, { author: 'maria' })).verdict.kind,
-    ).toBe('merge')
+    expect((await evaluateChange(catalog, { author: 'maria' })).verdict.kind).toBe('merge')
   })
 })
 
 describe('an author without ownership', () => {
   test('waits for an owner, and the result lists the owners', async () => {
-    const { verdict, outcome, rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      { author: 'mallory' },
-    )
+    const { verdict, outcome, rules } = await evaluateChange(authorPackageChanges, { author: 'mallory' })
     expect(verdict.kind).toBe('wait')
     expect(rules).toEqual(['not-owner'])
     expect(outcome.findings[0]).toMatchObject({
@@ -153,7 +126,7 @@ describe('an author without ownership', () => {
 describe('T01: rename theft', () => {
   test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
     const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
-    const judged = await ownershipScenario.evaluatePull(
+    const judged = await scenario.evaluatePull(
       { ...baseBranchFiles, ...stolen },
       { ...baseBranchFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
       aliceAuthorOptions,
@@ -184,7 +157,7 @@ describe('T02: long lists', () => {
         'operators/kim/notes.md': 'x\n',
         ...own('operators/mine/notes', 3002 - position),
       }
-      const judged = await ownershipScenario.evaluatePull(first, head, aliceAuthorOptions)
+      const judged = await scenario.evaluatePull(first, head, aliceAuthorOptions)
       expect(judged.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
       expect(judged.verdict.kind).toBe('wait')
       expect(listPackagesWithFindings(judged)).toEqual(['kim'])
@@ -202,12 +175,8 @@ describe('T03: content that looks like a diff', () => {
     'diff --git a/x b/x\ndeleted file mode 100644\n',
     '"a\\tb" => b\n',
   ])('%j in a file hides nothing', async (lines) => {
-    const head = {
-      ...baseFilesWithAuthorChanges,
-      'operators/mine/notes.md': lines,
-      'operators/victim/notes.md': lines,
-    }
-    const judged = await ownershipScenario.evaluatePull(baseBranchFiles, head, aliceAuthorOptions)
+    const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
+    const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
       getCatalogPath('mine'),
       'operators/mine/notes.md',
@@ -231,7 +200,7 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       for (let at = 0; at < count; at += 1)
         head = origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
       head = origin.commit(attack, [head])
-      const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
+      const judged = await scenario.evaluate(root, head, { author: 'mallory' })
       expect(judged.verdict.kind).toBe('wait')
       expect(judged.outcome.findings[0]?.data).toMatchObject({ owners: ['vera'] })
     },
@@ -244,7 +213,7 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       [root],
     )
     const tip = origin.commit(baseBranchFiles, [root])
-    expect((await ownershipScenario.evaluate(tip, head, { author: 'mallory' })).verdict.kind).toBe('wait')
+    expect(await scenario.decide(tip, head, { author: 'mallory' })).toBe('wait')
   })
   test('a merge commit that adds owners', async () => {
     const root = origin.commit(baseBranchFiles)
@@ -253,16 +222,14 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       { ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root, side],
     )
-    const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
+    const judged = await scenario.evaluate(root, head, { author: 'mallory' })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
   })
   test('an unrelated history', async () => {
     const root = origin.commit(baseBranchFiles)
     const head = origin.commit({ ...granted, ...attack })
-    expect((await ownershipScenario.evaluate(root, head, { author: 'mallory' })).verdict.kind).not.toBe(
-      'merge',
-    )
+    expect(await scenario.decide(root, head, { author: 'mallory' })).not.toBe('merge')
   })
 })
 
@@ -270,6 +237,10 @@ describe('T05: authors cannot grant ownership to themselves', () => {
   const ci = (...logins: string[]) => ({
     ...baseBranchFiles,
     [getCiYamlPath('mine')]: createReviewersYaml(...logins),
+  })
+  const ciSetting = (setting: string) => ({
+    ...baseBranchFiles,
+    [getCiYamlPath('mine')]: `${setting}\n${createReviewersYaml('alice', 'alan')}`,
   })
   const table: [string, string, OriginFiles, string][] = [
     ['a stranger adds themselves', 'mallory', ci('alice', 'alan', 'mallory'), 'wait'],
@@ -298,33 +269,9 @@ describe('T05: authors cannot grant ownership to themselves', () => {
       'blocked',
     ],
     ['an owner names an account that does not exist', 'alice', ci('alice', 'alan', 'nobody-yet'), 'blocked'],
-    [
-      'an owner turns landing off for all',
-      'alice',
-      {
-        ...baseBranchFiles,
-        [getCiYamlPath('mine')]: `merge: false\n${createReviewersYaml('alice', 'alan')}`,
-      },
-      'wait',
-    ],
-    [
-      'an owner takes a partner project',
-      'alice',
-      {
-        ...baseBranchFiles,
-        [getCiYamlPath('mine')]: `cert_project_id: 1\n${createReviewersYaml('alice', 'alan')}`,
-      },
-      'wait',
-    ],
-    [
-      'an owner changes another setting',
-      'alice',
-      {
-        ...baseBranchFiles,
-        [getCiYamlPath('mine')]: `updateGraph: semver-mode\n${createReviewersYaml('alice', 'alan')}`,
-      },
-      'merge',
-    ],
+    ['an owner turns landing off for all', 'alice', ciSetting('merge: false'), 'wait'],
+    ['an owner takes a partner project', 'alice', ciSetting('cert_project_id: 1'), 'wait'],
+    ['an owner changes another setting', 'alice', ciSetting('updateGraph: semver-mode'), 'merge'],
     [
       'an owner gives their list to a new file',
       'alice',
@@ -348,32 +295,25 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     ],
   ]
   test.each(table)('%s', async (_, author, head, expected) => {
-    expect((await ownershipScenario.evaluatePull(baseBranchFiles, head, { author })).verdict.kind).toBe(
-      expected,
-    )
+    expect(await scenario.decidePull(baseBranchFiles, head, { author })).toBe(expected)
   })
   test('a new owner cannot approve their addition, but an existing owner can', async () => {
     const from = origin.commit(baseBranchFiles)
     const head = origin.commit(ci('alice', 'alan', 'nina'), [from])
     const by = (login: string) =>
-      ownershipScenario.evaluate(from, head, {
-        author: 'alice',
-        reviews: [ownershipScenario.createReview(login, head)],
-      })
+      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
     expect((await by('nina')).verdict.kind).toBe('wait')
     expect((await by('vera')).verdict.kind).toBe('wait')
     expect((await by('alan')).verdict.kind).toBe('merge')
     expect((await by('maria')).verdict.kind).toBe('merge')
   })
   test('a new owner must be known to GitHub, and without an answer the verdict is unknown', async () => {
-    ownershipScenario.fakeAccounts.fails = (question) =>
+    scenario.fakeAccounts.fails = (question) =>
       question.kind === 'user' && question.login === 'nina'
         ? { kind: 'unknown', reason: 'GitHub answered 502', retryAfter: 5 }
         : undefined
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, ci('alice', 'alan', 'nina'), {
-      author: 'maria',
-    })
-    ownershipScenario.fakeAccounts.fails = () => undefined
+    const { verdict } = await evaluateChange(ci('alice', 'alan', 'nina'), { author: 'maria' })
+    scenario.fakeAccounts.fails = () => undefined
     expect(verdict.kind).toBe('unknown')
   })
 })
@@ -388,9 +328,9 @@ describe('T06: new packages and confusable names', () => {
     const from = origin.commit(baseBranchFiles)
     const head = origin.commit(fresh('brand-new'), [from])
     const judge = (...reviews: string[]) =>
-      ownershipScenario.evaluate(from, head, {
+      scenario.evaluate(from, head, {
         author: 'mallory',
-        reviews: reviews.map((login) => ownershipScenario.createReview(login, head)),
+        reviews: reviews.map((login) => scenario.createReview(login, head)),
       })
     const alone = await judge()
     expect(alone.verdict.kind).toBe('wait')
@@ -413,24 +353,16 @@ describe('T06: new packages and confusable names', () => {
     'aux',
     'victim_',
   ])('the name %j is rejected, even for maintainers', async (name) => {
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, fresh(name), {
-      author: 'maria',
-    })
+    const { verdict } = await evaluateChange(fresh(name), { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
   })
   test('a file that differs from another only by case is rejected', async () => {
-    const { rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, 'operators/mine/CI.yaml': 'x: y\n' },
-      aliceAuthorOptions,
-    )
+    const { rules } = await evaluateChange({ 'operators/mine/CI.yaml': 'x: y\n' })
     expect(rules).toContain('confusable-name')
   })
   test('a package name in content that belongs to another directory is rejected', async () => {
-    const head = { ...baseBranchFiles, [getCatalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
-    const { verdict, rules } = await ownershipScenario.evaluatePull(baseBranchFiles, head, {
-      author: 'maria',
-    })
+    const catalog = { [getCatalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
+    const { verdict, rules } = await evaluateChange(catalog, { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
   })
@@ -444,10 +376,10 @@ describe('the first catalogs of a repository', () => {
   }
   const first: OriginFiles = { ...bare, [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
   test('are detected as catalogs, and need a maintainer as author or approver', async () => {
-    const byMaria = await ownershipScenario.evaluatePull(bare, first, { author: 'maria' })
+    const byMaria = await scenario.evaluatePull(bare, first, { author: 'maria' })
     expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
     expect(byMaria.verdict.kind).toBe('merge')
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(bare, first, aliceAuthorOptions)
+    const { verdict, outcome } = await scenario.evaluatePull(bare, first, aliceAuthorOptions)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
     expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
@@ -455,7 +387,7 @@ describe('the first catalogs of a repository', () => {
   test('cannot be in a directory in which the base has files', async () => {
     const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
     const inside = { ...taken, 'catalog/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']) }
-    const { input, rules } = await ownershipScenario.evaluatePull(taken, inside, { author: 'maria' })
+    const { input, rules } = await scenario.evaluatePull(taken, inside, { author: 'maria' })
     expect(input.change.catalogs).toEqual([])
     expect(rules).toEqual(['outside-packages'])
   })
@@ -468,7 +400,7 @@ describe('T07: links, submodules, executables', () => {
   ])('mode %s is rejected, for a new file and for a changed one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
     for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
-      const { verdict, outcome } = await ownershipScenario.evaluatePull(
+      const { verdict, outcome } = await scenario.evaluatePull(
         before,
         { ...before, [path]: file },
         aliceAuthorOptions,
@@ -481,7 +413,7 @@ describe('T07: links, submodules, executables', () => {
     const path = 'operators/mine/notes.md'
     for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
       const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
-      const { verdict, outcome } = await ownershipScenario.evaluatePull(before, after, aliceAuthorOptions)
+      const { verdict, outcome } = await scenario.evaluatePull(before, after, aliceAuthorOptions)
       expect(verdict.kind).toBe('merge')
       expect(outcome.findings).toMatchObject([
         { rule: 'executable-file', severity: 'info', at: { file: path } },
@@ -491,25 +423,17 @@ describe('T07: links, submodules, executables', () => {
   test('an existing link can be changed into a regular file, or removed', async () => {
     const path = 'operators/mine/notes.md'
     const before = { ...baseBranchFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
-    expect(
-      (
-        await ownershipScenario.evaluatePull(
-          before,
-          { ...baseBranchFiles, [path]: 'x\n' },
-          aliceAuthorOptions,
-        )
-      ).verdict.kind,
-    ).toBe('merge')
-    expect(
-      (await ownershipScenario.evaluatePull(before, baseBranchFiles, aliceAuthorOptions)).verdict.kind,
-    ).toBe('merge')
+    expect(await scenario.decidePull(before, { ...baseBranchFiles, [path]: 'x\n' }, aliceAuthorOptions)).toBe(
+      'merge',
+    )
+    expect(await scenario.decidePull(before, baseBranchFiles, aliceAuthorOptions)).toBe('merge')
   })
   test('an owner file that is a link is broken and does not grant ownership', async () => {
     const linked = {
       ...baseBranchFiles,
       [getCiYamlPath('mine')]: { mode: '120000', content: '../../operators/x.yaml' },
     }
-    const { verdict, rules } = await ownershipScenario.evaluatePull(
+    const { verdict, rules } = await scenario.evaluatePull(
       linked,
       { ...linked, ...authorPackageChanges },
       aliceAuthorOptions,
@@ -534,11 +458,7 @@ describe('T08: unusual paths', () => {
     `operators/mine/${'d/'.repeat(60)}x`,
     'operators/mine/\u0007',
   ])('%j is rejected', async (path) => {
-    const { verdict, rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [path]: 'x\n' },
-      aliceAuthorOptions,
-    )
+    const { verdict, rules } = await evaluateChange({ [path]: 'x\n' })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('odd-path')
   })
@@ -555,17 +475,13 @@ describe('T09: files that change what other people see', () => {
     'operators/mine/.github/workflows/x.yml',
     'catalogs/v4.20/.indexignore',
   ])('%s belongs to the repository in any directory', async (path) => {
-    const { verdict, rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [path]: '* -diff\n' },
-      aliceAuthorOptions,
-    )
+    const { verdict, rules } = await evaluateChange({ [path]: '* -diff\n' })
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('outside-packages')
   })
   test('attributes in the base do not change what is authorized', async () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
-    const judged = await ownershipScenario.evaluatePull(
+    const judged = await scenario.evaluatePull(
       { ...baseBranchFiles, ...attributes },
       { ...baseFilesWithAuthorChanges, ...attributes },
       aliceAuthorOptions,
@@ -594,9 +510,8 @@ describe('T10: everything outside packages is merged manually', () => {
   ]
   test.each(outside)('%s, in an update that is otherwise allowed', async (path) => {
     for (const author of ['alice', 'maria']) {
-      const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
-        baseBranchFiles,
-        { ...baseFilesWithAuthorChanges, [path]: '# x\n' },
+      const { verdict, rules, outcome } = await evaluateChange(
+        { ...authorPackageChanges, [path]: '# x\n' },
         { author },
       )
       expect(verdict.kind).toBe('wait')
@@ -607,10 +522,8 @@ describe('T10: everything outside packages is merged manually', () => {
   test('no approval makes catalog-bot merge it', async () => {
     const from = origin.commit(baseBranchFiles)
     const head = origin.commit({ ...baseBranchFiles, Makefile: 'x\n' }, [from])
-    const reviews = ['maria', 'vera', 'alan'].map((login) => ownershipScenario.createReview(login, head))
-    expect((await ownershipScenario.evaluate(from, head, { author: 'alice', reviews })).verdict.kind).toBe(
-      'wait',
-    )
+    const reviews = ['maria', 'vera', 'alan'].map((login) => scenario.createReview(login, head))
+    expect(await scenario.decide(from, head, { author: 'alice', reviews })).toBe('wait')
   })
 })
 
@@ -623,11 +536,7 @@ describe('T11: both content and location decide', () => {
     ['a package', `---\nschema: olm.package\nname: victim\ndefaultChannel: evil\n`],
     ['any other blob', `---\nschema: custom.note\nname: n\npackage: victim\n`],
   ])("%s of another package in the author's file is rejected", async (_, blob) => {
-    const judged = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [getCatalogPath('mine')]: mine + blob },
-      aliceAuthorOptions,
-    )
+    const judged = await evaluateChange({ [getCatalogPath('mine')]: mine + blob })
     expect(judged.verdict.kind).toBe('blocked')
     expect(
       judged.outcome.findings.find(({ rule }) => rule === 'package-content-mismatch')?.data,
@@ -642,17 +551,13 @@ describe('T11: both content and location decide', () => {
       [getCatalogPath('mine')]:
         `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
     }
-    const judged = await ownershipScenario.evaluatePull(split, baseBranchFiles, aliceAuthorOptions)
+    const judged = await scenario.evaluatePull(split, baseBranchFiles, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
   test("a bundle with the name of another package's bundle is rejected", async () => {
     const taken = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
-    const { rules, verdict } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [getCatalogPath('mine')]: taken },
-      aliceAuthorOptions,
-    )
+    const { rules, verdict } = await evaluateChange({ [getCatalogPath('mine')]: taken })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
   })
@@ -668,27 +573,18 @@ describe('T11: both content and location decide', () => {
         [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0']),
       }
       const after = { ...before, [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0', '1.1.0']) }
-      expect((await ownershipScenario.evaluatePull(before, after, { author: 'nina' })).verdict.kind).toBe(
-        'merge',
-      )
-      expect((await ownershipScenario.evaluatePull(before, after, { author: 'mallory' })).verdict.kind).toBe(
-        'wait',
-      )
+      expect(await scenario.decidePull(before, after, { author: 'nina' })).toBe('merge')
+      expect(await scenario.decidePull(before, after, { author: 'mallory' })).toBe('wait')
       // The owner can also add it to another catalog if the packages of the directory are known.
       const more = { ...before, [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
       const promoted = { ...more, [getCatalogPath(directory, 'v4.21')]: createCatalogYaml(name, ['1.0.0']) }
       const packagesByDirectory = new Map([[directory, [name]]])
-      expect(
-        (await ownershipScenario.evaluatePull(more, promoted, { author: 'nina', packagesByDirectory }))
-          .verdict.kind,
-      ).toBe('merge')
-      expect((await ownershipScenario.evaluatePull(more, promoted, { author: 'nina' })).verdict.kind).toBe(
-        'wait',
-      )
+      expect(await scenario.decidePull(more, promoted, { author: 'nina', packagesByDirectory })).toBe('merge')
+      expect(await scenario.decidePull(more, promoted, { author: 'nina' })).toBe('wait')
     }
   })
   test('removing a file with content of another package requires the consent of its owner', async () => {
-    const judged = await ownershipScenario.evaluatePull(
+    const judged = await scenario.evaluatePull(
       { ...baseBranchFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
       baseBranchFiles,
       aliceAuthorOptions,
@@ -707,10 +603,8 @@ describe('T12: mutable references', () => {
         ':latest',
       ),
     }
-    const first = await ownershipScenario.evaluatePull(baseBranchFiles, baseFilesWithAuthorChanges, {
-      author: 'mallory',
-    })
-    const second = await ownershipScenario.evaluatePull(baseBranchFiles, byTag, { author: 'mallory' })
+    const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
+    const second = await scenario.evaluatePull(baseBranchFiles, byTag, { author: 'mallory' })
     expect(second.outcome.waiting).toEqual(first.outcome.waiting)
   })
 })
@@ -729,9 +623,9 @@ describe('T13: two changes that are safe separately', () => {
       },
       [root],
     )
-    expect((await ownershipScenario.evaluate(root, second, { author: 'vera' })).verdict.kind).toBe('merge')
-    expect((await ownershipScenario.evaluate(first, second, { author: 'vera' })).verdict.kind).toBe('wait')
-    expect((await ownershipScenario.evaluate(first, second, { author: 'nina' })).verdict.kind).toBe('merge')
+    expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
+    expect(await scenario.decide(first, second, { author: 'vera' })).toBe('wait')
+    expect(await scenario.decide(first, second, { author: 'nina' })).toBe('merge')
   })
 })
 
@@ -749,7 +643,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
       { ...baseBranchFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) },
       [root],
     )
-    const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
+    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
     // The merge reports a conflict, or it follows the move and changes the victim's file.
     expect(judged.verdict.kind).not.toBe('merge')
     if (judged.verdict.kind === 'wait')
@@ -766,7 +660,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
       [root],
     )
     const tip = origin.commit({ ...baseBranchFiles, ...files('victim') }, [root])
-    const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
+    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
@@ -784,7 +678,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
     const m2 = origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
     const p2 = origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
     const head = origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
-    expect((await ownershipScenario.evaluate(m2, head, aliceAuthorOptions)).verdict.kind).not.toBe('merge')
+    expect(await scenario.decide(m2, head, aliceAuthorOptions)).not.toBe('merge')
   })
 })
 
@@ -797,7 +691,7 @@ describe('T15: changes inside merge commits', () => {
       own,
       tip,
     ])
-    const judged = await ownershipScenario.evaluate(tip, evil, aliceAuthorOptions)
+    const judged = await scenario.evaluate(tip, evil, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
     expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
@@ -808,7 +702,7 @@ describe('T15: changes inside merge commits', () => {
       author: 'vera <vera@example.com>',
     })
     for (const head of [one, empty])
-      expect((await ownershipScenario.evaluate(root, head, aliceAuthorOptions)).verdict.kind).toBe('merge')
+      expect(await scenario.decide(root, head, aliceAuthorOptions)).toBe('merge')
   })
   test('an approval is carried over only if configured, for the same content, config, and base', async () => {
     const carryOverConfig = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
@@ -818,10 +712,10 @@ describe('T15: changes inside merge commits', () => {
     ] as const) {
       const root = origin.commit({ ...baseBranchFiles, ...extra })
       const first = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [root])
-      const said = await ownershipScenario.evaluate(root, first, {
+      const said = await scenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
-        reviews: [ownershipScenario.createReview('alan', first)],
+        reviews: [scenario.createReview('alan', first)],
       })
       expect(said.verdict.kind).toBe('merge')
       const { getApprovalCoverageOfChange: coverage } =
@@ -833,7 +727,7 @@ describe('T15: changes inside merge commits', () => {
       }))
       const same = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
-        ownershipScenario.evaluate(root, head, {
+        scenario.evaluate(root, head, {
           author: 'mallory',
           approvals,
           epoch: 1,
@@ -854,11 +748,7 @@ describe('T15: changes inside merge commits', () => {
 
 describe('T16: a permit is for one commit with one tree', () => {
   test('the permit contains the merge commit with the authorized tree', async () => {
-    const { verdict } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      aliceAuthorOptions,
-    )
+    const { verdict } = await evaluateChange(authorPackageChanges)
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
     expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(baseFilesWithAuthorChanges)))
   })
@@ -866,7 +756,7 @@ describe('T16: a permit is for one commit with one tree', () => {
 
 describe('T17: stacked pull requests', () => {
   test('wait for the one below them', async () => {
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, baseFilesWithAuthorChanges, {
+    const { verdict } = await evaluateChange(authorPackageChanges, {
       author: 'alice',
       snapshot: { stacked: true },
     })
@@ -878,16 +768,14 @@ describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
     const from = origin.commit(baseBranchFiles)
     const head = origin.commit(baseFilesWithAuthorChanges, [from])
-    const said = await ownershipScenario.evaluate(from, head, {
+    const said = await scenario.evaluate(from, head, {
       author: 'mallory',
-      reviews: [ownershipScenario.createReview('alan', head)],
+      reviews: [scenario.createReview('alan', head)],
     })
     expect(said.verdict.kind).toBe('merge')
     const { approvals } = said.input
     const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
-    expect((await ownershipScenario.evaluate(from, head, retargeted)).verdict.kind).toBe('wait')
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
-    ).toBe('wait')
+    expect(await scenario.decide(from, head, retargeted)).toBe('wait')
+    expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
   })
 })
