@@ -106,6 +106,8 @@ const listRequestedBundleImages = (given: CheckInput) =>
   imagesCheck
     .ask(given, { get: () => successfulImageLookup as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
+const listOpenedBundles = (...sides: TestCatalogBundles[]) =>
+  listRequestedBundleImages(createCatalogChangeInput(...sides))
 const createBundleImageLookupResult = (
   content: Partial<BundleContentFields> = {},
 ): BundleImageLookupResult => ({
@@ -114,7 +116,7 @@ const createBundleImageLookupResult = (
   content: { ...bundleContent, ...content },
   findings: [],
 })
-const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageLookupResult) =>
+const checkBundle = (blob: TestBundleFields, answer?: BundleImageLookupResult) =>
   imagesCheck.judge(
     createCatalogChangeInput({ result: [{ ...blob }] }),
     createLookupResultsWithAllImages(answer),
@@ -145,16 +147,13 @@ describe('the content of a bundle image', () => {
       properties,
       relatedImages: bundleContent.relatedImages.slice(1),
     } as unknown as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult())).toMatchObject({
-      findings: [],
-      unanswered: [],
-    })
+    expect(checkBundle(blob, createBundleImageLookupResult())).toMatchObject({ findings: [], unanswered: [] })
   })
   test('is not compared with olm.csv.metadata in the catalog', () => {
     const blob = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toEqual([])
+    expect(checkBundle(blob, createBundleImageLookupResult()).findings).toEqual([])
   })
   test.each<[string, Partial<BundleContentFields>, string]>([
     ['name', { name: 'foo.v1.0.1' }, 'name is foo.v1.0.1 in the catalog and foo.v1.0.0 in the image'],
@@ -170,7 +169,7 @@ describe('the content of a bundle image', () => {
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
   ])('with another %s results in an error that shows both', (_name, blob, difference) => {
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
+    expect(checkBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
         severity: 'error',
@@ -184,7 +183,7 @@ describe('the content of a bundle image', () => {
       properties: bundleContent.properties.slice(0, 1),
       relatedImages: [{ name: 'x', image: secondImageReference }],
     } as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
+    expect(checkBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
       {
         rule: 'bundle-differs-from-image',
         severity: 'warning',
@@ -206,9 +205,7 @@ describe('the content of a bundle image', () => {
       fix: '',
       at: { file: 'manifests/a.yaml', line: 1, column: 1 },
     } as const
-    expect(
-      runImagesCheckOnBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings,
-    ).toMatchObject([
+    expect(checkBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings).toMatchObject([
       {
         rule: 'several-csvs',
         what: `two of them (in ${bundleImageReference}, manifests/a.yaml)`,
@@ -217,23 +214,22 @@ describe('the content of a bundle image', () => {
     ])
   })
   test('results in an error if the archive is hostile, and is inconclusive during an outage', () => {
-    expect(
-      runImagesCheckOnBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings,
-    ).toMatchObject([{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }])
-    expect(
-      runImagesCheckOnBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings,
-    ).toMatchObject([{ rule: 'digest-mismatch' }])
+    expect(checkBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings).toMatchObject(
+      [{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }],
+    )
+    expect(checkBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings).toMatchObject([
+      { rule: 'digest-mismatch' },
+    ])
     for (const kind of ['missing', 'missing-or-private'] as const)
-      expect(runImagesCheckOnBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
+      expect(checkBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
         findings: [],
         unanswered: [{ reason: 'it is gone', retryAfter: 60 }],
       })
-    const waits = runImagesCheckOnBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
-    expect(waits).toMatchObject({
+    expect(checkBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })).toMatchObject({
       findings: [],
       unanswered: [{ question: `the content of ${bundleImageReference}`, retryAfter: 9 }],
     })
-    expect(runImagesCheckOnBundle({}).unanswered).toHaveLength(1)
+    expect(checkBundle({}).unanswered).toHaveLength(1)
   })
   test('is one unanswered question for many bundles that wait for the same reason', () => {
     const bundles = Array.from({ length: 200 }, (_, index) => ({
@@ -260,52 +256,36 @@ describe('the content of a bundle image', () => {
 describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, even with the image of another bundle in it', () => {
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }),
-      ),
-    ).toEqual([bundleImageReference])
-    expect(listRequestedBundleImages(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
+    expect(listOpenedBundles({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })).toEqual([
       bundleImageReference,
     ])
+    expect(listOpenedBundles({ base: [], result: [{}] })).toEqual([bundleImageReference])
   })
   test('one with a changed blob for the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] }),
-      ),
-    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles({ ...published, result: [blob], changed: ['foo.v1.0.0'] })).toEqual([
+      bundleImageReference,
+    ])
   })
   test('none that is unchanged, or that only stores its metadata in another form', () => {
-    expect(listRequestedBundleImages(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
+    expect(listOpenedBundles({ ...published, result: [{}] })).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as TestBundleFields
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }),
-      ),
-    ).toEqual([])
+    expect(listOpenedBundles({ ...published, result: [migrated], changed: ['foo.v1.0.0'] })).toEqual([])
   })
   test('none that another catalog of the base contains with the same content and digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
-    expect(
-      listRequestedBundleImages(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
-    ).toEqual([])
+    expect(listOpenedBundles(older, { root: 'v4.20', base: [], result: [{}] })).toEqual([])
     const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] }),
-      ),
-    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles(older, { root: 'v4.20', base: [], result: [incompleteContent] })).toEqual([
+      bundleImageReference,
+    ])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] }),
-      ),
-    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles(tagged, { root: 'v4.20', base: [], result: [byTag] })).toEqual([
+      bundleImageReference,
+    ])
   })
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
@@ -344,17 +324,14 @@ describe('which bundles are opened', () => {
         given,
         createSampleLookupResults(createBundleImageLookupResult({ relatedImages: [] })),
       ),
-    ).toMatchObject({
-      findings: [],
-      unanswered: [],
-    })
+    ).toMatchObject({ findings: [], unanswered: [] })
   })
 })
 
 describe('images of other formats', () => {
   const chart: BundleImageLookupResult = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
   test('a chart is not a registry+v1 bundle, and the finding reports its format', () => {
-    const { findings } = runImagesCheckOnBundle({}, chart)
+    const { findings } = checkBundle({}, chart)
     expect(findings).toMatchObject([
       { rule: 'foreign-bundle-format', severity: 'error', at: { line: 7 }, data: { format: 'helm+v3' } },
     ])
@@ -364,8 +341,8 @@ describe('images of other formats', () => {
       ({
         properties: [...bundleContent.properties, { type: 'olm.bundle.mediatype', value }],
       }) as unknown as TestBundleFields
-    expect(runImagesCheckOnBundle(named('helm+v3'), chart).findings).toEqual([])
-    expect(runImagesCheckOnBundle(named('plain+v0'), chart).findings).toMatchObject([
+    expect(checkBundle(named('helm+v3'), chart).findings).toEqual([])
+    expect(checkBundle(named('plain+v0'), chart).findings).toMatchObject([
       { rule: 'foreign-bundle-format', data: { named: 'plain+v0' } },
     ])
   })
@@ -412,12 +389,12 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
     ],
     ['other images', { relatedImages: [{ name: '', image: secret }] }, 'bundle-differs-from-image'],
   ])('is not quoted if it has %s', (_name, content, rule) => {
-    const { findings } = runImagesCheckOnBundle({}, answer(content))
+    const { findings } = checkBundle({}, answer(content))
     expect(findings.map((one) => one.rule)).toContain(rule)
     expect(JSON.stringify(findings)).not.toContain(secret)
   })
   test('has one finding per violated rule, with the title of the rule but no file or value', () => {
-    const { findings } = runImagesCheckOnBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
+    const { findings } = checkBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.what).toMatch(
       /^the bundle violates the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,

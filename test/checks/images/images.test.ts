@@ -51,6 +51,17 @@ const listQueriedImageReferences = (given: CheckInput) =>
     .ask(given, createImageCheckLookupResults())
     .map((question) => (question.kind === 'image' ? question.reference : ''))
 
+type ImageReferences = Parameters<typeof createImagesCheckInput>[0]
+const checkImages = (
+  references: ImageReferences,
+  known: Record<string, ImageLookupResult> = {},
+  images: Partial<Config['images']> = {},
+) => runImagesCheck(createImagesCheckInput(references, images), known)
+const formatFindings = (...[references, known, images]: Parameters<typeof checkImages>) =>
+  formatImageFindings(createImagesCheckInput(references, images), known)
+const listQueriedImages = (...input: Parameters<typeof createImagesCheckInput>) =>
+  listQueriedImageReferences(createImagesCheckInput(...input))
+
 describe('a rule that is ignored for a package', () => {
   const missing: ImageLookupResult = { kind: 'missing', reason: '404' }
   const rulesWith = (ignore: readonly string[], references: readonly Partial<AddedImageReference>[]) => {
@@ -79,16 +90,16 @@ describe('a rule that is ignored for a package', () => {
 
 describe('the check queries', () => {
   test('each image once, even if it is referenced repeatedly', () => {
-    expect(
-      listQueriedImageReferences(
-        createImagesCheckInput([pinnedImageReference, pinnedImageReference, 'quay.io/org/b:1']),
-      ),
-    ).toEqual([pinnedImageReference, 'quay.io/org/b:1'])
+    expect(listQueriedImages([pinnedImageReference, pinnedImageReference, 'quay.io/org/b:1'])).toEqual([
+      pinnedImageReference,
+      'quay.io/org/b:1',
+    ])
   })
   test('the tag next to a digest as well', () => {
-    expect(listQueriedImageReferences(createImagesCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual(
-      [`quay.io/org/app:v1@${imageDigest}`, 'quay.io/org/app:v1'],
-    )
+    expect(listQueriedImages([`quay.io/org/app:v1@${imageDigest}`])).toEqual([
+      `quay.io/org/app:v1@${imageDigest}`,
+      'quay.io/org/app:v1',
+    ])
   })
   test('images in a list of references, without platforms, because they do not run', () => {
     const listed = createImagesCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
@@ -104,21 +115,14 @@ describe('the check queries', () => {
   })
   test('nothing for malformed references and registries that are not allowed', () => {
     expect(
-      listQueriedImageReferences(
-        createImagesCheckInput(['Docker://x', 'evil.example/a', pinnedImageReference], {
-          registries: ['quay.io'],
-        }),
-      ),
+      listQueriedImages(['Docker://x', 'evil.example/a', pinnedImageReference], { registries: ['quay.io'] }),
     ).toEqual([pinnedImageReference])
   })
 })
 
 describe('the result for the author', () => {
   test('an existing image by digest has no findings', () => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
-      [pinnedImageReference]: successfulImageLookup,
-    })
-    expect(outcome).toEqual({
+    expect(checkImages([pinnedImageReference], { [pinnedImageReference]: successfulImageLookup })).toEqual({
       check: 'images',
       findings: [],
       unanswered: [],
@@ -133,7 +137,7 @@ describe('the result for the author', () => {
     ['malformed', 'malformed-reference'],
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s results in the error %s', (kind, rule) => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
+    const outcome = checkImages([pinnedImageReference], {
       [pinnedImageReference]: { kind, reason: 'so it is' } as ImageLookupResult,
     })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
@@ -144,29 +148,26 @@ describe('the result for the author', () => {
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits with its reason and without a finding', (answer) => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
-      [pinnedImageReference]: answer,
-    })
+    const outcome = checkImages([pinnedImageReference], { [pinnedImageReference]: answer })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
       { question: `whether ${pinnedImageReference} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
   test('an unanswered question waits', () => {
-    expect(runImagesCheck(createImagesCheckInput([pinnedImageReference])).unanswered).toHaveLength(1)
+    expect(checkImages([pinnedImageReference]).unanswered).toHaveLength(1)
   })
   test('malformed references are reported', () => {
-    expect(formatImageFindings(createImagesCheckInput(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
+    expect(formatFindings(['docker://quay.io/x', '$IMAGE', ''])).toEqual([
       '1 malformed-reference',
       '2 malformed-reference',
       '3 malformed-reference',
     ])
   })
   test('one image at several locations is one finding with related locations', () => {
-    const outcome = runImagesCheck(
-      createImagesCheckInput([pinnedImageReference, pinnedImageReference, pinnedImageReference]),
-      { [pinnedImageReference]: { kind: 'missing', reason: '404' } },
-    )
+    const outcome = checkImages([pinnedImageReference, pinnedImageReference, pinnedImageReference], {
+      [pinnedImageReference]: { kind: 'missing', reason: '404' },
+    })
     expect(outcome.findings).toHaveLength(1)
     expect(outcome.findings[0]?.related).toHaveLength(2)
   })
@@ -174,32 +175,22 @@ describe('the result for the author', () => {
 
 describe('tags', () => {
   test('an image by tag results in a warning that names the digest', () => {
-    const outcome = runImagesCheck(createImagesCheckInput(['quay.io/org/app:v1']), {
-      'quay.io/org/app:v1': successfulImageLookup,
-    })
+    const outcome = checkImages(['quay.io/org/app:v1'], { 'quay.io/org/app:v1': successfulImageLookup })
     expect(outcome.findings).toMatchObject([
       { rule: 'image-by-tag', severity: 'warning', data: { digest: imageDigest } },
     ])
-    expect(
-      formatImageFindings(createImagesCheckInput(['quay.io/org/app']), {
-        'quay.io/org/app': successfulImageLookup,
-      }),
-    ).toEqual(['1 image-by-tag'])
+    expect(formatFindings(['quay.io/org/app'], { 'quay.io/org/app': successfulImageLookup })).toEqual([
+      '1 image-by-tag',
+    ])
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
     const known = (tag: ImageLookupResult) => ({ [both]: successfulImageLookup, 'quay.io/org/app:v1': tag })
-    expect(
-      formatImageFindings(
-        createImagesCheckInput([both]),
-        known({ ...successfulImageLookup, digest: secondImageDigest }),
-      ),
-    ).toEqual(['1 tag-moved'])
-    expect(formatImageFindings(createImagesCheckInput([both]), known(successfulImageLookup))).toEqual([])
-    const unknown = runImagesCheck(
-      createImagesCheckInput([both]),
-      known({ kind: 'unknown', reason: '', retryAfter: 1 }),
-    )
+    expect(formatFindings([both], known({ ...successfulImageLookup, digest: secondImageDigest }))).toEqual([
+      '1 tag-moved',
+    ])
+    expect(formatFindings([both], known(successfulImageLookup))).toEqual([])
+    const unknown = checkImages([both], known({ kind: 'unknown', reason: '', retryAfter: 1 }))
     expect([unknown.findings, unknown.unanswered]).toEqual([[], []])
   })
 })
@@ -220,39 +211,44 @@ describe('allowed registries', () => {
     ['quay.io/org/app/sub', false],
   ])('%s: %s', (entry, allowed) => {
     expect(
-      formatImageFindings(createImagesCheckInput([pinnedImageReference], { registries: [entry] }), {
-        [pinnedImageReference]: successfulImageLookup,
-      }),
+      formatFindings(
+        [pinnedImageReference],
+        { [pinnedImageReference]: successfulImageLookup },
+        { registries: [entry] },
+      ),
     ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
   })
   test('a host that only starts with the name of an allowed one is not allowed', () => {
     const reference = `quay.io.evil.example/org/app@${imageDigest}`
-    expect(formatImageFindings(createImagesCheckInput([reference], { registries: ['quay.io'] }))).toEqual([
-      '1 registry-not-allowed',
-    ])
+    expect(formatFindings([reference], {}, { registries: ['quay.io'] })).toEqual(['1 registry-not-allowed'])
   })
 })
 
 describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
   test('a related image without a required platform is an error', () => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference], wanted), {
-      [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
-    })
+    const outcome = checkImages(
+      [pinnedImageReference],
+      {
+        [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
+      },
+      wanted,
+    )
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
   test('a bundle image is not checked, because it only contains files', () => {
     expect(
-      formatImageFindings(createImagesCheckInput([{ role: 'bundle' }], wanted), {
-        [pinnedImageReference]: { ...successfulImageLookup, platforms: [] },
-      }),
+      formatFindings(
+        [{ role: 'bundle' }],
+        { [pinnedImageReference]: { ...successfulImageLookup, platforms: [] } },
+        wanted,
+      ),
     ).toEqual([])
   })
   test('platforms that are not known yet leave the question unanswered', () => {
     expect(
-      runImagesCheck(createImagesCheckInput([pinnedImageReference], wanted), {
-        [pinnedImageReference]: successfulImageLookup,
-      }).unanswered,
+      checkImages([pinnedImageReference], { [pinnedImageReference]: successfulImageLookup }, wanted)
+        .unanswered,
     ).toHaveLength(1)
   })
 })
