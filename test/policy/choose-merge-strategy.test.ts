@@ -16,9 +16,7 @@ const recommendedBranchRules: BranchRules = {
   reservedForUs: true,
 }
 
-const createPullRequestRuleSettings = (
-  more: Partial<PullRequestRuleSettings> = {},
-): PullRequestRuleSettings => ({
+const createPullRule = (more: Partial<PullRequestRuleSettings> = {}): PullRequestRuleSettings => ({
   approvals: 0,
   dismissesStale: false,
   lastPushApproval: false,
@@ -27,7 +25,7 @@ const createPullRequestRuleSettings = (
   ...more,
 })
 
-function planMergeWithRules(rules: Partial<BranchRules>, more: Partial<MergePlanInput> = {}): MergePlan {
+function planMerge(rules: Partial<BranchRules>, more: Partial<MergePlanInput> = {}): MergePlan {
   return chooseMergeStrategy({
     rules: { ...recommendedBranchRules, ...rules },
     wanted: 'auto',
@@ -39,12 +37,12 @@ function planMergeWithRules(rules: Partial<BranchRules>, more: Partial<MergePlan
   })
 }
 
-const pushAfterChecksStrategy: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
-const directPushStrategy: MergeStrategy = { ...pushAfterChecksStrategy, checksFirst: false }
+const checkedPush: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
+const directPush: MergeStrategy = { ...checkedPush, checksFirst: false }
 const mergeByGitHub: MergeStrategy = { kind: 'github-merge', method: 'merge' }
 const squashByGitHub: MergeStrategy = { kind: 'github-merge', method: 'squash' }
 const rebaseByGitHub: MergeStrategy = { kind: 'github-merge', method: 'rebase' }
-const upToDatePullMergeInput = { pull: { containsBase: true } }
+const upToDate = { pull: { containsBase: true } }
 
 type MergeMethodCase = readonly [
   rules: Partial<BranchRules>,
@@ -60,30 +58,21 @@ const strictRequiredChecks = { required: requiredBotChecks, strict: true }
 
 /** The settings of a branch, as GitHub names them, and the expected plan. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
-  'no rule at all': [
-    unrestrictedBranchRules,
-    directPushStrategy,
-    'the branch accepts a push of the validated merge',
-  ],
+  'no rule at all': [unrestrictedBranchRules, directPush, 'the branch accepts a push of the validated merge'],
   'our checks, head behind': [
     {},
-    pushAfterChecksStrategy,
+    checkedPush,
     'adds the required checks to the validated merge before the push',
   ],
-  'our checks, head contains base': [
-    {},
-    directPushStrategy,
-    'a push of the validated merge',
-    upToDatePullMergeInput,
-  ],
+  'our checks, head contains base': [{}, directPush, 'a push of the validated merge', upToDate],
   'our checks, by name alone': [
     { checks: { required: [{ name: botCheckNames[0]! }], strict: false } },
-    pushAfterChecksStrategy,
+    checkedPush,
     'adds the required checks to the validated merge before the push',
   ],
   'our checks, strict, head behind': [
     { checks: strictRequiredChecks },
-    pushAfterChecksStrategy,
+    checkedPush,
     'adds the required checks to the validated merge',
   ],
   'our checks, no place for a temporary branch': [
@@ -93,13 +82,13 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'no place for a temporary branch, head contains base': [
     { temporaryBranch: ['creation'] },
-    directPushStrategy,
+    directPush,
     'a push of the validated merge',
-    upToDatePullMergeInput,
+    upToDate,
   ],
   'no place for a temporary branch, and none needed': [
     { ...unrestrictedBranchRules, temporaryBranch: ['creation'] },
-    directPushStrategy,
+    directPush,
     'a push of the validated merge',
   ],
   'a check of others, head behind': [
@@ -109,9 +98,9 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'a check of others, head contains base': [
     { checks: requiredChecksWithCi },
-    directPushStrategy,
+    directPush,
     'a push of the validated merge',
-    upToDatePullMergeInput,
+    upToDate,
   ],
   'a check of others, strict, head behind': [
     { checks: { ...requiredChecksWithCi, strict: true } },
@@ -140,13 +129,13 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     'which does not report that check; require "catalog-bot / ownership" and "catalog-bot / validation" instead',
   ],
   'a pull request without approval': [
-    { pullRequest: createPullRequestRuleSettings() },
-    pushAfterChecksStrategy,
+    { pullRequest: createPullRule() },
+    checkedPush,
     'a push of the validated merge',
   ],
   'a pull request with approvals': [
-    { pullRequest: createPullRequestRuleSettings({ approvals: 2, codeOwners: true, conversations: true }) },
-    pushAfterChecksStrategy,
+    { pullRequest: createPullRule({ approvals: 2, codeOwners: true, conversations: true }) },
+    checkedPush,
     'a push of the validated merge',
   ],
   'restricted, the App not on the list': [
@@ -189,10 +178,10 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     { linearHistory: true, checks: strictRequiredChecks },
     squashByGitHub,
     'linear',
-    upToDatePullMergeInput,
+    upToDate,
   ],
   'merge commits off': [{ mergeMethods: ['rebase'] }, rebaseByGitHub, 'merge commits are disabled'],
-  signatures: [{ signatures: true }, { ...pushAfterChecksStrategy, signed: true }, 'GitHub signs the merge'],
+  signatures: [{ signatures: true }, { ...checkedPush, signed: true }, 'GitHub signs the merge'],
   'signatures without checks need a temporary branch': [
     { ...unrestrictedBranchRules, signatures: true, temporaryBranch: ['required_signatures'] },
     mergeByGitHub,
@@ -210,7 +199,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'signatures, merge commits off, rebase only: a doubt is no refusal': [
     { signatures: true, mergeMethods: ['rebase'] },
-    { ...pushAfterChecksStrategy, signed: true },
+    { ...checkedPush, signed: true },
     'GitHub signs the merge',
   ],
   'merge queue': [
@@ -251,7 +240,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'no right to report checks, where none are put first': [
     unrestrictedBranchRules,
-    directPushStrategy,
+    directPush,
     'a push of the validated merge',
     { permissions: { contents: 'write' } },
   ],
@@ -261,12 +250,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     '"contents: write" permission, which is required to merge',
     { permissions: {} },
   ],
-  'unknown rights': [
-    {},
-    pushAfterChecksStrategy,
-    'a push of the validated merge',
-    { permissions: undefined },
-  ],
+  'unknown rights': [{}, checkedPush, 'a push of the validated merge', { permissions: undefined }],
   'workflow files, without that right': [
     {},
     undefined,
@@ -275,7 +259,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'workflow files, with that right': [
     {},
-    directPushStrategy,
+    directPush,
     'a push of the validated merge',
     {
       pull: { containsBase: true, editsWorkflows: true },
@@ -290,7 +274,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'merge.method push in doubt': [
     { others: ['code_scanning'], mergeMethods: ['squash'] },
-    pushAfterChecksStrategy,
+    checkedPush,
     'a push of the validated merge',
     { wanted: 'push' },
   ],
@@ -341,7 +325,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
 
 describe('the merge method for a branch', () => {
   test.each(Object.entries(mergeMethodCases))('%s', (_name, [rules, method, expectedText, more]) => {
-    const chosen = planMergeWithRules(rules, more)
+    const chosen = planMerge(rules, more)
     expect(chosen.method).toEqual(method)
     expect(method === undefined ? chosen.missing.join('\n') : chosen.because).toContain(expectedText)
     if (method === undefined)
@@ -351,16 +335,14 @@ describe('the merge method for a branch', () => {
   test.each(Object.entries(mergeMethodCases).filter(([, [, method]]) => method !== undefined))(
     'nothing is missing if there is a method, unless a check must come from another App: %s',
     (name, [rules, , , more]) => {
-      expect(planMergeWithRules(rules, more).missing).toHaveLength(
-        name === 'our check from another App' ? 1 : 0,
-      )
+      expect(planMerge(rules, more).missing).toHaveLength(name === 'our check from another App' ? 1 : 0)
     },
   )
 })
 
 describe('a plan', () => {
   test('has no conditions and no recommendations under the two recommended rulesets', () => {
-    expect(planMergeWithRules({})).toMatchObject({
+    expect(planMerge({})).toMatchObject({
       missing: [],
       conditions: [],
       faster: [],
@@ -372,18 +354,18 @@ describe('a plan', () => {
   test.each(['dismissesStale', 'lastPushApproval'] as const)(
     "requires the tree of GitHub's test merge for a push under %s",
     (setting) => {
-      const pullRequest = createPullRequestRuleSettings({ approvals: 1, [setting]: true })
-      const pushed = planMergeWithRules({ pullRequest })
-      expect(pushed).toMatchObject({ method: pushAfterChecksStrategy, needsGitHubsTree: true })
+      const pullRequest = createPullRule({ approvals: 1, [setting]: true })
+      const pushed = planMerge({ pullRequest })
+      expect(pushed).toMatchObject({ method: checkedPush, needsGitHubsTree: true })
       expect(pushed.conditions.join('\n')).toContain("the same content as GitHub's test merge")
-      expect(planMergeWithRules({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
-      expect(planMergeWithRules({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)
+      expect(planMerge({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
+      expect(planMerge({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)
     },
   )
 
   test('lists the conditions that people must meet', () => {
-    const pullRequest = createPullRequestRuleSettings({ approvals: 2, codeOwners: true, conversations: true })
-    const { conditions } = planMergeWithRules({ pullRequest, signatures: true, checks: requiredChecksWithCi })
+    const pullRequest = createPullRule({ approvals: 2, codeOwners: true, conversations: true })
+    const { conditions } = planMerge({ pullRequest, signatures: true, checks: requiredChecksWithCi })
     const all = conditions.join('\n')
     for (const words of [
       '2 approving reviews',
@@ -396,25 +378,25 @@ describe('a plan', () => {
   })
 
   test('reports that GitHub may reject a push if merge.method is push and a rule is unrecognized', () => {
-    expect(planMergeWithRules({ others: ['code_scanning'] }, { wanted: 'push' }).unsure).toEqual([
+    expect(planMerge({ others: ['code_scanning'] }, { wanted: 'push' }).unsure).toEqual([
       'catalog-bot does not recognize the rule "code_scanning" and cannot predict whether it allows pushes: GitHub may reject the push',
     ])
   })
 
   test('for a branch mentions changes to workflow files unless the App may push them', () => {
-    expect(planMergeWithRules({}, { pull: undefined }).conditions.join('\n')).toContain('.github/workflows/')
+    expect(planMerge({}, { pull: undefined }).conditions.join('\n')).toContain('.github/workflows/')
     const may = { ...appPermissions, workflows: 'write' }
-    expect(planMergeWithRules({}, { pull: undefined, permissions: may }).conditions).toEqual([])
+    expect(planMerge({}, { pull: undefined, permissions: may }).conditions).toEqual([])
   })
 
   test("reports that the App's permissions are unknown", () => {
-    expect(planMergeWithRules({}, { permissions: undefined }).unsure).toEqual([
+    expect(planMerge({}, { permissions: undefined }).unsure).toEqual([
       "catalog-bot could not read the App's permissions",
     ])
   })
 
   test('with a configured GitHub merge method recommends merge.method auto', () => {
-    expect(planMergeWithRules({}, { wanted: 'merge' }).faster.join()).toContain('set merge.method to auto')
+    expect(planMerge({}, { wanted: 'merge' }).faster.join()).toContain('set merge.method to auto')
   })
 })
 
@@ -424,7 +406,7 @@ const branchRuleVariants: Readonly<
 > = {
   owner: [{ reservedForUs: false }, { reservedForUs: false, owner: 'user' }],
   checks: [{}, { checks: requiredChecksWithCi }],
-  pullRequest: [{}, { pullRequest: createPullRequestRuleSettings() }],
+  pullRequest: [{}, { pullRequest: createPullRule() }],
   closedToUs: [{}, { closedToUs: true }],
   closedToPushes: [{}, { closedToPushes: true }],
   reservedForUs: [{}, { reservedForUs: false }],
@@ -442,24 +424,22 @@ const branchRuleVariants: Readonly<
 
 describe('every field of the branch rules changes the plan or its text', () => {
   test.each(Object.entries(branchRuleVariants))('%s', (_field, [before = {}, after = {}]) => {
-    expect(planMergeWithRules(after)).not.toEqual(planMergeWithRules(before))
+    expect(planMerge(after)).not.toEqual(planMerge(before))
   })
 
   const requirements = ['dismissesStale', 'lastPushApproval', 'codeOwners', 'conversations'] as const
   test.each(requirements)('pullRequest.%s', (field) => {
-    const before = planMergeWithRules({ pullRequest: createPullRequestRuleSettings() })
-    expect(planMergeWithRules({ pullRequest: createPullRequestRuleSettings({ [field]: true }) })).not.toEqual(
-      before,
-    )
+    const before = planMerge({ pullRequest: createPullRule() })
+    expect(planMerge({ pullRequest: createPullRule({ [field]: true }) })).not.toEqual(before)
   })
 
   test('pullRequest.approvals, checks.strict, queue.method, queue.largestGroup', () => {
-    expect(planMergeWithRules({ pullRequest: createPullRequestRuleSettings({ approvals: 1 }) })).not.toEqual(
-      planMergeWithRules({ pullRequest: createPullRequestRuleSettings() }),
+    expect(planMerge({ pullRequest: createPullRule({ approvals: 1 }) })).not.toEqual(
+      planMerge({ pullRequest: createPullRule() }),
     )
-    expect(planMergeWithRules({ checks: strictRequiredChecks })).not.toEqual(planMergeWithRules({}))
+    expect(planMerge({ checks: strictRequiredChecks })).not.toEqual(planMerge({}))
     const queue = (method: 'merge' | 'rebase', maxGroupSize: number) =>
-      planMergeWithRules({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
+      planMerge({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
     expect(queue('merge', 1)).toEqual([])
     expect(queue('rebase', 1).join()).toContain('the method of the merge queue to merge instead of rebase')
     expect(queue('merge', 3).join()).toContain('one pull request instead of 3')
@@ -467,7 +447,7 @@ describe('every field of the branch rules changes the plan or its text', () => {
 })
 
 test('a plan for a branch without rules recommends both rulesets', () => {
-  const { faster } = planMergeWithRules(unrestrictedBranchRules)
+  const { faster } = planMerge(unrestrictedBranchRules)
   expect(faster.join('\n')).toContain('ruleset A')
   expect(faster.join('\n')).toContain('ruleset B')
 })

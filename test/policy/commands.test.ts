@@ -44,7 +44,7 @@ const createComment = (name: string, body: string, more: Partial<PullComment> = 
   ...more,
 })
 
-function createCommandInput(
+function createInput(
   comments: readonly PullComment[],
   more: Partial<CommandEvaluationInput> = {},
   snapshot: Partial<PullSnapshot> = {},
@@ -91,7 +91,7 @@ function answerLookup(question: LookupRequest): LookupResult {
   return question.kind === 'role' ? { kind: 'role', role: 'read' } : { kind: 'no' }
 }
 
-function decideCommentCommands(
+function decideAll(
   given: CommandEvaluationInput,
   world: (question: LookupRequest) => LookupResult = answerLookup,
 ) {
@@ -102,16 +102,16 @@ function decideCommentCommands(
   return decideCommands(given, createLookupResults(known))
 }
 const listCommandRecords = (given: CommandEvaluationInput): CommandRecord[] =>
-  decideCommentCommands(given).decisions.map(({ record }) => record)
+  decideAll(given).decisions.map(({ record }) => record)
 const listCommandOutcomes = (given: CommandEvaluationInput) =>
   listCommandRecords(given).map(({ outcome }) => outcome)
 
 type CommandInputChanges =
-  Parameters<typeof createCommandInput> extends [unknown, ...infer Changes] ? Changes : never
+  Parameters<typeof createInput> extends [unknown, ...infer Changes] ? Changes : never
 const decideComment = (name: string, body: string, ...changes: CommandInputChanges) =>
-  decideCommentCommands(createCommandInput([createComment(name, body)], ...changes))
+  decideAll(createInput([createComment(name, body)], ...changes))
 const listOutcomes = (name: string, body: string, ...changes: CommandInputChanges) =>
-  listCommandOutcomes(createCommandInput([createComment(name, body)], ...changes))
+  listCommandOutcomes(createInput([createComment(name, body)], ...changes))
 
 describe('T20: an approval applies to the head that was shown when the comment was written', () => {
   test('and takes effect while that commit is still the head', () => {
@@ -155,7 +155,7 @@ describe('T21: a return to an old head does not restore a command', () => {
   })
   test('a recorded approval keeps its epoch', () => {
     const approveComment = createComment('olga', '/approve')
-    const [decision] = decideCommentCommands(createCommandInput([approveComment])).decisions
+    const [decision] = decideAll(createInput([approveComment])).decisions
     const records = decision ? [decision.record] : []
     expect(findApprovalsFromCommands(records, [approveComment])).toMatchObject([
       { epoch: 0, head: headShaA, user: 1002 },
@@ -167,7 +167,7 @@ describe('T29: an edited or deleted comment is not a command', () => {
   test('if it is edited before the command is executed', () => {
     expect(
       listCommandOutcomes(
-        createCommandInput([createComment('olga', '/approve', { updatedAt: formatTimestampAtMinute(11) })]),
+        createInput([createComment('olga', '/approve', { updatedAt: formatTimestampAtMinute(11) })]),
       ),
     ).toEqual([])
   })
@@ -176,11 +176,11 @@ describe('T29: an edited or deleted comment is not a command', () => {
       createdAt: '2025-01-01T00:00:00Z',
       updatedAt: formatTimestampAtMinute(9),
     })
-    expect(listCommandOutcomes(createCommandInput([old]))).toEqual([])
+    expect(listCommandOutcomes(createInput([old]))).toEqual([])
   })
   test('and its approval is withdrawn if it is edited or deleted later', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = listCommandRecords(createCommandInput([approveComment]))
+    const records = listCommandRecords(createInput([approveComment]))
     expect(findApprovalsFromCommands(records, [approveComment]).length).toBe(1)
     expect(findApprovalsFromCommands(records, [])).toEqual([])
     expect(
@@ -195,16 +195,13 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
-        decideCommentCommands(
-          createCommandInput([createComment('maria', `/${name}`)]),
-          edits({ kind: 'edited' }),
-        ).decisions,
+        decideAll(createInput([createComment('maria', `/${name}`)]), edits({ kind: 'edited' })).decisions,
       ).toEqual([])
   })
   test('an inconclusive answer delays the command and those after it', () => {
     const unknown = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 9 } as const
-    const { decisions, open } = decideCommentCommands(
-      createCommandInput([createComment('maria', '/approve'), createComment('olga', '/hold')]),
+    const { decisions, open } = decideAll(
+      createInput([createComment('maria', '/approve'), createComment('olga', '/hold')]),
       edits(unknown),
     )
     expect(decisions).toEqual([])
@@ -212,14 +209,14 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   })
   test('a recorded approval is withdrawn if its comment now contains something else', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = listCommandRecords(createCommandInput([approveComment]))
+    const records = listCommandRecords(createInput([approveComment]))
     expect(findApprovalsFromCommands(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
     expect(findApprovalsFromCommands(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
   })
   test('GitHub is not asked about comments that cannot take effect', () => {
     const askedQuestions: string[] = []
-    decideCommentCommands(
-      createCommandInput([
+    decideAll(
+      createInput([
         createComment('mallory', '/approve'),
         createComment('olga', 'fine'),
         createComment('robot', '/approve'),
@@ -261,21 +258,16 @@ describe('T31: who may give which command', () => {
     expect(listOutcomes('maria', '/rollback x\n/hold', {}, { state: 'merged' })).toEqual([])
   })
   test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
-    const held = listCommandRecords(createCommandInput([createComment('olga', '/hold')]))
-    expect(findActivePullHold(held, createCommandInput([]).check)?.login).toBe('olga')
+    const held = listCommandRecords(createInput([createComment('olga', '/hold')]))
+    expect(findActivePullHold(held, createInput([]).check)?.login).toBe('olga')
     const unhold = createComment('maria', '/unhold')
     expect(listOutcomes('olga', '/unhold', { records: held })).toEqual(['done'])
     expect(listOutcomes('alice', '/unhold', { records: held })).toEqual(['denied'])
-    const lifted = decideCommentCommands(createCommandInput([unhold], { records: held })).decisions
+    const lifted = decideAll(createInput([unhold], { records: held })).decisions
     const all = [...held, ...lifted.map(({ record }) => record)]
-    expect(findActivePullHold(all, createCommandInput([unhold]).check)).toBeUndefined()
-    expect(findActivePullHold(all, createCommandInput([]).check)).toMatchObject({
-      login: 'olga',
-      isBack: true,
-    })
-    expect(findActivePullHold(all, createCommandInput([unhold], {}, { head: headShaB }).check)?.isBack).toBe(
-      true,
-    )
+    expect(findActivePullHold(all, createInput([unhold]).check)).toBeUndefined()
+    expect(findActivePullHold(all, createInput([]).check)).toMatchObject({ login: 'olga', isBack: true })
+    expect(findActivePullHold(all, createInput([unhold], {}, { head: headShaB }).check)?.isBack).toBe(true)
   })
   describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
     const answerWithBranches =
@@ -299,10 +291,7 @@ describe('T31: who may give which command', () => {
       ['/thaw v1 audit', 'v1', '', ['audit']],
       ['/unfreeze v1 audit', 'v1', '', ['audit']],
     ])('%s', (body, branch, reason, kinds) => {
-      const { decisions } = decideCommentCommands(
-        createCommandInput([createComment('maria', body)]),
-        answerWithBranches('v1'),
-      )
+      const { decisions } = decideAll(createInput([createComment('maria', body)]), answerWithBranches('v1'))
       expect(decisions).toMatchObject([
         { record: { outcome: 'done', stop: { reason, kinds } }, reaction: '+1' },
       ])
@@ -311,10 +300,7 @@ describe('T31: who may give which command', () => {
     test.each(['/thaw v2', '/thaw v1 please', '/thaw mian audit'])(
       '%s does not unfreeze anything',
       (body) => {
-        const { decisions } = decideCommentCommands(
-          createCommandInput([createComment('maria', body)]),
-          answerWithBranches('v1'),
-        )
+        const { decisions } = decideAll(createInput([createComment('maria', body)]), answerWithBranches('v1'))
         expect(decisions).toMatchObject([{ record: { outcome: 'unclear' }, reaction: 'confused' }])
         expect(decisions[0]?.record).not.toHaveProperty('stop')
       },
@@ -329,8 +315,8 @@ describe('T31: who may give which command', () => {
     })
     test('wait if GitHub does not report whether the branch exists', () => {
       const unknown: LookupResult = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
-      const { decisions, open } = decideCommentCommands(
-        createCommandInput([createComment('maria', '/freeze v1')]),
+      const { decisions, open } = decideAll(
+        createInput([createComment('maria', '/freeze v1')]),
         (question) => (question.kind === 'branch' ? unknown : answerLookup(question)),
       )
       expect(decisions).toEqual([])
@@ -339,17 +325,15 @@ describe('T31: who may give which command', () => {
   })
   test('one account can give at most 30 commands, recent ones included', () => {
     const flood = Array.from({ length: 50 }, () => createComment('alice', '/recheck'))
-    expect(decideCommentCommands(createCommandInput(flood)).decisions.length).toBe(30)
-    expect(
-      decideCommentCommands(createCommandInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length,
-    ).toBe(1)
+    expect(decideAll(createInput(flood)).decisions.length).toBe(30)
+    expect(decideAll(createInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length).toBe(1)
   })
 })
 
 describe('T27: unknown permissions are not assumed', () => {
   test('the command and those after it wait', () => {
-    const given = createCommandInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
-    const { decisions, open } = decideCommentCommands(given, () => ({
+    const given = createInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
+    const { decisions, open } = decideAll(given, () => ({
       kind: 'unknown',
       reason: 'GitHub answered 503',
       retryAfter: 9,
@@ -373,9 +357,7 @@ describe('T50: a commit in a command is compared only with the head', () => {
 describe('T57: comments by bots are ignored', () => {
   test('a comment by a bot is not a command', () => {
     expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('robot', '/approve'), createComment('robot', '/help')]),
-      ),
+      listCommandOutcomes(createInput([createComment('robot', '/approve'), createComment('robot', '/help')])),
     ).toEqual([])
   })
 })
@@ -383,29 +365,22 @@ describe('T57: comments by bots are ignored', () => {
 describe('I18: a command works once', () => {
   test('a recorded command is not decided again', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = listCommandRecords(createCommandInput([approveComment]))
-    expect(decideCommentCommands(createCommandInput([approveComment], { records })).decisions).toEqual([])
+    const records = listCommandRecords(createInput([approveComment]))
+    expect(decideAll(createInput([approveComment], { records })).decisions).toEqual([])
   })
   test('a /merge applies only to its head, base branch, epoch, and change, while its comment exists', () => {
     const mergeComments = [createComment('maria', '/merge')]
-    const records = listCommandRecords(createCommandInput(mergeComments))
-    expect(findMergeCommand(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
-    expect(findMergeCommand(records, createCommandInput([]).check)).toBeUndefined()
+    const records = listCommandRecords(createInput(mergeComments))
+    expect(findMergeCommand(records, createInput(mergeComments).check)?.login).toBe('maria')
+    expect(findMergeCommand(records, createInput([]).check)).toBeUndefined()
     expect(
-      findMergeCommand(
-        records,
-        createCommandInput(mergeComments, {}, { head: headShaB }, { epoch: 1 }).check,
-      ),
+      findMergeCommand(records, createInput(mergeComments, {}, { head: headShaB }, { epoch: 1 }).check),
     ).toBeUndefined()
     expect(
-      findMergeCommand(records, createCommandInput(mergeComments, {}, { baseRef: 'other' }).check),
+      findMergeCommand(records, createInput(mergeComments, {}, { baseRef: 'other' }).check),
     ).toBeUndefined()
-    expect(
-      findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { epoch: 2 }).check),
-    ).toBeUndefined()
+    expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { epoch: 2 }).check)).toBeUndefined()
     const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] })
-    expect(
-      findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { change }).check),
-    ).toBeUndefined()
+    expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { change }).check)).toBeUndefined()
   })
 })

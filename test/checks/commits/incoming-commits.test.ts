@@ -22,7 +22,7 @@ const baseBranchFiles: OriginFiles = {
   'operators/theirs/README.md': 'one\n',
   [workflowPath]: 'on: push\n',
 }
-const authorReadmePath = 'operators/mine/README.md'
+const readmePath = 'operators/mine/README.md'
 const otherOwnerReadmePath = 'operators/theirs/README.md'
 
 const scenario = await createOwnershipScenario('carried')
@@ -107,14 +107,14 @@ const summarizeVerdict = ({ verdict }: SnapshotEvaluation) => ({
 const summarizePull = async (...pull: Parameters<typeof evaluatePullAtHead>) =>
   summarizeVerdict(await evaluatePullAtHead(...pull))
 const expectedMergeVerdict = { kind: 'merge', rules: [] }
-const createBlockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
+const blockedBy = (...rules: string[]) => ({ kind: 'blocked', rules })
 
 describe('an open pull request whose head is among the commits of another one', () => {
   test('is not closed as merged by a merge that drops its content', async () => {
     const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    const dropped = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, bobs])
     expect(await summarizePull(dropped, { open: [createOpenPullSummary(bobs)] })).toEqual(
-      createBlockedVerdict('closes-other-pull'),
+      blockedBy('closes-other-pull'),
     )
     // Without that pull request, the same commits are allowed.
     expect(await summarizePull(dropped)).toEqual(expectedMergeVerdict)
@@ -124,12 +124,12 @@ describe('an open pull request whose head is among the commits of another one', 
     const added = 'operators/theirs/NEW.md'
     const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
     const mixed = commitChanges(
-      { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [authorReadmePath]: 'two\n' },
+      { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [readmePath]: 'two\n' },
       [bobs],
     )
     for (const taken of [
-      { [authorReadmePath]: 'two\n' },
-      { [authorReadmePath]: 'two\n', [otherOwnerReadmePath]: 'two\n' },
+      { [readmePath]: 'two\n' },
+      { [readmePath]: 'two\n', [otherOwnerReadmePath]: 'two\n' },
     ])
       expect(
         (await summarizePull(commitChanges(taken, [mixed]), { open: [createOpenPullSummary(bobs)] })).rules,
@@ -137,12 +137,12 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('is not closed as merged when its content differs by a byte or in its mode', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const altered = commitChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const altered = commitChanges({ [readmePath]: 'two!\n' }, [bobs])
     expect(await summarizePull(altered, { open: [createOpenPullSummary(bobs)] })).toEqual(
-      createBlockedVerdict('closes-other-pull'),
+      blockedBy('closes-other-pull'),
     )
-    const executable = commitChanges({ [authorReadmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
+    const executable = commitChanges({ [readmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
     expect((await summarizePull(executable, { open: [createOpenPullSummary(bobs)] })).rules).toContain(
       'closes-other-pull',
     )
@@ -152,33 +152,31 @@ describe('an open pull request whose head is among the commits of another one', 
     const extra = { 'operators/mine/OLD.md': 'old\n' }
     const full = origin.commit({ ...baseBranchFiles, ...extra })
     const bobs = origin.commit(baseBranchFiles, [full])
-    const stays = commitChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
+    const stays = commitChanges({ ...extra, [readmePath]: 'two\n' }, [full, bobs])
     expect(await summarizePull(stays, { base: full, open: [createOpenPullSummary(bobs)] })).toEqual(
-      createBlockedVerdict('closes-other-pull'),
+      blockedBy('closes-other-pull'),
     )
   })
 
   test('is found in an octopus merge, below another commit, and among several pull requests', async () => {
     const one = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
     const two = commitChanges({ 'operators/theirs/NEW.md': 'two\n' })
-    const octopus = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
-    const above = commitChanges({ [authorReadmePath]: 'three\n' }, [octopus])
+    const octopus = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, one, two])
+    const above = commitChanges({ [readmePath]: 'three\n' }, [octopus])
     const open = [createOpenPullSummary(one), createOpenPullSummary(two, { pull: toPullNumber(9) })]
-    expect(await summarizePull(above, { open })).toEqual(
-      createBlockedVerdict('closes-other-pull', 'closes-other-pull'),
-    )
+    expect(await summarizePull(above, { open })).toEqual(blockedBy('closes-other-pull', 'closes-other-pull'))
   })
 
   test('can be closed if all of its content is merged, and the result reports it', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const examination = await evaluatePullAtHead(stacked, { open: [createOpenPullSummary(bobs)] })
     expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('can also be closed if the base has changed in other files', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const moved = commitChanges({ [otherOwnerReadmePath]: 'moved\n' })
     expect(await summarizePull(stacked, { base: moved, open: [createOpenPullSummary(bobs)] })).toEqual({
       kind: 'merge',
@@ -187,8 +185,8 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const held: PullHistoryStore = {
       ...noopPullHistoryStore,
       commands: async (_repository, pull) =>
@@ -212,12 +210,12 @@ describe('an open pull request whose head is among the commits of another one', 
       { open: [createOpenPullSummary(bobs, { labels: ['DO-NOT-MERGE'] })] },
       { open: [createOpenPullSummary(bobs)], memory: held },
     ])
-      expect(await summarizePull(stacked, more)).toEqual(createBlockedVerdict('closes-other-pull'))
+      expect(await summarizePull(stacked, more)).toEqual(blockedBy('closes-other-pull'))
   })
 
   test('can be closed in any case if it is by the same author', async () => {
-    const first = commitChanges({ [authorReadmePath]: 'two\n' })
-    const second = commitChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const first = commitChanges({ [readmePath]: 'two\n' })
+    const second = commitChanges({ [readmePath]: 'three\n' }, [first])
     const own = createOpenPullSummary(first, { author: getAliceAccount().id, draft: true })
     expect(await summarizePull(second, { open: [own] })).toEqual({
       kind: 'merge',
@@ -226,8 +224,8 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('by a deleted account does not count as by the same author', async () => {
-    const first = commitChanges({ [authorReadmePath]: 'two\n' })
-    const second = commitChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const first = commitChanges({ [readmePath]: 'two\n' })
+    const second = commitChanges({ [readmePath]: 'three\n' }, [first])
     const ghost = createOpenPullSummary(first, { author: null })
     expect((await summarizePull(second, { open: [ghost], snapshot: { author: null } })).rules).toContain(
       'closes-other-pull',
@@ -236,7 +234,7 @@ describe('an open pull request whose head is among the commits of another one', 
 
   test('does not block if it is for another branch or is not among the commits', async () => {
     const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    const dropped = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, bobs])
     const open = [
       createOpenPullSummary(bobs, { baseRef: 'release' }),
       createOpenPullSummary(commitChanges({ [otherOwnerReadmePath]: 'three\n' }), { pull: toPullNumber(9) }),
@@ -246,7 +244,7 @@ describe('an open pull request whose head is among the commits of another one', 
 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
-    const head = commitChanges({ [authorReadmePath]: 'two\n' })
+    const head = commitChanges({ [readmePath]: 'two\n' })
     origin.branch('main', baseCommit)
     origin.pull(7, head)
     await scenario.mirror.fetch('main', toPullNumber(7))
@@ -274,11 +272,11 @@ describe('a commit message', () => {
     ['fixes \n   #8'],
     ['ｃｌｏｓｅｓ ＃８'],
   ])("%j does not close another author's pull request", async (message) => {
-    const head = commitWithMessage(commitChanges({ [authorReadmePath]: 'two\n' }), [baseCommit], message)
+    const head = commitWithMessage(commitChanges({ [readmePath]: 'two\n' }), [baseCommit], message)
     const bobs = createOpenPullSummary(commitChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }), {
       baseRef: 'release',
     })
-    expect(await summarizePull(head, { open: [bobs] })).toEqual(createBlockedVerdict('closes-other-pull'))
+    expect(await summarizePull(head, { open: [bobs] })).toEqual(blockedBy('closes-other-pull'))
     expect(await summarizePull(head, { open: [{ ...bobs, author: getAliceAccount().id }] })).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
@@ -290,7 +288,7 @@ describe('a commit message', () => {
   test.each([['Closes #88'], ['see #8'], ['closes other/repository#8'], ['enclosed #8'], ['fixes 8']])(
     '%j does not close a pull request',
     async (message) => {
-      const head = commitWithMessage(commitChanges({ [authorReadmePath]: 'two\n' }), [baseCommit], message)
+      const head = commitWithMessage(commitChanges({ [readmePath]: 'two\n' }), [baseCommit], message)
       expect(
         await summarizePull(head, {
           open: [createOpenPullSummary(commitChanges({ [otherOwnerReadmePath]: 'two\n' }))],
@@ -301,7 +299,7 @@ describe('a commit message', () => {
 
   test('with [skip ci] is allowed, because it only affects the tip, which catalog-bot commits', async () => {
     const head = commitWithMessage(
-      commitChanges({ [authorReadmePath]: 'two\n' }),
+      commitChanges({ [readmePath]: 'two\n' }),
       [baseCommit],
       '[skip ci]\n\n\nskip-checks: true',
     )
@@ -309,13 +307,11 @@ describe('a commit message', () => {
   })
 
   test('with an ambiguous encoding, or that is too long to read, is rejected', async () => {
-    const tree = commitChanges({ [authorReadmePath]: 'two\n' })
+    const tree = commitChanges({ [readmePath]: 'two\n' })
     const first = commitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
-    expect(await summarizePull(first)).toEqual(createBlockedVerdict('unreadable-commit'))
+    expect(await summarizePull(first)).toEqual(blockedBy('unreadable-commit'))
     const long = commitWithMessage(tree, [baseCommit], 'x'.repeat(300_000))
-    expect(await summarizePull(commitWithMessage(tree, [long], 'y'))).toEqual(
-      createBlockedVerdict('unreadable-commit'),
-    )
+    expect(await summarizePull(commitWithMessage(tree, [long], 'y'))).toEqual(blockedBy('unreadable-commit'))
     const latin = commitWithMessage(tree, [baseCommit], 'x', ['encoding ISO-8859-1'])
     expect(await summarizePull(latin)).toEqual(expectedMergeVerdict)
   })
@@ -331,11 +327,11 @@ describe('an edit of workflows', () => {
     ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
     ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
   ])('is found even if it is reverted: %s', async (_, change) => {
-    const edit = commitChanges({ [authorReadmePath]: 'two\n', ...change })
-    const undone = commitChanges({ [authorReadmePath]: 'two\n' }, [edit])
-    expect(await summarizePull(undone)).toEqual(createBlockedVerdict('workflow-edit-in-history'))
-    expect(await summarizePull(commitChanges({ [authorReadmePath]: 'three\n' }, [undone]))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
+    const edit = commitChanges({ [readmePath]: 'two\n', ...change })
+    const undone = commitChanges({ [readmePath]: 'two\n' }, [edit])
+    expect(await summarizePull(undone)).toEqual(blockedBy('workflow-edit-in-history'))
+    expect(await summarizePull(commitChanges({ [readmePath]: 'three\n' }, [undone]))).toEqual(
+      blockedBy('workflow-edit-in-history'),
     )
   })
 
@@ -352,67 +348,63 @@ describe('an edit of workflows', () => {
 
   test('is found if the files are removed and restored', async () => {
     const { [workflowPath]: _, ...without } = baseBranchFiles
-    const removed = origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
-    expect(await summarizePull(commitChanges({ [authorReadmePath]: 'two\n' }, [removed]))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
+    const removed = origin.commit({ ...without, [readmePath]: 'two\n' }, [baseCommit])
+    expect(await summarizePull(commitChanges({ [readmePath]: 'two\n' }, [removed]))).toEqual(
+      blockedBy('workflow-edit-in-history'),
     )
   })
 
   test('is found in a merge whose diff to its first parent hides it', async () => {
-    const side = commitChanges({ ...evil, [authorReadmePath]: 'two\n' })
-    const merge = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
-    expect(await summarizePull(merge)).toEqual(createBlockedVerdict('workflow-edit-in-history'))
+    const side = commitChanges({ ...evil, [readmePath]: 'two\n' })
+    const merge = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, side])
+    expect(await summarizePull(merge)).toEqual(blockedBy('workflow-edit-in-history'))
   })
 
   test('is found in a merge with content that none of its parents has', async () => {
-    const one = commitChanges({ [authorReadmePath]: 'two\n' })
+    const one = commitChanges({ [readmePath]: 'two\n' })
     const two = commitChanges({ 'operators/mine/NEW.md': 'two\n' })
-    const merge = commitChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
-    expect(await summarizePull(commitChanges({ [authorReadmePath]: 'two\n' }, [merge]))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
+    const merge = commitChanges({ [readmePath]: 'two\n', ...evil }, [one, two])
+    expect(await summarizePull(commitChanges({ [readmePath]: 'two\n' }, [merge]))).toEqual(
+      blockedBy('workflow-edit-in-history'),
     )
   })
 
   test('is found in an octopus merge, and in a history without a common ancestor', async () => {
     const side = commitChanges(evil)
-    const octopus = commitChanges({ [authorReadmePath]: 'two\n' }, [
+    const octopus = commitChanges({ [readmePath]: 'two\n' }, [
       baseCommit,
       commitChanges({ [otherOwnerReadmePath]: 'x\n' }),
       side,
     ])
-    expect(await summarizePull(octopus)).toEqual(createBlockedVerdict('workflow-edit-in-history'))
+    expect(await summarizePull(octopus)).toEqual(blockedBy('workflow-edit-in-history'))
     const orphan = origin.commit({ [workflowPath]: 'on: schedule\n' })
-    const joined = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
-    expect(await summarizePull(joined)).toEqual(createBlockedVerdict('workflow-edit-in-history'))
+    const joined = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, orphan])
+    expect(await summarizePull(joined)).toEqual(blockedBy('workflow-edit-in-history'))
   })
 
   test('is found if a merge of a newer base keeps the older workflow', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = origin.commit(newer, [baseCommit])
-    const feature = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stale = commitChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
-    const undone = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
-    expect(await summarizePull(undone, { base: tip })).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    const feature = commitChanges({ [readmePath]: 'two\n' })
+    const stale = commitChanges({ [readmePath]: 'two\n' }, [feature, tip])
+    const undone = origin.commit({ ...newer, [readmePath]: 'two\n' }, [stale])
+    expect(await summarizePull(undone, { base: tip })).toEqual(blockedBy('workflow-edit-in-history'))
     // Here a merge reverts the edit as well, so no commit has content that none of its parents has.
-    const merged = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
-    expect(await summarizePull(merged, { base: tip })).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    const merged = origin.commit({ ...newer, [readmePath]: 'two\n' }, [stale, tip])
+    expect(await summarizePull(merged, { base: tip })).toEqual(blockedBy('workflow-edit-in-history'))
   })
 
   test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = origin.commit(newer, [baseCommit])
-    const feature = commitChanges({ [authorReadmePath]: 'two\n' })
+    const feature = commitChanges({ [readmePath]: 'two\n' })
     expect(await summarizePull(feature, { base: tip })).toEqual(expectedMergeVerdict)
-    const merged = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
-    const above = origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
+    const merged = origin.commit({ ...newer, [readmePath]: 'two\n' }, [feature, tip])
+    const above = origin.commit({ ...newer, [readmePath]: 'three\n' }, [merged])
     expect(await summarizePull(above, { base: tip })).toEqual(expectedMergeVerdict)
     // The reverse order of parents, and with another branch in between.
     const side = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
-    const across = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n', [authorReadmePath]: 'two\n' }, [
+    const across = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n', [readmePath]: 'two\n' }, [
       feature,
       side,
     ])
@@ -423,7 +415,7 @@ describe('an edit of workflows', () => {
 describe('the history of a pull request', () => {
   /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
-    const tree = origin.tree(commitChanges({ [authorReadmePath]: 'two\n' }))
+    const tree = origin.tree(commitChanges({ [readmePath]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
@@ -439,12 +431,12 @@ describe('the history of a pull request', () => {
 
   test('has at most 250 commits', async () => {
     expect(await summarizePull(line(250))).toEqual(expectedMergeVerdict)
-    expect(await summarizePull(line(251))).toEqual(createBlockedVerdict('too-many-commits'))
+    expect(await summarizePull(line(251))).toEqual(blockedBy('too-many-commits'))
   })
 
   test('of ten thousand commits is rejected without reading the commits', async () => {
     const head = line(10_000)
-    expect(await summarizePull(head)).toEqual(createBlockedVerdict('too-many-commits'))
+    expect(await summarizePull(head)).toEqual(blockedBy('too-many-commits'))
     expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
       isWhole: false,
       commits: [],
@@ -453,8 +445,8 @@ describe('the history of a pull request', () => {
   }, 60_000)
 
   test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
-    const added = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
-    const gone = commitChanges({ [authorReadmePath]: 'two\n' }, [added])
+    const added = commitChanges({ [readmePath]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
+    const gone = commitChanges({ [readmePath]: 'two\n' }, [added])
     const blob = toBlobSha(origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
     expect(await summarizePull(gone)).toEqual(expectedMergeVerdict)
     const git: GitRunner = (args, more) =>
@@ -471,7 +463,7 @@ describe('the history of a pull request', () => {
         (await readIncomingCommits({ git, objects, maxFileBytes: maxBytes }, baseCommit, gone)).largeFiles
       expect([await largeFilesAbove(1999), await largeFilesAbove(2000)]).toEqual([[blob], []])
       const evaluation = await evaluatePullAtHead(gone, { incoming: { largeFiles: [blob] } })
-      expect(summarizeVerdict(evaluation)).toEqual(createBlockedVerdict('oversized-file-in-history'))
+      expect(summarizeVerdict(evaluation)).toEqual(blockedBy('oversized-file-in-history'))
       expect(JSON.stringify(evaluation.verdict.outcomes)).toContain(blob)
     } finally {
       objects.close()
@@ -479,26 +471,22 @@ describe('the history of a pull request', () => {
   })
 
   test('must be signed in every commit if the base branch requires signatures', async () => {
-    const tree = commitChanges({ [authorReadmePath]: 'two\n' })
+    const tree = commitChanges({ [readmePath]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
     const signed = commitWithMessage(tree, [baseCommit], 'signed', signature)
     expect(await summarizePull(signed, { requiresSignatures: true })).toEqual(expectedMergeVerdict)
     const bare = commitWithMessage(tree, [signed], 'a message is none:\n\ngpgsig x')
     expect(await summarizePull(bare)).toEqual(expectedMergeVerdict)
     const above = commitWithMessage(tree, [bare], 'signed', signature)
-    expect(await summarizePull(above, { requiresSignatures: true })).toEqual(
-      createBlockedVerdict('unsigned-commit'),
-    )
+    expect(await summarizePull(above, { requiresSignatures: true })).toEqual(blockedBy('unsigned-commit'))
   })
 
   test('can contain a submodule or a link that a later commit removes', async () => {
     const odd = commitChanges({
-      [authorReadmePath]: 'two\n',
+      [readmePath]: 'two\n',
       'operators/mine/sub': { mode: '160000', oid: baseCommit },
       'operators/mine/link': { mode: '120000', content: '/etc/passwd' },
     })
-    expect(await summarizePull(commitChanges({ [authorReadmePath]: 'two\n' }, [odd]))).toEqual(
-      expectedMergeVerdict,
-    )
+    expect(await summarizePull(commitChanges({ [readmePath]: 'two\n' }, [odd]))).toEqual(expectedMergeVerdict)
   })
 })

@@ -10,8 +10,8 @@ import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const secondImageDigest = `sha256:${'b'.repeat(64)}`
-const pinnedImageReference = `quay.io/org/app@${imageDigest}`
-const successfulImageLookup: ImageLookupResult = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const pinnedImage = `quay.io/org/app@${imageDigest}`
+const imageFound: ImageLookupResult = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
 function createImagesCheckInput(
   references: readonly (string | Partial<AddedImageReference>)[],
@@ -27,7 +27,7 @@ function createImagesCheckInput(
         package: 'app',
         bundle: `app.v${index}`,
         role: 'related' as const,
-        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedImageReference, ...given }),
+        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedImage, ...given }),
       })),
     },
   } as unknown as CheckInput
@@ -67,10 +67,7 @@ describe('a rule that is ignored for a package', () => {
   const rulesWith = (ignore: readonly string[], references: readonly Partial<AddedImageReference>[]) => {
     const given = createImagesCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
-    return formatImageFindings(
-      { ...given, config: { ...given.config, rules } },
-      { [pinnedImageReference]: missing },
-    )
+    return formatImageFindings({ ...given, config: { ...given.config, rules } }, { [pinnedImage]: missing })
   }
   test('reports nothing about images that only this package references', () => {
     expect(rulesWith(['app'], [{}, {}])).toEqual([])
@@ -90,8 +87,8 @@ describe('a rule that is ignored for a package', () => {
 
 describe('the check queries', () => {
   test('each image once, even if it is referenced repeatedly', () => {
-    expect(listQueriedImages([pinnedImageReference, pinnedImageReference, 'quay.io/org/b:1'])).toEqual([
-      pinnedImageReference,
+    expect(listQueriedImages([pinnedImage, pinnedImage, 'quay.io/org/b:1'])).toEqual([
+      pinnedImage,
       'quay.io/org/b:1',
     ])
   })
@@ -103,26 +100,24 @@ describe('the check queries', () => {
   })
   test('images in a list of references, without platforms, because they do not run', () => {
     const listed = createImagesCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
-    expect(listQueriedImageReferences(listed)).toEqual([pinnedImageReference])
+    expect(listQueriedImageReferences(listed)).toEqual([pinnedImage])
     expect(
-      runImagesCheck(listed, {
-        [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
-      }),
+      runImagesCheck(listed, { [pinnedImage]: { ...imageFound, platforms: ['linux/amd64'] } }),
     ).toMatchObject({ findings: [], unanswered: [] })
-    expect(
-      formatImageFindings(listed, { [pinnedImageReference]: { kind: 'missing', reason: 'gone' } }),
-    ).toEqual(['1 image-missing'])
+    expect(formatImageFindings(listed, { [pinnedImage]: { kind: 'missing', reason: 'gone' } })).toEqual([
+      '1 image-missing',
+    ])
   })
   test('nothing for malformed references and registries that are not allowed', () => {
     expect(
-      listQueriedImages(['Docker://x', 'evil.example/a', pinnedImageReference], { registries: ['quay.io'] }),
-    ).toEqual([pinnedImageReference])
+      listQueriedImages(['Docker://x', 'evil.example/a', pinnedImage], { registries: ['quay.io'] }),
+    ).toEqual([pinnedImage])
   })
 })
 
 describe('the result for the author', () => {
   test('an existing image by digest has no findings', () => {
-    expect(checkImages([pinnedImageReference], { [pinnedImageReference]: successfulImageLookup })).toEqual({
+    expect(checkImages([pinnedImage], { [pinnedImage]: imageFound })).toEqual({
       check: 'images',
       findings: [],
       unanswered: [],
@@ -137,8 +132,8 @@ describe('the result for the author', () => {
     ['malformed', 'malformed-reference'],
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s results in the error %s', (kind, rule) => {
-    const outcome = checkImages([pinnedImageReference], {
-      [pinnedImageReference]: { kind, reason: 'so it is' } as ImageLookupResult,
+    const outcome = checkImages([pinnedImage], {
+      [pinnedImage]: { kind, reason: 'so it is' } as ImageLookupResult,
     })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
     expect(outcome.findings[0]?.what).toContain('so it is')
@@ -148,14 +143,14 @@ describe('the result for the author', () => {
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits with its reason and without a finding', (answer) => {
-    const outcome = checkImages([pinnedImageReference], { [pinnedImageReference]: answer })
+    const outcome = checkImages([pinnedImage], { [pinnedImage]: answer })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: `whether ${pinnedImageReference} exists`, reason: expect.stringContaining(answer.reason) },
+      { question: `whether ${pinnedImage} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
   test('an unanswered question waits', () => {
-    expect(checkImages([pinnedImageReference]).unanswered).toHaveLength(1)
+    expect(checkImages([pinnedImage]).unanswered).toHaveLength(1)
   })
   test('malformed references are reported', () => {
     expect(formatFindings(['docker://quay.io/x', '$IMAGE', ''])).toEqual([
@@ -165,8 +160,8 @@ describe('the result for the author', () => {
     ])
   })
   test('one image at several locations is one finding with related locations', () => {
-    const outcome = checkImages([pinnedImageReference, pinnedImageReference, pinnedImageReference], {
-      [pinnedImageReference]: { kind: 'missing', reason: '404' },
+    const outcome = checkImages([pinnedImage, pinnedImage, pinnedImage], {
+      [pinnedImage]: { kind: 'missing', reason: '404' },
     })
     expect(outcome.findings).toHaveLength(1)
     expect(outcome.findings[0]?.related).toHaveLength(2)
@@ -175,21 +170,18 @@ describe('the result for the author', () => {
 
 describe('tags', () => {
   test('an image by tag results in a warning that names the digest', () => {
-    const outcome = checkImages(['quay.io/org/app:v1'], { 'quay.io/org/app:v1': successfulImageLookup })
-    expect(outcome.findings).toMatchObject([
+    expect(checkImages(['quay.io/org/app:v1'], { 'quay.io/org/app:v1': imageFound }).findings).toMatchObject([
       { rule: 'image-by-tag', severity: 'warning', data: { digest: imageDigest } },
     ])
-    expect(formatFindings(['quay.io/org/app'], { 'quay.io/org/app': successfulImageLookup })).toEqual([
-      '1 image-by-tag',
-    ])
+    expect(formatFindings(['quay.io/org/app'], { 'quay.io/org/app': imageFound })).toEqual(['1 image-by-tag'])
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
-    const known = (tag: ImageLookupResult) => ({ [both]: successfulImageLookup, 'quay.io/org/app:v1': tag })
-    expect(formatFindings([both], known({ ...successfulImageLookup, digest: secondImageDigest }))).toEqual([
+    const known = (tag: ImageLookupResult) => ({ [both]: imageFound, 'quay.io/org/app:v1': tag })
+    expect(formatFindings([both], known({ ...imageFound, digest: secondImageDigest }))).toEqual([
       '1 tag-moved',
     ])
-    expect(formatFindings([both], known(successfulImageLookup))).toEqual([])
+    expect(formatFindings([both], known(imageFound))).toEqual([])
     const unknown = checkImages([both], known({ kind: 'unknown', reason: '', retryAfter: 1 }))
     expect([unknown.findings, unknown.unanswered]).toEqual([[], []])
   })
@@ -210,13 +202,9 @@ describe('allowed registries', () => {
     ['docker.io', false],
     ['quay.io/org/app/sub', false],
   ])('%s: %s', (entry, allowed) => {
-    expect(
-      formatFindings(
-        [pinnedImageReference],
-        { [pinnedImageReference]: successfulImageLookup },
-        { registries: [entry] },
-      ),
-    ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
+    expect(formatFindings([pinnedImage], { [pinnedImage]: imageFound }, { registries: [entry] })).toEqual(
+      allowed ? [] : ['1 registry-not-allowed'],
+    )
   })
   test('a host that only starts with the name of an allowed one is not allowed', () => {
     const reference = `quay.io.evil.example/org/app@${imageDigest}`
@@ -228,28 +216,19 @@ describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
   test('a related image without a required platform is an error', () => {
     const outcome = checkImages(
-      [pinnedImageReference],
-      {
-        [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
-      },
+      [pinnedImage],
+      { [pinnedImage]: { ...imageFound, platforms: ['linux/amd64'] } },
       wanted,
     )
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
   test('a bundle image is not checked, because it only contains files', () => {
     expect(
-      formatFindings(
-        [{ role: 'bundle' }],
-        { [pinnedImageReference]: { ...successfulImageLookup, platforms: [] } },
-        wanted,
-      ),
+      formatFindings([{ role: 'bundle' }], { [pinnedImage]: { ...imageFound, platforms: [] } }, wanted),
     ).toEqual([])
   })
   test('platforms that are not known yet leave the question unanswered', () => {
-    expect(
-      checkImages([pinnedImageReference], { [pinnedImageReference]: successfulImageLookup }, wanted)
-        .unanswered,
-    ).toHaveLength(1)
+    expect(checkImages([pinnedImage], { [pinnedImage]: imageFound }, wanted).unanswered).toHaveLength(1)
   })
 })
 
@@ -270,12 +249,9 @@ describe('the rules', () => {
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
-    imagesCheck.ask(
-      createImagesCheckInput([pinnedImageReference], { platforms }),
-      createImageCheckLookupResults(),
-    )
-  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImageReference }])
+    imagesCheck.ask(createImagesCheckInput([pinnedImage], { platforms }), createImageCheckLookupResults())
+  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImage }])
   expect(listPlatformQueries(['linux/arm64'])).toEqual([
-    { kind: 'image', reference: pinnedImageReference, platforms: true },
+    { kind: 'image', reference: pinnedImage, platforms: true },
   ])
 })

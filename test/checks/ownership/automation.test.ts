@@ -31,7 +31,7 @@ const createBaseBranchFiles = (account = "'release-bot[bot]'", more = ''): Origi
   [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
   [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
 })
-const createCatalogWithNewBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
+const addBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
 const sameRepositoryPullSnapshot: Partial<PullSnapshot> = {
   headRepository: { owner: 'Acme', name: 'Catalog' },
 }
@@ -51,14 +51,12 @@ async function evaluatePull(
 
 describe('an automation account', () => {
   test('can add versions to its packages in its channels alone', async () => {
-    expect(await evaluatePull({ [getCatalogPath('mine')]: createCatalogWithNewBundle() })).toBe('merge')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: addBundle() })).toBe('merge')
   })
   test('cannot change another package alone', async () => {
-    expect(await evaluatePull({ [getCatalogPath('victim')]: createCatalogWithNewBundle('victim') })).toBe(
-      'wait',
-    )
+    expect(await evaluatePull({ [getCatalogPath('victim')]: addBundle('victim') })).toBe('wait')
     // Blobs of its package in the directory of another package also require the owners of that package.
-    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${createCatalogWithNewBundle()}`
+    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${addBundle()}`
     expect(await evaluatePull({ [getCatalogPath('victim')]: both, [getCatalogPath('mine')]: '' })).not.toBe(
       'merge',
     )
@@ -69,26 +67,21 @@ describe('an automation account', () => {
       ...createBaseBranchFiles(),
       [getCatalogPath('mine')]: renamed(createCatalogYaml('mine', ['1.0.0'])),
     }
-    expect(
-      await evaluatePull({ [getCatalogPath('mine')]: renamed(createCatalogWithNewBundle()) }, { base }),
-    ).toBe('wait')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: renamed(addBundle()) }, { base })).toBe('wait')
     const nightly = (text: string) => text.replaceAll('stable', 'edge-nightly')
     const own = {
       ...createBaseBranchFiles(),
       [getCatalogPath('mine')]: nightly(createCatalogYaml('mine', ['1.0.0'])),
     }
-    expect(
-      await evaluatePull({ [getCatalogPath('mine')]: nightly(createCatalogWithNewBundle()) }, { base: own }),
-    ).toBe('merge')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: nightly(addBundle()) }, { base: own })).toBe(
+      'merge',
+    )
   })
   test('cannot make another kind of change alone, even together with an allowed one', async () => {
-    const deprecated = `${createCatalogWithNewBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
+    const deprecated = `${addBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
     expect(await evaluatePull({ [getCatalogPath('mine')]: deprecated })).toBe('wait')
     expect(
-      await evaluatePull({
-        [getCatalogPath('mine')]: createCatalogWithNewBundle(),
-        'operators/mine/notes.md': 'x\n',
-      }),
+      await evaluatePull({ [getCatalogPath('mine')]: addBundle(), 'operators/mine/notes.md': 'x\n' }),
     ).toBe('wait')
     expect(
       await evaluatePull({ 'operators/mine/ci.yaml': "reviewers:\n  - alice\n  - 'release-bot[bot]'\n" }),
@@ -102,14 +95,12 @@ describe('an automation account', () => {
       '.github/catalog-bot.yml': createAutomationConfigYaml("'release-bot[bot]'").replace('mine,', "'*',"),
     }
     expect(await evaluatePull(widened)).toBe('wait')
-    expect(
-      await evaluatePull({ ...widened, [getCatalogPath('victim')]: createCatalogWithNewBundle('victim') }),
-    ).toBe('wait')
+    expect(await evaluatePull({ ...widened, [getCatalogPath('victim')]: addBundle('victim') })).toBe('wait')
   })
   test('cannot approve a pull request', async () => {
     const from = scenario.origin.commit(createBaseBranchFiles())
     const head = scenario.origin.commit(
-      { ...createBaseBranchFiles(), [getCatalogPath('mine')]: createCatalogWithNewBundle() },
+      { ...createBaseBranchFiles(), [getCatalogPath('mine')]: addBundle() },
       [from],
     )
     const reviews = [scenario.createReview('nina', head, { author: releaseBotAccount })]
@@ -118,7 +109,7 @@ describe('an automation account', () => {
 })
 
 describe('the permissions of an automation account', () => {
-  const change = { [getCatalogPath('mine')]: createCatalogWithNewBundle() }
+  const change = { [getCatalogPath('mine')]: addBundle() }
   test('do not apply to a head that another account or an unknown one pushed', async () => {
     expect(
       await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher: releaseBotAccount } }),

@@ -26,7 +26,7 @@ const baseList = formatList(mineEntry, victimEntry)
 const changedMineList = formatList(formatEntry('mine', '3'), victimEntry)
 
 /** Alice owns `mine`, Vera owns `victim`, Maria maintains the repository. */
-const baseBranchFiles: OriginFiles = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
   'operators/victim/ci.yaml': 'reviewers:\n  - vera\n',
@@ -36,8 +36,8 @@ const baseBranchFiles: OriginFiles = {
 }
 const evaluateList = (list: string, author = 'alice', from = baseList, more: OriginFiles = {}) =>
   scenario.evaluatePull(
-    { ...baseBranchFiles, [listPath]: from },
-    { ...baseBranchFiles, ...more, [listPath]: list },
+    { ...baseFiles, [listPath]: from },
+    { ...baseFiles, ...more, [listPath]: list },
     { author },
   )
 const listFindings = ({ outcome }: OwnershipEvaluation) =>
@@ -82,7 +82,7 @@ describe('an owner', () => {
         formatList(`  # renovate: mine 2\n${formatEntry('mine', '3')}`, victimEntry),
       ],
     ] as const) {
-      const { [listPath]: _, ...rest } = baseBranchFiles
+      const { [listPath]: _, ...rest } = baseFiles
       const judged = await scenario.evaluatePull(
         { ...rest, [file]: from },
         { ...rest, [file]: to },
@@ -100,9 +100,9 @@ describe('an owner', () => {
   })
 
   test('with the approval of the other owner can merge both changes in one file', async () => {
-    const from = scenario.origin.commit(baseBranchFiles)
+    const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(
-      { ...baseBranchFiles, [listPath]: formatList(formatEntry('mine', '3'), formatEntry('victim', '4')) },
+      { ...baseFiles, [listPath]: formatList(formatEntry('mine', '3'), formatEntry('victim', '4')) },
       [from],
     )
     const judge = (login: string) =>
@@ -132,8 +132,8 @@ describe('the configuration of a list', () => {
     }
     const judge = (list: string) =>
       scenario.evaluatePull(
-        { ...baseBranchFiles, ...config },
-        { ...baseBranchFiles, ...config, [listPath]: list },
+        { ...baseFiles, ...config },
+        { ...baseFiles, ...config, [listPath]: list },
         { author: 'alice' },
       )
     expect((await judge(formatList(victimEntry))).verdict.kind).toBe('merge')
@@ -149,8 +149,8 @@ describe('the configuration of a list', () => {
     const from = formatList(mineEntry, victimEntry, formatEntry('lonely', '6'))
     const judge = (author: string) =>
       scenario.evaluatePull(
-        { ...baseBranchFiles, ...config, [listPath]: from },
-        { ...baseBranchFiles, ...config, [listPath]: from.replace(formatImage('6'), formatImage('7')) },
+        { ...baseFiles, ...config, [listPath]: from },
+        { ...baseFiles, ...config, [listPath]: from.replace(formatImage('6'), formatImage('7')) },
         { author },
       )
     expect((await judge('nina')).verdict.kind).toBe('merge')
@@ -165,7 +165,7 @@ describe('the configuration of a list', () => {
 describe('a package whose directory has another name', () => {
   test('is owned by the owners of its directory, if the catalog is part of the change', async () => {
     const alias: OriginFiles = {
-      ...baseBranchFiles,
+      ...baseFiles,
       'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
       'catalog/alias-operator/index.yaml': createCatalogYaml('alias', ['1.0.0']),
       [listPath]: formatList(mineEntry, victimEntry, formatEntry('alias', '6')),
@@ -296,7 +296,7 @@ describe('T11: an owner of one entry', () => {
 
   test('cannot make the list a link or an executable file, or add another list', async () => {
     const mode = (list: OriginFiles[string]) =>
-      scenario.evaluatePull(baseBranchFiles, { ...baseBranchFiles, [listPath]: list }, { author: 'alice' })
+      scenario.evaluatePull(baseFiles, { ...baseFiles, [listPath]: list }, { author: 'alice' })
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
     const program = { mode: '100755', content: changedMineList } as const
     expect((await mode(program)).verdict.kind).not.toBe('merge')
@@ -306,8 +306,8 @@ describe('T11: an owner of one entry', () => {
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
     const hidden = { '.github/catalog.yaml': baseList }
     const judged = await scenario.evaluatePull(
-      { ...baseBranchFiles, ...hidden },
-      { ...baseBranchFiles, '.github/catalog.yaml': changedMineList },
+      { ...baseFiles, ...hidden },
+      { ...baseFiles, '.github/catalog.yaml': changedMineList },
       { author: 'alice' },
     )
     expect(listChangedPathRoles(judged)).toEqual(['infrastructure'])
@@ -323,9 +323,9 @@ describe('T11: an owner of one entry', () => {
 describe('an approval that is carried over', () => {
   test('covers the entire list, so a later change of another entry in the same file voids it', async () => {
     const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
-    const from = scenario.origin.commit({ ...baseBranchFiles, ...config })
+    const from = scenario.origin.commit({ ...baseFiles, ...config })
     const next = (list: string) =>
-      scenario.origin.commit({ ...baseBranchFiles, ...config, [listPath]: list }, [from])
+      scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
     const first = next(formatList(mineEntry, formatEntry('victim', '4')))
     const options = { author: 'alice', configDigest: 'd' }
     const { getApprovalCoverageOfChange: coverage } =

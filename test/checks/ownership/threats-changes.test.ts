@@ -22,7 +22,7 @@ const getCiYamlPath = (name: string) => `operators/${name}/ci.yaml`
 const getCatalogPath = (name: string, version = 'v4.20') => `catalogs/${version}/${name}/catalog.yaml`
 
 /** Alice and Alan own `mine`, Vera owns `victim`, Maria maintains the repository. */
-const baseBranchFiles: OriginFiles = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [getCiYamlPath('victim')]: createReviewersYaml('vera'),
   [getCiYamlPath('mine')]: createReviewersYaml('alice', 'alan'),
@@ -32,10 +32,10 @@ const baseBranchFiles: OriginFiles = {
 const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)))
 const authorPackageChanges = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
-const baseFilesWithAuthorChanges: OriginFiles = { ...baseBranchFiles, ...authorPackageChanges }
-const aliceAuthorOptions = { author: 'alice' }
-const evaluateChange = (changes: OriginFiles, options: ScenarioPullOptions = aliceAuthorOptions) =>
-  scenario.evaluatePull(baseBranchFiles, { ...baseBranchFiles, ...changes }, options)
+const updatedFiles: OriginFiles = { ...baseFiles, ...authorPackageChanges }
+const byAlice = { author: 'alice' }
+const evaluateChange = (changes: OriginFiles, options: ScenarioPullOptions = byAlice) =>
+  scenario.evaluatePull(baseFiles, { ...baseFiles, ...changes }, options)
 const listPackagesWithFindings = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
 
@@ -79,9 +79,9 @@ describe('an owner', () => {
       [catalog.replace('name: stable', 'name: other'), 'remove-channel'],
     ] as const) {
       const { verdict, rules, outcome } = await scenario.evaluatePull(
-        baseFilesWithAuthorChanges,
-        { ...baseBranchFiles, [getCatalogPath('mine')]: file },
-        aliceAuthorOptions,
+        updatedFiles,
+        { ...baseFiles, [getCatalogPath('mine')]: file },
+        byAlice,
       )
       expect(verdict.kind).toBe('wait')
       expect(rules).toEqual(['consent-missing'])
@@ -91,12 +91,9 @@ describe('an owner', () => {
     }
   })
   test('can add their package to another catalog alone', async () => {
-    const more = {
-      ...baseBranchFiles,
-      [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']),
-    }
+    const more = { ...baseFiles, [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
     const promoted = { ...more, [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
-    expect(await scenario.decidePull(more, promoted, aliceAuthorOptions)).toBe('merge')
+    expect(await scenario.decidePull(more, promoted, byAlice)).toBe('merge')
   })
 })
 
@@ -127,9 +124,9 @@ describe('T01: rename theft', () => {
   test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
     const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
     const judged = await scenario.evaluatePull(
-      { ...baseBranchFiles, ...stolen },
-      { ...baseBranchFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
-      aliceAuthorOptions,
+      { ...baseFiles, ...stolen },
+      { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
+      byAlice,
     )
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
@@ -150,14 +147,14 @@ describe('T02: long lists', () => {
   test.each([30, 31, 100, 101, 250, 251, 2999, 3000, 3001])(
     'a file of another owner at position %d is found',
     async (position) => {
-      const first = { ...baseBranchFiles, 'operators/kim/ci.yaml': createReviewersYaml('vera') }
+      const first = { ...baseFiles, 'operators/kim/ci.yaml': createReviewersYaml('vera') }
       const head = {
         ...first,
         ...own('catalogs/v4.20/mine', position - 1),
         'operators/kim/notes.md': 'x\n',
         ...own('operators/mine/notes', 3002 - position),
       }
-      const judged = await scenario.evaluatePull(first, head, aliceAuthorOptions)
+      const judged = await scenario.evaluatePull(first, head, byAlice)
       expect(judged.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
       expect(judged.verdict.kind).toBe('wait')
       expect(listPackagesWithFindings(judged)).toEqual(['kim'])
@@ -187,15 +184,15 @@ describe('T03: content that looks like a diff', () => {
 })
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
-  const granted = { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') }
+  const granted = { ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') }
   const attack = {
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']),
   }
   test.each([1, 101, 251])(
     '%d commits that grant and revoke ownership',
     async (count) => {
-      const root = origin.commit(baseBranchFiles)
+      const root = origin.commit(baseFiles)
       let head = root
       for (let at = 0; at < count; at += 1)
         head = origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
@@ -212,11 +209,11 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       { ...granted, ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root],
     )
-    const tip = origin.commit(baseBranchFiles, [root])
+    const tip = origin.commit(baseFiles, [root])
     expect(await scenario.decide(tip, head, { author: 'mallory' })).toBe('wait')
   })
   test('a merge commit that adds owners', async () => {
-    const root = origin.commit(baseBranchFiles)
+    const root = origin.commit(baseFiles)
     const side = origin.commit(granted, [root])
     const head = origin.commit(
       { ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
@@ -227,7 +224,7 @@ describe('T04: owners come from the tip of the base branch, for any history of t
     expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
   })
   test('an unrelated history', async () => {
-    const root = origin.commit(baseBranchFiles)
+    const root = origin.commit(baseFiles)
     const head = origin.commit({ ...granted, ...attack })
     expect(await scenario.decide(root, head, { author: 'mallory' })).not.toBe('merge')
   })
@@ -235,11 +232,11 @@ describe('T04: owners come from the tip of the base branch, for any history of t
 
 describe('T05: authors cannot grant ownership to themselves', () => {
   const ci = (...logins: string[]) => ({
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCiYamlPath('mine')]: createReviewersYaml(...logins),
   })
   const ciSetting = (setting: string) => ({
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCiYamlPath('mine')]: `${setting}\n${createReviewersYaml('alice', 'alan')}`,
   })
   const table: [string, string, OriginFiles, string][] = [
@@ -259,13 +256,13 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     ],
     ['an owner removes the last other owner', 'alice', ci('alice'), 'wait'],
     ['an owner steps down', 'alice', ci('alan'), 'merge'],
-    ['an owner deletes the list', 'alice', omitFilePaths(baseBranchFiles, getCiYamlPath('mine')), 'wait'],
+    ['an owner deletes the list', 'alice', omitFilePaths(baseFiles, getCiYamlPath('mine')), 'wait'],
     ['an owner reorders the list', 'alice', ci('alan', 'alice'), 'merge'],
     ['an owner writes a login in another case', 'alice', ci('ALICE', 'alan'), 'merge'],
     [
       'an owner breaks the list',
       'alice',
-      { ...baseBranchFiles, [getCiYamlPath('mine')]: 'reviewers: alice\n' },
+      { ...baseFiles, [getCiYamlPath('mine')]: 'reviewers: alice\n' },
       'blocked',
     ],
     ['an owner names an account that does not exist', 'alice', ci('alice', 'alan', 'nobody-yet'), 'blocked'],
@@ -275,7 +272,7 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'an owner gives their list to a new file',
       'alice',
-      { ...baseBranchFiles, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mallory]\n' },
+      { ...baseFiles, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mallory]\n' },
       'wait',
     ],
     ['a maintainer adds an owner', 'maria', ci('alice', 'alan', 'nina'), 'merge'],
@@ -283,22 +280,22 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'an owner becomes a maintainer',
       'alice',
-      { ...baseBranchFiles, 'config.yaml': 'maintainers:\n  - maria\n  - alice\n' },
+      { ...baseFiles, 'config.yaml': 'maintainers:\n  - maria\n  - alice\n' },
       'wait',
     ],
-    ['an owner writes a CODEOWNERS file', 'alice', { ...baseBranchFiles, CODEOWNERS: '* @alice\n' }, 'wait'],
+    ['an owner writes a CODEOWNERS file', 'alice', { ...baseFiles, CODEOWNERS: '* @alice\n' }, 'wait'],
     [
       'an owner writes an earlier CODEOWNERS file',
       'alice',
-      { ...baseBranchFiles, '.github/CODEOWNERS': '* @alice\n' },
+      { ...baseFiles, '.github/CODEOWNERS': '* @alice\n' },
       'wait',
     ],
   ]
   test.each(table)('%s', async (_, author, head, expected) => {
-    expect(await scenario.decidePull(baseBranchFiles, head, { author })).toBe(expected)
+    expect(await scenario.decidePull(baseFiles, head, { author })).toBe(expected)
   })
   test('a new owner cannot approve their addition, but an existing owner can', async () => {
-    const from = origin.commit(baseBranchFiles)
+    const from = origin.commit(baseFiles)
     const head = origin.commit(ci('alice', 'alan', 'nina'), [from])
     const by = (login: string) =>
       scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
@@ -320,12 +317,12 @@ describe('T05: authors cannot grant ownership to themselves', () => {
 
 describe('T06: new packages and confusable names', () => {
   const fresh = (name: string): OriginFiles => ({
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCiYamlPath(name)]: createReviewersYaml('mallory'),
     [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
   })
   test('a new package and its first owner need a maintainer', async () => {
-    const from = origin.commit(baseBranchFiles)
+    const from = origin.commit(baseFiles)
     const head = origin.commit(fresh('brand-new'), [from])
     const judge = (...reviews: string[]) =>
       scenario.evaluate(from, head, {
@@ -379,7 +376,7 @@ describe('the first catalogs of a repository', () => {
     const byMaria = await scenario.evaluatePull(bare, first, { author: 'maria' })
     expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
     expect(byMaria.verdict.kind).toBe('merge')
-    const { verdict, outcome } = await scenario.evaluatePull(bare, first, aliceAuthorOptions)
+    const { verdict, outcome } = await scenario.evaluatePull(bare, first, byAlice)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
     expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
@@ -399,21 +396,17 @@ describe('T07: links, submodules, executables', () => {
     ['160000', { mode: '160000', oid: 'a'.repeat(40) }],
   ])('mode %s is rejected, for a new file and for a changed one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
-    for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
-      const { verdict, outcome } = await scenario.evaluatePull(
-        before,
-        { ...before, [path]: file },
-        aliceAuthorOptions,
-      )
+    for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
+      const { verdict, outcome } = await scenario.evaluatePull(before, { ...before, [path]: file }, byAlice)
       expect(verdict.kind).toBe('blocked')
       expect(outcome.findings).toMatchObject([{ rule: 'file-mode', at: { file: path }, data: { mode } }])
     }
   })
   test('an executable bit is only an informational finding, because nothing runs the file', async () => {
     const path = 'operators/mine/notes.md'
-    for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
+    for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
       const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
-      const { verdict, outcome } = await scenario.evaluatePull(before, after, aliceAuthorOptions)
+      const { verdict, outcome } = await scenario.evaluatePull(before, after, byAlice)
       expect(verdict.kind).toBe('merge')
       expect(outcome.findings).toMatchObject([
         { rule: 'executable-file', severity: 'info', at: { file: path } },
@@ -422,21 +415,19 @@ describe('T07: links, submodules, executables', () => {
   })
   test('an existing link can be changed into a regular file, or removed', async () => {
     const path = 'operators/mine/notes.md'
-    const before = { ...baseBranchFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
-    expect(await scenario.decidePull(before, { ...baseBranchFiles, [path]: 'x\n' }, aliceAuthorOptions)).toBe(
-      'merge',
-    )
-    expect(await scenario.decidePull(before, baseBranchFiles, aliceAuthorOptions)).toBe('merge')
+    const before = { ...baseFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
+    expect(await scenario.decidePull(before, { ...baseFiles, [path]: 'x\n' }, byAlice)).toBe('merge')
+    expect(await scenario.decidePull(before, baseFiles, byAlice)).toBe('merge')
   })
   test('an owner file that is a link is broken and does not grant ownership', async () => {
     const linked = {
-      ...baseBranchFiles,
+      ...baseFiles,
       [getCiYamlPath('mine')]: { mode: '120000', content: '../../operators/x.yaml' },
     }
     const { verdict, rules } = await scenario.evaluatePull(
       linked,
       { ...linked, ...authorPackageChanges },
-      aliceAuthorOptions,
+      byAlice,
     )
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('owner-source-broken')
@@ -482,9 +473,9 @@ describe('T09: files that change what other people see', () => {
   test('attributes in the base do not change what is authorized', async () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
     const judged = await scenario.evaluatePull(
-      { ...baseBranchFiles, ...attributes },
-      { ...baseFilesWithAuthorChanges, ...attributes },
-      aliceAuthorOptions,
+      { ...baseFiles, ...attributes },
+      { ...updatedFiles, ...attributes },
+      byAlice,
     )
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([getCatalogPath('mine')])
     expect(judged.verdict.kind).toBe('merge')
@@ -520,8 +511,8 @@ describe('T10: everything outside packages is merged manually', () => {
     }
   })
   test('no approval makes catalog-bot merge it', async () => {
-    const from = origin.commit(baseBranchFiles)
-    const head = origin.commit({ ...baseBranchFiles, Makefile: 'x\n' }, [from])
+    const from = origin.commit(baseFiles)
+    const head = origin.commit({ ...baseFiles, Makefile: 'x\n' }, [from])
     const reviews = ['maria', 'vera', 'alan'].map((login) => scenario.createReview(login, head))
     expect(await scenario.decide(from, head, { author: 'alice', reviews })).toBe('wait')
   })
@@ -547,11 +538,11 @@ describe('T11: both content and location decide', () => {
   })
   test("removing blobs of another package from the author's file waits for the package's owner", async () => {
     const split = {
-      ...baseBranchFiles,
+      ...baseFiles,
       [getCatalogPath('mine')]:
         `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
     }
-    const judged = await scenario.evaluatePull(split, baseBranchFiles, aliceAuthorOptions)
+    const judged = await scenario.evaluatePull(split, baseFiles, byAlice)
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
@@ -568,7 +559,7 @@ describe('T11: both content and location decide', () => {
       ['eda-openshift-operator', 'eda-k8s-operator'],
     ] as const) {
       const before = {
-        ...baseBranchFiles,
+        ...baseFiles,
         [getCiYamlPath(directory)]: createReviewersYaml('nina'),
         [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0']),
       }
@@ -585,9 +576,9 @@ describe('T11: both content and location decide', () => {
   })
   test('removing a file with content of another package requires the consent of its owner', async () => {
     const judged = await scenario.evaluatePull(
-      { ...baseBranchFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
-      baseBranchFiles,
-      aliceAuthorOptions,
+      { ...baseFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
+      baseFiles,
+      byAlice,
     )
     expect(judged.verdict.kind).toBe('wait')
     expect(listPackagesWithFindings(judged)).toEqual(['victim'])
@@ -597,30 +588,26 @@ describe('T11: both content and location decide', () => {
 describe('T12: mutable references', () => {
   test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
-      ...baseFilesWithAuthorChanges,
+      ...updatedFiles,
       [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
         /@sha256:0+(?![^]*@sha256)/,
         ':latest',
       ),
     }
     const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
-    const second = await scenario.evaluatePull(baseBranchFiles, byTag, { author: 'mallory' })
+    const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
     expect(second.outcome.waiting).toEqual(first.outcome.waiting)
   })
 })
 
 describe('T13: two changes that are safe separately', () => {
   test('the second is evaluated against the result of the first, not against its original base', async () => {
-    const root = origin.commit(baseBranchFiles)
-    const first = origin.commit(
-      { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') },
-      [root],
-    )
+    const root = origin.commit(baseFiles)
+    const first = origin.commit({ ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') }, [
+      root,
+    ])
     const second = origin.commit(
-      {
-        ...baseBranchFiles,
-        [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']),
-      },
+      { ...baseFiles, [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
       [root],
     )
     expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
@@ -631,19 +618,15 @@ describe('T13: two changes that are safe separately', () => {
 
 describe('T14: what is merged is not what the pull request shows', () => {
   test('an edit of a file that the base has moved to another owner', async () => {
-    const root = origin.commit({
-      ...baseBranchFiles,
-      'operators/mine/x.yaml': createNumberedLines('line', 100),
-    })
+    const root = origin.commit({ ...baseFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100) })
     const head = origin.commit(
-      { ...baseBranchFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100, 50) },
+      { ...baseFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100, 50) },
       [root],
     )
-    const tip = origin.commit(
-      { ...baseBranchFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) },
-      [root],
-    )
-    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
+    const tip = origin.commit({ ...baseFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) }, [
+      root,
+    ])
+    const judged = await scenario.evaluate(tip, head, byAlice)
     // The merge reports a conflict, or it follows the move and changes the victim's file.
     expect(judged.verdict.kind).not.toBe('merge')
     if (judged.verdict.kind === 'wait')
@@ -654,13 +637,12 @@ describe('T14: what is merged is not what the pull request shows', () => {
       Object.fromEntries(
         [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createNumberedLines(`n${at}`, 30)]),
       )
-    const root = origin.commit({ ...baseBranchFiles, ...files('mine') })
-    const head = origin.commit(
-      { ...baseBranchFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' },
-      [root],
-    )
-    const tip = origin.commit({ ...baseBranchFiles, ...files('victim') }, [root])
-    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
+    const root = origin.commit({ ...baseFiles, ...files('mine') })
+    const head = origin.commit({ ...baseFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' }, [
+      root,
+    ])
+    const tip = origin.commit({ ...baseFiles, ...files('victim') }, [root])
+    const judged = await scenario.evaluate(tip, head, byAlice)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
@@ -668,7 +650,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
   })
   test('a criss-cross history that silently reverts the victim', async () => {
     const v = (version: string) => ({
-      ...baseBranchFiles,
+      ...baseFiles,
       [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', version]),
     })
     const note = { 'operators/mine/notes.md': 'x\n' }
@@ -678,31 +660,27 @@ describe('T14: what is merged is not what the pull request shows', () => {
     const m2 = origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
     const p2 = origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
     const head = origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
-    expect(await scenario.decide(m2, head, aliceAuthorOptions)).not.toBe('merge')
+    expect(await scenario.decide(m2, head, byAlice)).not.toBe('merge')
   })
 })
 
 describe('T15: changes inside merge commits', () => {
   test("an edit of another owner's file in a merge of the base is found", async () => {
-    const root = origin.commit(baseBranchFiles)
-    const own = origin.commit(baseFilesWithAuthorChanges, [root])
-    const tip = origin.commit({ ...baseBranchFiles, 'operators/victim/notes.md': 'x\n' }, [root])
-    const evil = origin.commit({ ...baseFilesWithAuthorChanges, 'operators/victim/notes.md': 'evil\n' }, [
-      own,
-      tip,
-    ])
-    const judged = await scenario.evaluate(tip, evil, aliceAuthorOptions)
+    const root = origin.commit(baseFiles)
+    const own = origin.commit(updatedFiles, [root])
+    const tip = origin.commit({ ...baseFiles, 'operators/victim/notes.md': 'x\n' }, [root])
+    const evil = origin.commit({ ...updatedFiles, 'operators/victim/notes.md': 'evil\n' }, [own, tip])
+    const judged = await scenario.evaluate(tip, evil, byAlice)
     expect(judged.verdict.kind).toBe('wait')
     expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
   test('the shape of the history does not change the verdict', async () => {
-    const root = origin.commit(baseBranchFiles)
-    const one = origin.commit(baseFilesWithAuthorChanges, [root])
-    const empty = origin.commit(baseFilesWithAuthorChanges, [origin.commit(baseBranchFiles, [root])], {
+    const root = origin.commit(baseFiles)
+    const one = origin.commit(updatedFiles, [root])
+    const empty = origin.commit(updatedFiles, [origin.commit(baseFiles, [root])], {
       author: 'vera <vera@example.com>',
     })
-    for (const head of [one, empty])
-      expect(await scenario.decide(root, head, aliceAuthorOptions)).toBe('merge')
+    for (const head of [one, empty]) expect(await scenario.decide(root, head, byAlice)).toBe('merge')
   })
   test('an approval is carried over only if configured, for the same content, config, and base', async () => {
     const carryOverConfig = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
@@ -710,8 +688,8 @@ describe('T15: changes inside merge commits', () => {
       [{}, 'wait'],
       [carryOverConfig, 'merge'],
     ] as const) {
-      const root = origin.commit({ ...baseBranchFiles, ...extra })
-      const first = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [root])
+      const root = origin.commit({ ...baseFiles, ...extra })
+      const first = origin.commit({ ...updatedFiles, ...extra }, [root])
       const said = await scenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
@@ -725,7 +703,7 @@ describe('T15: changes inside merge commits', () => {
         config: 'c',
         covers: coverage(said.input),
       }))
-      const same = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [first])
+      const same = origin.commit({ ...updatedFiles, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
         scenario.evaluate(root, head, {
           author: 'mallory',
@@ -735,10 +713,7 @@ describe('T15: changes inside merge commits', () => {
           ...more,
         })
       expect((await judge(same)).verdict.kind).toBe(expected)
-      const other = origin.commit(
-        { ...baseFilesWithAuthorChanges, ...extra, 'operators/mine/notes.md': 'x\n' },
-        [first],
-      )
+      const other = origin.commit({ ...updatedFiles, ...extra, 'operators/mine/notes.md': 'x\n' }, [first])
       expect((await judge(other)).verdict.kind).toBe('wait')
       expect((await judge(same, { configDigest: 'd' })).verdict.kind).toBe('wait')
       expect((await judge(same, { snapshot: { baseRef: 'release' } })).verdict.kind).toBe('wait')
@@ -750,7 +725,7 @@ describe('T16: a permit is for one commit with one tree', () => {
   test('the permit contains the merge commit with the authorized tree', async () => {
     const { verdict } = await evaluateChange(authorPackageChanges)
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(baseFilesWithAuthorChanges)))
+    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
   })
 })
 
@@ -766,8 +741,8 @@ describe('T17: stacked pull requests', () => {
 
 describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
-    const from = origin.commit(baseBranchFiles)
-    const head = origin.commit(baseFilesWithAuthorChanges, [from])
+    const from = origin.commit(baseFiles)
+    const head = origin.commit(updatedFiles, [from])
     const said = await scenario.evaluate(from, head, {
       author: 'mallory',
       reviews: [scenario.createReview('alan', head)],

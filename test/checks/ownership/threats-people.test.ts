@@ -32,7 +32,7 @@ const createReviewersYaml = (...logins: string[]) =>
   `reviewers:\n${logins.map((login) => `  - ${login}\n`).join('')}`
 const getCiYamlPath = (name: string) => `operators/${name}/ci.yaml`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const baseBranchFiles: OriginFiles = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [getCiYamlPath('victim')]: createReviewersYaml('vera'),
   [getCiYamlPath('mine')]: createReviewersYaml('alice', 'alan'),
@@ -42,11 +42,11 @@ const baseBranchFiles: OriginFiles = {
 const createPackageUpdateFiles = (name: string): OriginFiles => ({
   [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0', '1.1.0']),
 })
-const filesWithPackageUpdate: OriginFiles = { ...baseBranchFiles, ...createPackageUpdateFiles('mine') }
+const updatedFiles: OriginFiles = { ...baseFiles, ...createPackageUpdateFiles('mine') }
 
 /** The commits of a pull request that updates `mine`. */
 function createPullCommits(
-  on: OriginFiles = baseBranchFiles,
+  on: OriginFiles = baseFiles,
   head: OriginFiles = { ...on, ...createPackageUpdateFiles('mine') },
 ): { from: CommitSha; head: CommitSha } {
   const from = scenario.origin.commit(on)
@@ -54,7 +54,7 @@ function createPullCommits(
 }
 
 /** The verdict of a pull request that updates `mine`. */
-const decideUpdate = (options: ScenarioPullOptions, on: OriginFiles = baseBranchFiles) =>
+const decideUpdate = (options: ScenarioPullOptions, on: OriginFiles = baseFiles) =>
   scenario.decidePull(on, { ...on, ...createPackageUpdateFiles('mine') }, options)
 
 describe('T19: approve, then push', () => {
@@ -62,19 +62,15 @@ describe('T19: approve, then push', () => {
     const { from, head } = createPullCommits()
     const reviews = [scenario.createReview('alan', head)]
     expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('merge')
-    const pushed = scenario.origin.commit({ ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' }, [
-      head,
-    ])
+    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head])
     expect(await scenario.decide(from, pushed, { author: 'mallory', reviews })).toBe('wait')
   })
   test('timestamps do not matter, for a review from the future and a commit from the past', async () => {
     const { from, head } = createPullCommits()
     const reviews = [scenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
-    const pushed = scenario.origin.commit(
-      { ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' },
-      [head],
-      { time: 946_684_800 },
-    )
+    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head], {
+      time: 946_684_800,
+    })
     expect(await scenario.decide(from, pushed, { author: 'mallory', reviews })).toBe('wait')
   })
 })
@@ -104,8 +100,8 @@ describe('T22: forged commit metadata', () => {
     'catalog-bot <catalog-bot@noreply.invalid>',
     'maria <maria@example.com>',
   ])('commits by "%s" give their pusher no permissions', async (author) => {
-    const from = scenario.origin.commit(baseBranchFiles)
-    const head = scenario.origin.commit(filesWithPackageUpdate, [from], { author, time: 978_307_200 })
+    const from = scenario.origin.commit(baseFiles)
+    const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
     expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
     expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
   })
@@ -113,10 +109,7 @@ describe('T22: forged commit metadata', () => {
 
 describe('T23: Apps as authors', () => {
   const bot: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
-  const listed = {
-    ...baseBranchFiles,
-    [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]'),
-  }
+  const listed = { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]') }
   const ours = { headRepository: { owner: 'Acme', name: 'Catalog' } }
   beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
@@ -240,7 +233,7 @@ describe('T25: renamed and reused logins', () => {
   test('a login pinned to its account in the configuration follows the account', async () => {
     const alice = scenario.fakeAccounts.person('alice')
     const config = `owners:\n  packages:\n    mine: ["alice:${alice.id}"]\n  sources: [packages, config.yaml]\n`
-    const pinned = { ...baseBranchFiles, '.github/catalog-bot.yml': config }
+    const pinned = { ...baseFiles, '.github/catalog-bot.yml': config }
     const { from, head } = createPullCommits(pinned)
     const renamed = { ...alice, login: 'alice-renamed' }
     expect(await scenario.decide(from, head, { author: renamed })).toBe('merge')
@@ -264,7 +257,7 @@ describe('T26: inexact comparison', () => {
     expect(await decideUpdate({ author: login })).toBe('wait')
   })
   test('case does not matter in the list or in the login', async () => {
-    const loud = { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
+    const loud = { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
     const { from, head } = createPullCommits(loud)
     const alice = { ...scenario.fakeAccounts.person('alice'), login: 'Alice' }
     expect(await scenario.decide(from, head, { author: alice })).toBe('merge')
@@ -283,7 +276,7 @@ describe('T26: inexact comparison', () => {
     'reviewers: !!set {alice}\n',
     'reviewers: [alice\n',
   ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
-    const odd = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
+    const odd = { ...baseFiles, [getCiYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
       const { from, head } = createPullCommits(odd)
       const { verdict, rules } = await scenario.evaluate(from, head, { author })
@@ -295,7 +288,7 @@ describe('T26: inexact comparison', () => {
 
 describe('T27: unknown is not an approval', () => {
   const teams: OriginFiles = {
-    ...baseBranchFiles,
+    ...baseFiles,
     '.github/catalog-bot.yml':
       'owners:\n  packages:\n    mine: [acme/catalog-team]\n  sources: [packages, config.yaml, owners]\n',
   }
@@ -311,7 +304,7 @@ describe('T27: unknown is not an approval', () => {
   test.each(['team-member', 'role', 'user'] as const)(
     'without an answer about "%s", the verdict is unknown',
     async (kind) => {
-      const files = kind === 'user' ? baseBranchFiles : teams
+      const files = kind === 'user' ? baseFiles : teams
       scenario.fakeAccounts.fails = (question) =>
         question.kind === kind ? createInconclusiveLookupResult('GitHub answered 403') : undefined
       const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
@@ -434,14 +427,14 @@ describe('T28: states of a review', () => {
     const { from, head } = createPullCommits()
     const reviews = [scenario.createReview('alan', head)]
     const removed = scenario.origin.commit(
-      { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') },
+      { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') },
       [from],
     )
     expect(await scenario.decide(removed, head, { author: 'mallory', reviews })).toBe('wait')
   })
   test('an owner of one package can approve only that package', async () => {
-    const { from, head } = createPullCommits(baseBranchFiles, {
-      ...filesWithPackageUpdate,
+    const { from, head } = createPullCommits(baseFiles, {
+      ...updatedFiles,
       ...createPackageUpdateFiles('victim'),
     })
     const judgeWith = async (...logins: string[]) =>
@@ -505,10 +498,7 @@ describe('T34: rules in the pull request', () => {
   test.each(Object.keys(rules))('%s of the pull request does not apply to it', async (path) => {
     const before = createPullCommits()
     const plain = await scenario.evaluate(before.from, before.head, { author: 'mallory' })
-    const { from, head } = createPullCommits(baseBranchFiles, {
-      ...filesWithPackageUpdate,
-      [path]: rules[path] ?? '',
-    })
+    const { from, head } = createPullCommits(baseFiles, { ...updatedFiles, [path]: rules[path] ?? '' })
     const judged = await scenario.evaluate(from, head, {
       author: 'mallory',
       reviews: [scenario.createReview('mallory', head)],
@@ -524,7 +514,7 @@ describe('T34: rules in the pull request', () => {
 describe('T50: commits in the fork network', () => {
   test('a review of a commit other than the head does not approve, in any repository', async () => {
     const { from, head } = createPullCommits()
-    const foreign = scenario.origin.commit(filesWithPackageUpdate)
+    const foreign = scenario.origin.commit(updatedFiles)
     const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
     expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
   })
@@ -535,11 +525,11 @@ describe('T54: disabling checks in the pull request', () => {
     const waiver = { '.github/catalog-bot.yml': 'rules:\n  package-content-mismatch: off\n' }
     const evil = `---\nschema: olm.channel\nname: evil\npackage: victim\nentries: []\n`
     const head = {
-      ...baseBranchFiles,
+      ...baseFiles,
       ...waiver,
       [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
     }
-    const { verdict, rules: found } = await scenario.evaluatePull(baseBranchFiles, head, { author: 'alice' })
+    const { verdict, rules: found } = await scenario.evaluatePull(baseFiles, head, { author: 'alice' })
     expect(verdict.kind).toBe('blocked')
     expect(found).toEqual(expect.arrayContaining(['outside-packages', 'package-content-mismatch']))
   })
@@ -557,8 +547,8 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
     async (piece) => {
       const path = `operators/victim/${piece}.md`
       const { verdict } = await scenario.evaluatePull(
-        baseBranchFiles,
-        { ...baseBranchFiles, [path]: 'x\n' },
+        baseFiles,
+        { ...baseFiles, [path]: 'x\n' },
         { author: 'alice' },
       )
       const { comment } = renderPullReport(verdict, { changeLines: [] })
@@ -591,7 +581,7 @@ describe('T56: forged markers', () => {
 describe('T61: permissions that are not granted explicitly', () => {
   test('a package without owners needs a maintainer', async () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
-      const orphan = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
+      const orphan = { ...baseFiles, [getCiYamlPath('mine')]: text }
       const { from, head } = createPullCommits(orphan)
       const { verdict, outcome } = await scenario.evaluate(from, head, { author: 'mallory' })
       expect(verdict.kind).toBe('wait')
@@ -621,8 +611,8 @@ describe('T62: a flood of useless submissions', () => {
       ]),
     )
     const { verdict, outcome } = await scenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, ...many },
+      baseFiles,
+      { ...baseFiles, ...many },
       { author: 'alice' },
     )
     expect(verdict.kind).toBe('wait')

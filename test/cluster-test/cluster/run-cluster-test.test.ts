@@ -36,7 +36,7 @@ import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } fr
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('trial')
-let fakeKubernetesApi: FakeKubernetesApi
+let fakeApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 
 const fakeApiServer = await startFakeApiServer()
@@ -48,11 +48,11 @@ beforeEach(() => resetFakeCluster())
 
 async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Promise<void> {
   await clusterClient?.close()
-  fakeKubernetesApi = new FakeKubernetesApi(kinds)
-  fakeApiServer.api = fakeKubernetesApi
+  fakeApi = new FakeKubernetesApi(kinds)
+  fakeApiServer.api = fakeApi
   clusterClient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
-    clock: fakeKubernetesApi.clock,
+    clock: fakeApi.clock,
     timeoutMs: 1000,
   })
 }
@@ -96,12 +96,12 @@ const createCompletedClusterTestPlan = (
     createClusterTestPlan(more),
     catalogSource,
     defaultClusterTestDeadlines,
-    fakeKubernetesApi.clock.now(),
+    fakeApi.clock.now(),
   )
 /** Polls rarely, because each poll sends a dozen requests. */
 const createClusterTestOptions = (): ClusterTestOptions => ({
   cluster: clusterClient,
-  clock: fakeKubernetesApi.clock,
+  clock: fakeApi.clock,
   every: 10_000,
 })
 const runTestPlan = (
@@ -112,9 +112,9 @@ const runTestPlan = (
 
 /** The kind and name of every object on the cluster. */
 const listClusterObjects = (): string[] =>
-  [...fakeKubernetesApi.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+  [...fakeApi.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
 const listKubernetesWriteRequests = (): string[] =>
-  fakeKubernetesApi.requests
+  fakeApi.requests
     .filter(({ method }) => method !== 'GET')
     .map(
       ({ method, path }) =>
@@ -126,7 +126,7 @@ const listKubernetesWriteRequests = (): string[] =>
     )
 
 test('OLM v0: the Operator is installed by the simulated plan, and nothing is left behind', async () => {
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
   const report = await runTestPlan({ steps: [createClusterTestStep('foo.v1', 'dependency.v1')] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.cluster).toEqual([
@@ -144,7 +144,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
   ])
   expect(report.leftovers).toEqual([])
   expect(listClusterObjects()).toEqual([])
-  const made = fakeKubernetesApi.requests
+  const made = fakeApi.requests
     .filter(({ method }) => method === 'POST')
     .map(
       ({ body }) =>
@@ -160,7 +160,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
   ])
   for (const { kind, metadata } of made) {
     expect(metadata.labels?.[clusterTestLabelKey]).toBe(report.id)
-    expect(Number(metadata.labels?.[expirationLabelKey]) * 1000).toBeGreaterThan(fakeKubernetesApi.now)
+    expect(Number(metadata.labels?.[expirationLabelKey]) * 1000).toBeGreaterThan(fakeApi.now)
     if (kind !== 'Namespace')
       expect(metadata.ownerReferences).toEqual([
         expect.objectContaining({ kind: 'Namespace', name: report.namespace, uid: expect.any(String) }),
@@ -185,7 +185,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
 test('OLM v0: an upgrade switches the catalog by address or image, and leaves nothing behind', async () => {
   for (const catalogSource of [catalogServerAddresses, catalogImages]) {
     await resetFakeCluster()
-    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']] })
+    simulateOlmV0(fakeApi, { plans: [['foo.v1'], ['foo.v2']] })
     const report = await runTestPlan(upgradeTestPlan, catalogSource)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(report.events.map(({ says }) => says)).toContain(
@@ -199,11 +199,11 @@ test('OLM v0: each install mode gets its OperatorGroup', async () => {
   const groups: unknown[] = []
   for (const mode of ['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const) {
     await resetFakeCluster()
-    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
+    simulateOlmV0(fakeApi, { plans: [['foo.v1']] })
     const report = await runTestPlan({ mode })
     expect(report.outcome.verdict).toBe('installs')
     expect(listClusterObjects()).toEqual([])
-    const group = fakeKubernetesApi.requests.find(
+    const group = fakeApi.requests.find(
       ({ method, path }) => method === 'POST' && path.endsWith('/operatorgroups'),
     )
     groups.push(
@@ -252,8 +252,7 @@ const failRequests = (
   isMatch: (request: FakeApiRequest) => boolean,
   ...response: Parameters<typeof createKubernetesStatusResponse>
 ): void => {
-  fakeKubernetesApi.fault = (request) =>
-    isMatch(request) ? createKubernetesStatusResponse(...response) : undefined
+  fakeApi.fault = (request) => (isMatch(request) ? createKubernetesStatusResponse(...response) : undefined)
 }
 const failCreations = (...response: Parameters<typeof createKubernetesStatusResponse>): void =>
   failRequests(({ method }) => method === 'POST', ...response)
@@ -522,7 +521,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
   [
     'a CRD that is there already',
     'crd-preexists',
-    { prepare: () => void fakeKubernetesApi.put(createCrd('reds.foo.test')) },
+    { prepare: () => void fakeApi.put(createCrd('reds.foo.test')) },
   ],
   [
     'an account that may not make namespaces',
@@ -560,13 +559,10 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
 ]
 
 function simulateUnrequestedUpgrade(): void {
-  fakeKubernetesApi.controllers.push(() => {
-    const subscription = fakeKubernetesApi.get('Subscription')
-    if (
-      subscription?.status?.installedCSV === 'foo.v1' &&
-      !fakeKubernetesApi.get('InstallPlan', 'install-9')
-    ) {
-      fakeKubernetesApi.put({
+  fakeApi.controllers.push(() => {
+    const subscription = fakeApi.get('Subscription')
+    if (subscription?.status?.installedCSV === 'foo.v1' && !fakeApi.get('InstallPlan', 'install-9')) {
+      fakeApi.put({
         apiVersion: 'operators.coreos.com/v1alpha1',
         kind: 'InstallPlan',
         metadata: { name: 'install-9', namespace: subscription.metadata.namespace ?? '' },
@@ -605,13 +601,13 @@ test.each(clusterTestFailureCases)(
   async (_says, code, { script = {}, plan, pods = [], prepare }) => {
     prepare?.()
     const before = listClusterObjects()
-    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['reds.foo.test'], ...script })
-    fakeKubernetesApi.controllers.push(() => {
-      const namespace = fakeKubernetesApi.get('Namespace')
+    simulateOlmV0(fakeApi, { plans: [['foo.v1']], crds: ['reds.foo.test'], ...script })
+    fakeApi.controllers.push(() => {
+      const namespace = fakeApi.get('Namespace')
       if (!namespace || namespace.metadata.deletionTimestamp !== undefined) return
       for (const one of pods)
-        if (!fakeKubernetesApi.get('Pod', one.metadata.name))
-          fakeKubernetesApi.put({ ...one, metadata: { ...one.metadata, namespace: namespace.metadata.name } })
+        if (!fakeApi.get('Pod', one.metadata.name))
+          fakeApi.put({ ...one, metadata: { ...one.metadata, namespace: namespace.metadata.name } })
     })
     const report = await runTestPlan(plan)
     expect(report.outcome).toMatchObject({
@@ -620,7 +616,7 @@ test.each(clusterTestFailureCases)(
     })
     expect(report.leftovers.filter((one) => !one.includes('could not be listed'))).toEqual([])
     expect(listClusterObjects()).toEqual(before)
-    expect(fakeKubernetesApi.now - report.started).toBeLessThan(
+    expect(fakeApi.now - report.started).toBeLessThan(
       defaultClusterTestDeadlines.whole +
         defaultClusterTestDeadlines.cleanUp +
         defaultClusterTestDeadlines.namespace,
@@ -629,16 +625,16 @@ test.each(clusterTestFailureCases)(
 )
 
 test('a failure report contains conditions, warnings, and logs, but no likely secret', async () => {
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], deployment: () => unavailableDeploymentStatus })
-  fakeKubernetesApi.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
-  fakeKubernetesApi.controllers.push(() => {
-    const namespace = fakeKubernetesApi.get('Deployment')?.metadata.namespace
-    if (namespace === undefined || fakeKubernetesApi.get('Pod')) return
-    fakeKubernetesApi.put({
+  simulateOlmV0(fakeApi, { plans: [['foo.v1']], deployment: () => unavailableDeploymentStatus })
+  fakeApi.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
+  fakeApi.controllers.push(() => {
+    const namespace = fakeApi.get('Deployment')?.metadata.namespace
+    if (namespace === undefined || fakeApi.get('Pod')) return
+    fakeApi.put({
       ...createOperatorPods(crashing(3, { reason: 'Error', exitCode: 2 }))[0]!,
       metadata: { name: 'foo-1', namespace, labels: { app: 'foo.v1' } },
     })
-    fakeKubernetesApi.put({
+    fakeApi.put({
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: 'e', namespace },
@@ -646,7 +642,7 @@ test('a failure report contains conditions, warnings, and logs, but no likely se
       reason: 'BackOff',
       message: 'restarting @everyone',
       involvedObject: { kind: 'Pod', name: 'foo-1' },
-      lastTimestamp: fakeKubernetesApi.time(),
+      lastTimestamp: fakeApi.time(),
     })
   })
   const report = await runTestPlan()
@@ -663,12 +659,12 @@ test('a failure report contains conditions, warnings, and logs, but no likely se
 
 test('transient failures are ignored: a CSV that recovers, a busy API, a restarting API', async () => {
   let observationCount = 0
-  simulateOlmV0(fakeKubernetesApi, {
+  simulateOlmV0(fakeApi, {
     plans: [['foo.v1']],
     csv: () => (++observationCount < 4 ? createFailedCsvStatus('InstallCheckFailed') : undefined),
   })
   let requestCount = 0
-  fakeKubernetesApi.fault = ({ method }) => {
+  fakeApi.fault = ({ method }) => {
     requestCount += 1
     if (method === 'POST' && requestCount % 3 === 0)
       return createKubernetesStatusResponse(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
@@ -681,7 +677,7 @@ test('transient failures are ignored: a CSV that recovers, a busy API, a restart
 })
 
 test('a conflict between reading and writing is resolved by the next poll', async () => {
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v1']] })
   let conflicts = 0
   failRequests(
     ({ method, path }) => method === 'PATCH' && path.includes('installplans') && ++conflicts < 3,
@@ -693,10 +689,10 @@ test('a conflict between reading and writing is resolved by the next poll', asyn
 })
 
 test('lists are read to the last page, and restarted if they expire', async () => {
-  fakeKubernetesApi.pageSize = 1
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1', 'dependency.v1']] })
+  fakeApi.pageSize = 1
+  simulateOlmV0(fakeApi, { plans: [['foo.v1', 'dependency.v1']] })
   let expired = 0
-  fakeKubernetesApi.fault = ({ query }) =>
+  fakeApi.fault = ({ query }) =>
     query.get('continue') !== null && ++expired < 3
       ? createKubernetesStatusResponse(410, 'Expired', 'too old resource version')
       : undefined
@@ -708,13 +704,13 @@ test('lists are read to the last page, and restarted if they expire', async () =
 test('responses that never arrive time out and do not fail the test', async () => {
   const impatient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
-    clock: fakeKubernetesApi.clock,
+    clock: fakeApi.clock,
     timeoutMs: 30,
   })
   let silent = 0
-  fakeKubernetesApi.fault = ({ path }) =>
+  fakeApi.fault = ({ path }) =>
     path.includes('catalogsources') && ++silent < 3 ? { status: 0, body: '', isSilent: true } : undefined
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v1']] })
   const options = { ...createClusterTestOptions(), cluster: impatient }
   const { outcome } = await runClusterTest(createCompletedClusterTestPlan(), options)
   expect(outcome).toEqual({ verdict: 'installs' })
@@ -729,7 +725,7 @@ test('a cluster without the required API is inconclusive, and nothing is created
 })
 
 test('a failure of the environment is retried twice, and a failure of the change is not', async () => {
-  simulateOlmV0(fakeKubernetesApi, {
+  simulateOlmV0(fakeApi, {
     plans: [['foo.v1']],
     catalog: () => ({ connectionState: { lastObservedState: 'CONNECTING' } }),
   })
@@ -744,7 +740,7 @@ test('a failure of the environment is retried twice, and a failure of the change
   expect(report?.outcome).toMatchObject({ code: 'catalog-not-connected' })
   expect(attempts).toEqual([1, 2, 3])
   await resetFakeCluster()
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v0']] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v0']] })
   attempts.length = 0
   await runOnePlan()
   expect(attempts).toEqual([1])
@@ -754,7 +750,7 @@ test('OLM v1: installs, upgrades by another selector, and leaves nothing behind'
   for (const more of [{}, upgradeTestPlan]) {
     await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
     const steps = 'steps' in more ? more.steps : [createClusterTestStep('foo.v2')]
-    simulateOlmV1(fakeKubernetesApi, { installs: { base: 'foo.v1', head: 'foo.v2' } })
+    simulateOlmV1(fakeApi, { installs: { base: 'foo.v1', head: 'foo.v2' } })
     const report = await runTestPlan({ target: 'OLM v1', ...more, ...(steps && { steps }) }, catalogImages)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(listClusterObjects()).toEqual([])
@@ -763,7 +759,7 @@ test('OLM v1: installs, upgrades by another selector, and leaves nothing behind'
 
 test('OLM v1: an installer is created if the API requires it, and gets the configured role', async () => {
   await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-  fakeKubernetesApi.put({
+  fakeApi.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'clusterextensions.olm.operatorframework.io' },
@@ -777,13 +773,13 @@ test('OLM v1: an installer is created if the API requires it, and gets the confi
       ],
     },
   })
-  simulateOlmV1(fakeKubernetesApi, { installs: { base: '', head: 'foo.v1' } })
+  simulateOlmV1(fakeApi, { installs: { base: '', head: 'foo.v1' } })
   const report = await runTestPlan(
     { target: 'OLM v1' },
     { catalog: catalogImages.catalog, installerRole: 'trial-installer' },
   )
   expect(report.outcome).toEqual({ verdict: 'installs' })
-  const binding = fakeKubernetesApi.requests.find(
+  const binding = fakeApi.requests.find(
     ({ method, path }) => method === 'POST' && path.endsWith('/clusterrolebindings'),
   )
   expect(binding?.body).toMatchObject({
@@ -809,7 +805,7 @@ test.each([
   ['something that nobody knows', 'too-slow'],
 ])('OLM v1: "%s" is %s', async (message, code) => {
   await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-  simulateOlmV1(fakeKubernetesApi, {
+  simulateOlmV1(fakeApi, {
     installs: { base: '', head: 'foo.v1' },
     extension: () => createRetryingStatusConditions(message),
   })
@@ -820,7 +816,7 @@ test.each([
 test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and missing pods', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateOlmV1>[1]) => {
     await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-    simulateOlmV1(fakeKubernetesApi, script)
+    simulateOlmV1(fakeApi, script)
     const { outcome } = await runTestPlan({ target: 'OLM v1' }, catalogImages)
     expect(listClusterObjects()).toEqual([])
     return outcome
@@ -849,11 +845,11 @@ test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and mis
 })
 
 test('a resolution that fails at first and a crash that recovers do not fail the test', async () => {
-  const began = fakeKubernetesApi.now
-  simulateOlmV0(fakeKubernetesApi, {
+  const began = fakeApi.now
+  simulateOlmV0(fakeApi, {
     plans: [['foo.v1']],
     resolve: () =>
-      fakeKubernetesApi.now - began < 60_000
+      fakeApi.now - began < 60_000
         ? [
             {
               type: 'ResolutionFailed',
@@ -863,15 +859,15 @@ test('a resolution that fails at first and a crash that recovers do not fail the
             },
           ]
         : undefined,
-    deployment: () => (fakeKubernetesApi.now - began < 240_000 ? unavailableDeploymentStatus : undefined),
+    deployment: () => (fakeApi.now - began < 240_000 ? unavailableDeploymentStatus : undefined),
     csv: () =>
-      fakeKubernetesApi.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined,
+      fakeApi.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined,
   })
-  fakeKubernetesApi.controllers.push(() => {
-    const namespace = fakeKubernetesApi.get('Deployment')?.metadata.namespace
+  fakeApi.controllers.push(() => {
+    const namespace = fakeApi.get('Deployment')?.metadata.namespace
     const [pod] = createOperatorPods({ ...waiting('CrashLoopBackOff'), restartCount: 4 })
-    if (pod && namespace !== undefined && !fakeKubernetesApi.get('Pod'))
-      fakeKubernetesApi.put({ ...pod, metadata: { ...pod.metadata, namespace } })
+    if (pod && namespace !== undefined && !fakeApi.get('Pod'))
+      fakeApi.put({ ...pod, metadata: { ...pod.metadata, namespace } })
   })
   expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
 })
@@ -879,10 +875,10 @@ test('a resolution that fails at first and a crash that recovers do not fail the
 test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is a failure', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
     await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-    const began = fakeKubernetesApi.now
-    simulateOlmV1(fakeKubernetesApi, {
+    const began = fakeApi.now
+    simulateOlmV1(fakeApi, {
       installs: { base: '', head: 'foo.v1' },
-      extension: () => extension((fakeKubernetesApi.now - began) / 60_000),
+      extension: () => extension((fakeApi.now - began) / 60_000),
     })
     return (await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome
   }
@@ -910,10 +906,10 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
     const outcomeOf = async (fails: (minute: number) => string | undefined) => {
       await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
       rejectBundlePatches()
-      const began = fakeKubernetesApi.now
-      simulateRukPak(fakeKubernetesApi, {
+      const began = fakeApi.now
+      simulateRukPak(fakeApi, {
         deployment: ({ metadata }) => {
-          const message = fails((fakeKubernetesApi.now - began) / 60_000)
+          const message = fails((fakeApi.now - began) / 60_000)
           if (message === undefined) return undefined
           const reason = message.startsWith('template') ? 'InstallFailed' : 'BundleLoadFailed'
           return {
@@ -944,7 +940,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
   async (version) => {
     for (const target of ['RukPak plain', 'RukPak registry', 'RukPak helm'] as const) {
       await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds(version)])
-      simulateRukPak(fakeKubernetesApi)
+      simulateRukPak(fakeApi)
       rejectBundlePatches()
       expect((await runTestPlan({ target, ...upgradeTestPlan })).outcome).toEqual({ verdict: 'installs' })
       expect(listClusterObjects()).toEqual([])
@@ -955,7 +951,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
 test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected bundles', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateRukPak>[1], isImmutable = true) => {
     await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-    simulateRukPak(fakeKubernetesApi, script)
+    simulateRukPak(fakeApi, script)
     if (isImmutable) rejectBundlePatches()
     const report = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
     expect(report.leftovers).toEqual([])
@@ -987,15 +983,15 @@ test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected
 
 test('RukPak: waits until objects in other namespaces are gone, and never deletes them itself', async () => {
   await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha2')])
-  simulateRukPak(fakeKubernetesApi)
+  simulateRukPak(fakeApi)
   let goneAt = 0
-  fakeKubernetesApi.controllers.push((now) => {
-    const deployment = fakeKubernetesApi.get('BundleDeployment')
-    const installed = fakeKubernetesApi.get('Namespace', 'foo-system')
+  fakeApi.controllers.push((now) => {
+    const deployment = fakeApi.get('BundleDeployment')
+    const installed = fakeApi.get('Namespace', 'foo-system')
     if (deployment && deployment.metadata.deletionTimestamp === undefined)
       return void (
         installed ??
-        fakeKubernetesApi.put(
+        fakeApi.put(
           createNamespace('foo-system', {
             labels: { 'core.rukpak.io/owner-name': deployment.metadata.name },
           }),
@@ -1003,7 +999,7 @@ test('RukPak: waits until objects in other namespaces are gone, and never delete
       )
     // The garbage collector takes 20 seconds.
     goneAt ||= now + 20_000
-    if (installed && now >= goneAt) fakeKubernetesApi.remove(installed)
+    if (installed && now >= goneAt) fakeApi.remove(installed)
   })
   const { outcome, leftovers, ended } = await runTestPlan({
     target: 'RukPak plain',
@@ -1012,15 +1008,13 @@ test('RukPak: waits until objects in other namespaces are gone, and never delete
   expect([outcome, leftovers]).toEqual([{ verdict: 'installs' }, []])
   expect(ended).toBeGreaterThanOrEqual(goneAt)
   expect(
-    fakeKubernetesApi.requests.filter(
-      ({ method, path }) => method === 'DELETE' && path.endsWith('/foo-system'),
-    ),
+    fakeApi.requests.filter(({ method, path }) => method === 'DELETE' && path.endsWith('/foo-system')),
   ).toEqual([])
 })
 
 test('RukPak: missing permission to patch a Bundle does not prove that Bundles are immutable', async () => {
   await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-  simulateRukPak(fakeKubernetesApi)
+  simulateRukPak(fakeApi)
   rejectBundlePatches('bundles "x" is forbidden: User "trials" cannot patch resource "bundles"')
   const { outcome } = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
   expect(outcome).toMatchObject({ code: 'forbidden', ...inconclusive })
@@ -1031,17 +1025,17 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
     placePod: (deployment: StoredKubernetesObject) => Parameters<FakeKubernetesApi['put']>[0][],
   ) => {
     await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-    simulateRukPak(fakeKubernetesApi, {
+    simulateRukPak(fakeApi, {
       deployment: ({ metadata }) => ({ observedGeneration: metadata.generation, conditions: [] }),
     })
-    fakeKubernetesApi.controllers.push(() => {
-      const deployment = fakeKubernetesApi.get('BundleDeployment')
+    fakeApi.controllers.push(() => {
+      const deployment = fakeApi.get('BundleDeployment')
       if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) return
       const { apiVersion, kind, metadata } = deployment
       const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' }]
       for (const object of placePod(deployment))
-        if (!fakeKubernetesApi.get(object.kind, object.metadata.name))
-          fakeKubernetesApi.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
+        if (!fakeApi.get(object.kind, object.metadata.name))
+          fakeApi.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
     })
     return (await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })).outcome
   }
@@ -1077,22 +1071,20 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
     status: cannotPull('bundle'),
   })
   expect(await outcomeOf(() => [createUnpackPod('somebodys')])).toMatchObject({ code: 'olm-silent' })
-  const own = outcomeOf(() =>
-    fakeKubernetesApi.list('Bundle').map(({ metadata }) => createUnpackPod(metadata.name)),
-  )
+  const own = outcomeOf(() => fakeApi.list('Bundle').map(({ metadata }) => createUnpackPod(metadata.name)))
   expect(await own).toMatchObject({ code: 'bundle-image-missing' })
 })
 
 test('the janitor removes a test that was killed at any point, but not before its expiration', async () => {
   // Counts the actions of a complete upgrade.
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
   await runTestPlan(upgradeTestPlan)
   const acts = listKubernetesWriteRequests().length
   expect(acts).toBeGreaterThan(12)
   for (let killed = 1; killed < acts; killed++) {
     await resetFakeCluster()
-    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
-    fakeKubernetesApi.put(createCrd('others.foo.test'))
+    simulateOlmV0(fakeApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
+    fakeApi.put(createCrd('others.foo.test'))
     const dying = createCrashingClusterClient(killed)
     await expect(
       runClusterTest(createCompletedClusterTestPlan(upgradeTestPlan), {
@@ -1101,7 +1093,7 @@ test('the janitor removes a test that was killed at any point, but not before it
       }),
     ).rejects.toThrow('killed')
     expect(await sweepExpiredClusterTests(createClusterTestOptions())).toEqual([])
-    fakeKubernetesApi.now += 3600_000
+    fakeApi.now += 3600_000
     const swept = await sweepExpiredClusterTests(createClusterTestOptions())
     expect(swept.flatMap(({ leftovers }) => leftovers)).toEqual([])
     expect(listClusterObjects()).toEqual(['CustomResourceDefinition others.foo.test'])
@@ -1121,7 +1113,7 @@ function createCrashingClusterClient(count: number): KubeClusterClient {
 }
 
 test('the janitor deletes only what an expired test of catalog-bot left behind', async () => {
-  const old = String(Math.floor(fakeKubernetesApi.now / 1000) - 60)
+  const old = String(Math.floor(fakeApi.now / 1000) - 60)
   const others = [
     createNamespace('production'),
     createNamespace('no-time', { labels: { [clusterTestLabelKey]: 'abcdefgh' } }),
@@ -1142,17 +1134,17 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
     }),
     createCrd('unmarked.foo.test'),
   ]
-  for (const one of others) fakeKubernetesApi.put(one)
+  for (const one of others) fakeApi.put(one)
   const expiredLabels = { [clusterTestLabelKey]: 'deadbeef', [expirationLabelKey]: old }
   const absentBefore = '["kept.foo.test","unmarked.foo.test","gone.foo.test"]'
   const annotations = { 'catalog-bot.io/absent-before': absentBefore }
-  fakeKubernetesApi.put(createNamespace('catalog-bot-foo-deadbeef', { labels: expiredLabels, annotations }))
-  fakeKubernetesApi.put(
+  fakeApi.put(createNamespace('catalog-bot-foo-deadbeef', { labels: expiredLabels, annotations }))
+  fakeApi.put(
     createCrd('gone.foo.test', {
       annotations: { 'operatorframework.io/installed-alongside-1': 'catalog-bot-foo-deadbeef/foo.v1' },
     }),
   )
-  fakeKubernetesApi.put({
+  fakeApi.put({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: 'its', labels: { 'olm.owner.namespace': 'catalog-bot-foo-deadbeef' } },
@@ -1164,25 +1156,21 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
 })
 
 test('CRDs named only by the InstallPlan are removed, and an existing one prevents approval', async () => {
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
   expect((await runTestPlan({ crds: [] })).outcome).toEqual({ verdict: 'installs' })
   expect(listClusterObjects()).toEqual([])
   await resetFakeCluster()
-  const theirs = fakeKubernetesApi.put(
-    createCrd('blues.foo.test', { creationTimestamp: '2025-01-01T00:00:00Z' }),
-  )
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  const theirs = fakeApi.put(createCrd('blues.foo.test', { creationTimestamp: '2025-01-01T00:00:00Z' }))
+  simulateOlmV0(fakeApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
   expect((await runTestPlan({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
   expect(
-    fakeKubernetesApi.requests.some(
-      ({ method, path }) => method === 'PATCH' && path.includes('installplans'),
-    ),
+    fakeApi.requests.some(({ method, path }) => method === 'PATCH' && path.includes('installplans')),
   ).toBe(false)
-  expect(fakeKubernetesApi.get('CustomResourceDefinition')).toBe(theirs)
+  expect(fakeApi.get('CustomResourceDefinition')).toBe(theirs)
 })
 
 test('an object that was recreated after it was read is not deleted', async () => {
-  fakeKubernetesApi.put(createNamespace('catalog-bot-foo-deadbeef'))
+  fakeApi.put(createNamespace('catalog-bot-foo-deadbeef'))
   const at = { apiVersion: 'v1', kind: 'Namespace', name: 'catalog-bot-foo-deadbeef' }
   expect(await clusterClient.perform({ kind: 'delete', at, uid: 'of-the-one-before' })).toMatchObject({
     status: 409,
@@ -1192,7 +1180,7 @@ test('an object that was recreated after it was read is not deleted', async () =
 
 test('objects not deleted in time are reported, and finalizers are removed only by force', async () => {
   const script = { plans: [['foo.v1']], isDeaf: true }
-  simulateOlmV0(fakeKubernetesApi, script)
+  simulateOlmV0(fakeApi, script)
   const report = await runTestPlan()
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.leftovers).toEqual([
@@ -1202,7 +1190,7 @@ test('objects not deleted in time are reported, and finalizers are removed only 
     'Namespace ' + report.namespace,
   ])
   await resetFakeCluster()
-  simulateOlmV0(fakeKubernetesApi, script)
+  simulateOlmV0(fakeApi, script)
   const forced = await runClusterTest(createCompletedClusterTestPlan(), {
     ...createClusterTestOptions(),
     force: true,
@@ -1215,7 +1203,7 @@ test('objects not deleted in time are reported, and finalizers are removed only 
 })
 
 test('an aborted test is cleaned up', async () => {
-  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
+  simulateOlmV0(fakeApi, { plans: [['foo.v1']] })
   const stop = new AbortController()
   const report = await runClusterTest(createCompletedClusterTestPlan(), {
     ...createClusterTestOptions(),
@@ -1231,7 +1219,7 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
     writeFileSync(join(temporaryDirectory, 'other'), text)
     return createKubeClusterClient({
       file: join(temporaryDirectory, 'other'),
-      clock: fakeKubernetesApi.clock,
+      clock: fakeApi.clock,
       allowsPrograms,
     })
   }
@@ -1246,6 +1234,6 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   )
   await expect(open('{}')).rejects.toThrow('must specify both a cluster and a user')
   await expect(
-    createKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
+    createKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeApi.clock }),
   ).rejects.toThrow('ENOENT')
 })

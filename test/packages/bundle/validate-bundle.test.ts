@@ -42,12 +42,12 @@ const createConfigMap = (data: string) => ({
   metadata: { name: 'c' },
   data: { data },
 })
-const createBundleWithManifest = (manifest: unknown, spec: Record<string, unknown> = {}) =>
+const withManifest = (manifest: unknown, spec: Record<string, unknown> = {}) =>
   createBundle({ spec, files: { 'manifests/more.yaml': manifest } })
 const fooCrd = createCrd('foos', 'example.com', 'Foo', ['v1'])
 const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
 const fooApi = { name: 'foos.example.com', version: 'v1', kind: 'Foo' }
-const createBundleWithDependency = (type: string, value: unknown): SampleBundle => ({
+const withDependency = (type: string, value: unknown): SampleBundle => ({
   files: { 'metadata/dependencies.yaml': { dependencies: [{ type, value }] } },
 })
 const createPlainBundleFiles = (manifest: string, mediaType = 'plain+v0') =>
@@ -103,9 +103,7 @@ describe('valid bundles', () => {
     ],
     [
       'registry+v1',
-      createBundle(
-        createBundleWithDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } }),
-      ),
+      createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
     ],
     [
       'plain+v0',
@@ -149,14 +147,14 @@ const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
     createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n'),
   ],
   'several-csvs': [
-    createBundleWithManifest({
+    withManifest({
       apiVersion: 'operators.coreos.com/v1alpha1',
       kind: 'ClusterServiceVersion',
       metadata: { name: 'b' },
     }),
   ],
   'several-documents-in-manifest': [
-    createBundleWithManifest('kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n'),
+    withManifest('kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n'),
   ],
   'nested-bundle-directory': [createBundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
   'missing-bundle-annotation': [
@@ -185,26 +183,20 @@ const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
     }),
   ],
   'kind-not-bundled': [
-    createBundleWithManifest({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } }),
-    createBundleWithManifest({
-      apiVersion: 'monitoring.coreos.com/v1',
-      kind: 'PodMonitor',
-      metadata: { name: 'd' },
-    }),
+    withManifest({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } }),
+    withManifest({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor', metadata: { name: 'd' } }),
   ],
-  'oversized-bundle-content': [
-    createBundleWithManifest(createConfigMap(createIncompressibleText(1_100_000))),
-  ],
-  'large-bundle-content': [createBundleWithManifest(createConfigMap(createIncompressibleText(920_000)))],
-  'unowned-crd': [createBundleWithManifest(createCrd('extras', 'example.com', 'Extra', ['v1']))],
+  'oversized-bundle-content': [withManifest(createConfigMap(createIncompressibleText(1_100_000)))],
+  'large-bundle-content': [withManifest(createConfigMap(createIncompressibleText(920_000)))],
+  'unowned-crd': [withManifest(createCrd('extras', 'example.com', 'Extra', ['v1']))],
   'malformed-dependency': [
-    createBundle(createBundleWithDependency('olm.package', { packageName: 'p' })),
-    createBundle(createBundleWithDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
-    createBundle(createBundleWithDependency('olm.gvk', { group: 'g', kind: 'K' })),
-    createBundle(createBundleWithDependency('olm.label', {})),
-    createBundle(createBundleWithDependency('olm.constraint', { cel: {} })),
-    createBundle(createBundleWithDependency('olm.constraint', { all: {}, any: {} })),
-    createBundle(createBundleWithDependency('olm.crd', { name: 'x' })),
+    createBundle(withDependency('olm.package', { packageName: 'p' })),
+    createBundle(withDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
+    createBundle(withDependency('olm.gvk', { group: 'g', kind: 'K' })),
+    createBundle(withDependency('olm.label', {})),
+    createBundle(withDependency('olm.constraint', { cel: {} })),
+    createBundle(withDependency('olm.constraint', { all: {}, any: {} })),
+    createBundle(withDependency('olm.crd', { name: 'x' })),
   ],
   'service-account-bundled': [
     createBundle({
@@ -270,15 +262,14 @@ const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
 
 const ownedFooCrd = { ...fooApi, description: 'A Foo.' }
 /** A bundle that owns the API Foo and has an example of it. */
-const createBundleOwningFooCrd = (shape: SampleBundle = {}, definition: unknown = fooCrd) =>
+const owningFoo = (shape: SampleBundle = {}, definition: unknown = fooCrd) =>
   createBundle({
     ...shape,
     metadata: { annotations: fooAlmExamples, ...shape.metadata },
     spec: { customresourcedefinitions: { owned: [ownedFooCrd] }, ...shape.spec },
     files: { 'manifests/crd.yaml': definition, ...shape.files },
   })
-const createBundleWithFooCrd = (change: object) =>
-  createBundleOwningFooCrd({}, { ...fooCrd, spec: { ...fooCrd.spec, ...change } })
+const withFooCrd = (change: object) => owningFoo({}, { ...fooCrd, spec: { ...fooCrd.spec, ...change } })
 const createCrdVersion = (name: string, change: object = {}) => ({
   name,
   served: true,
@@ -287,26 +278,26 @@ const createCrdVersion = (name: string, change: object = {}) => ({
   ...change,
 })
 const validContainer = { name: 'c', resources: { requests: { cpu: '1', memory: '1Gi' } } }
-const createDeploymentInstallSpec = (pod: object, name = 'web', more: object = {}) => ({
+const deploying = (pod: object, name = 'web', more: object = {}) => ({
   install: {
     strategy: 'deployment',
     spec: { deployments: [{ name, spec: { template: { spec: pod } } }], ...more },
   },
 })
-const deploymentSpec = createDeploymentInstallSpec({ containers: [validContainer] })
+const deploymentSpec = deploying({ containers: [validContainer] })
 const createBundleWithPod = (pod: object, more: object = {}) =>
-  createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer], ...pod }, 'web', more) })
+  createBundle({ spec: deploying({ containers: [validContainer], ...pod }, 'web', more) })
 const createBundleWithWebhooks = (...webhookdefinitions: object[]) =>
   createBundle({ spec: { ...deploymentSpec, webhookdefinitions } })
-const createBundleWithCsvAnnotations = (annotations: object) => createBundle({ metadata: { annotations } })
+const withAnnotations = (annotations: object) => createBundle({ metadata: { annotations } })
 const createBundleWithClusterRole = (rule: object) =>
-  createBundleWithManifest({
+  withManifest({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: 'r' },
     rules: [rule],
   })
-const createDisruptionBudget = (version: string, spec?: object) => ({
+const disruptionBudget = (version: string, spec?: object) => ({
   apiVersion: `policy/${version}`,
   kind: 'PodDisruptionBudget',
   metadata: { name: 'p' },
@@ -326,7 +317,7 @@ const createBundleForS390x = (key: string, value: string) => {
   const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }]
   return createBundle({
     metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-    spec: createDeploymentInstallSpec({
+    spec: deploying({
       containers: [validContainer],
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
     }),
@@ -336,50 +327,34 @@ const createBundleWithImageVariable = (spec: object = {}) => {
   const env = [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }]
   return createBundle({
     metadata: { annotations: featureAnnotations },
-    spec: { ...createDeploymentInstallSpec({ containers: [{ ...validContainer, env }] }), ...spec },
+    spec: { ...deploying({ containers: [{ ...validContainer, env }] }), ...spec },
   })
 }
 
 type RuleCase = readonly [rule: string, bad: BundleFiles, good: BundleFiles]
 const validBundle = createBundle()
-const validCrdBundle = createBundleOwningFooCrd()
+const validCrdBundle = owningFoo()
 const validDeployment = createBundle({ spec: deploymentSpec })
-const validCrdDeployment = createBundleOwningFooCrd({ spec: deploymentSpec })
+const validCrdDeployment = owningFoo({ spec: deploymentSpec })
 const oldFooCrd = createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')
 
 const coreRuleCases: readonly RuleCase[] = [
   [
     'broken-crd',
-    createBundleWithFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] }),
-    createBundleWithFooCrd({
-      versions: [createCrdVersion('v1'), createCrdVersion('v2', { storage: false })],
-    }),
+    withFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] }),
+    withFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2', { storage: false })] }),
   ],
+  ['broken-crd', withFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] }), validCrdBundle],
   [
     'broken-crd',
-    createBundleWithFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] }),
+    withFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v1', { storage: false })] }),
     validCrdBundle,
   ],
-  [
-    'broken-crd',
-    createBundleWithFooCrd({
-      versions: [createCrdVersion('v1'), createCrdVersion('v1', { storage: false })],
-    }),
-    validCrdBundle,
-  ],
-  [
-    'broken-crd',
-    createBundleWithFooCrd({ scope: 'Everywhere' }),
-    createBundleWithFooCrd({ scope: 'Cluster' }),
-  ],
-  [
-    'duplicate-crd',
-    createBundleOwningFooCrd({ files: { 'manifests/more.yaml': oldFooCrd } }),
-    validCrdBundle,
-  ],
+  ['broken-crd', withFooCrd({ scope: 'Everywhere' }), withFooCrd({ scope: 'Cluster' })],
+  ['duplicate-crd', owningFoo({ files: { 'manifests/more.yaml': oldFooCrd } }), validCrdBundle],
   [
     'unserved-owned-crd',
-    createBundleWithFooCrd({ versions: [createCrdVersion('v1', { served: false })] }),
+    withFooCrd({ versions: [createCrdVersion('v1', { served: false })] }),
     validCrdBundle,
   ],
   [
@@ -398,7 +373,7 @@ const coreRuleCases: readonly RuleCase[] = [
   ['unknown-csv-version', createBundle({ csv: { apiVersion: 'operators.coreos.com/v2' } }), validBundle],
   [
     'example-of-other-api',
-    createBundleOwningFooCrd({
+    owningFoo({
       metadata: {
         annotations: {
           'alm-examples':
@@ -410,17 +385,15 @@ const coreRuleCases: readonly RuleCase[] = [
   ],
   [
     'two-example-annotations',
-    createBundleOwningFooCrd({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
-    createBundleOwningFooCrd({
-      metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } },
-    }),
+    owningFoo({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
+    owningFoo({ metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } } }),
   ],
   [
     'misspelt-annotation',
-    createBundleWithCsvAnnotations({ 'olm.skiprange': '<1.0.0' }),
-    createBundleWithCsvAnnotations({ 'olm.skipRange': '<1.0.0' }),
+    withAnnotations({ 'olm.skiprange': '<1.0.0' }),
+    withAnnotations({ 'olm.skipRange': '<1.0.0' }),
   ],
-  ['properties-in-annotation', createBundleWithCsvAnnotations({ 'olm.properties': '[]' }), validBundle],
+  ['properties-in-annotation', withAnnotations({ 'olm.properties': '[]' }), validBundle],
   [
     'unparsable-min-kube-version',
     createBundle({ spec: { minKubeVersion: '1.25' } }),
@@ -436,7 +409,7 @@ const coreRuleCases: readonly RuleCase[] = [
   ],
   [
     'broken-deployment',
-    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'Web') }),
+    createBundle({ spec: deploying({ containers: [validContainer] }, 'Web') }),
     validDeployment,
   ],
   [
@@ -474,20 +447,20 @@ const coreRuleCases: readonly RuleCase[] = [
   ],
   [
     'oversized-manifest',
-    createBundleWithManifest(createConfigMap('a'.repeat(1_600_000))),
-    createBundleWithManifest(createConfigMap('a'.repeat(1_500_000))),
+    withManifest(createConfigMap('a'.repeat(1_600_000))),
+    withManifest(createConfigMap('a'.repeat(1_500_000))),
   ],
 ]
 const goodPracticeCases: readonly RuleCase[] = [
   [
     'api-without-example',
-    createBundleOwningFooCrd({ metadata: { annotations: {} }, spec: deploymentSpec }),
+    owningFoo({ metadata: { annotations: {} }, spec: deploymentSpec }),
     validCrdDeployment,
   ],
   ['no-resource-requests', createBundleWithPod({ containers: [{ name: 'c' }] }), validDeployment],
   [
     'undescribed-crd',
-    createBundleOwningFooCrd({
+    owningFoo({
       spec: {
         ...deploymentSpec,
         customresourcedefinitions: { owned: [{ ...ownedFooCrd, description: '' }] },
@@ -516,22 +489,18 @@ const goodPracticeCases: readonly RuleCase[] = [
   ],
 ]
 const deprecatedApiCases: readonly RuleCase[] = [
-  [
-    'removed-api',
-    createBundleWithManifest(createDisruptionBudget('v1beta1')),
-    createBundleWithManifest(createDisruptionBudget('v1')),
-  ],
+  ['removed-api', withManifest(disruptionBudget('v1beta1')), withManifest(disruptionBudget('v1'))],
   [
     'api-never-there',
-    createBundleWithManifest(createDisruptionBudget('v1beta1'), { minKubeVersion: '1.25.0' }),
-    createBundleWithManifest(createDisruptionBudget('v1'), { minKubeVersion: '1.25.0' }),
+    withManifest(disruptionBudget('v1beta1'), { minKubeVersion: '1.25.0' }),
+    withManifest(disruptionBudget('v1'), { minKubeVersion: '1.25.0' }),
   ],
 ]
 const communityCases: readonly RuleCase[] = [
   [
     'no-max-openshift-version',
-    createBundleOwningFooCrd({}, oldFooCrd),
-    createBundleOwningFooCrd(
+    owningFoo({}, oldFooCrd),
+    owningFoo(
       {
         files: {
           'metadata/properties.yaml': { properties: [{ type: 'olm.maxOpenShiftVersion', value: '4.8' }] },
@@ -556,13 +525,13 @@ const securityContextConstraints = {
 const objectCases: readonly RuleCase[] = [
   [
     'blocking-disruption-budget',
-    createBundleWithManifest(createDisruptionBudget('v1', { maxUnavailable: 0 })),
-    createBundleWithManifest(createDisruptionBudget('v1', { maxUnavailable: 1 })),
+    withManifest(disruptionBudget('v1', { maxUnavailable: 0 })),
+    withManifest(disruptionBudget('v1', { maxUnavailable: 1 })),
   ],
   [
     'global-default-priority',
-    createBundleWithManifest(createPriorityClass({ globalDefault: true })),
-    createBundleWithManifest(createPriorityClass({})),
+    withManifest(createPriorityClass({ globalDefault: true })),
+    withManifest(createPriorityClass({})),
   ],
   [
     'risky-permission',
@@ -591,8 +560,8 @@ const openshiftCases: readonly RuleCase[] = [
   ],
   [
     'missing-feature-annotation',
-    createBundleWithCsvAnnotations({ ...featureAnnotations, 'features.operators.openshift.io/cni': 'maybe' }),
-    createBundleWithCsvAnnotations(featureAnnotations),
+    withAnnotations({ ...featureAnnotations, 'features.operators.openshift.io/cni': 'maybe' }),
+    withAnnotations(featureAnnotations),
   ],
 ]
 

@@ -34,7 +34,7 @@ function buildCatalogFromBlobs(blobs: readonly CatalogBlob[], file = `${catalogR
 }
 const createBundleBlob = (version: string, image: string, more: CatalogBlob = {}) =>
   buildBundleBlob(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
-const createBasicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
+const basicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
   JSON.stringify({
     schema: 'olm.template.basic',
     entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
@@ -62,7 +62,7 @@ interface TemplateScenario {
   readonly file?: { readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
-function evaluateTemplate({
+function evaluate({
   source,
   result,
   known = catalogBeforeChange,
@@ -133,8 +133,8 @@ describe('a template and its catalog', () => {
   test('that agree pass without a registry question, by digest and by tag', () => {
     for (const image of [pinned('b'), taggedImageReference])
       expect(
-        evaluateTemplate({
-          source: createBasicTemplate(channelAfterChange, [pinned('a'), image]),
+        evaluate({
+          source: basicTemplate(channelAfterChange, [pinned('a'), image]),
           result: createCatalogAfterChange(image),
           known: createCatalogAfterChange(image),
         }),
@@ -146,8 +146,8 @@ describe('a template and its catalog', () => {
       })
   })
   test('that differ after a template-only change get a finding with names, location, and command', () => {
-    const { asked, said, what, fix, at } = evaluateTemplate({
-      source: createBasicTemplate(channelAfterChange, [pinned('a')]),
+    const { asked, said, what, fix, at } = evaluate({
+      source: basicTemplate(channelAfterChange, [pinned('a')]),
       result: catalogBeforeChange,
     })
     expect(asked).toEqual([])
@@ -164,25 +164,22 @@ describe('a template and its catalog', () => {
       createBundleBlob('1.0.0', pinned('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] }),
     ]
     expect(
-      evaluateTemplate({ source: createBasicTemplate(channelBeforeChange, [pinned('a')]), result: edited })
-        .what,
+      evaluate({ source: basicTemplate(channelBeforeChange, [pinned('a')]), result: edited }).what,
     ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
   test('that differ are an error if the configuration declares them, and its rules can turn that off', () => {
     const scenario = {
-      source: createBasicTemplate(channelAfterChange, [pinned('a')]),
+      source: basicTemplate(channelAfterChange, [pinned('a')]),
       result: catalogBeforeChange,
       isStated: true,
     }
-    expect(evaluateTemplate(scenario).said).toEqual(['catalog-differs-from-template error'])
-    expect(
-      evaluateTemplate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said,
-    ).toEqual([])
+    expect(evaluate(scenario).said).toEqual(['catalog-differs-from-template error'])
+    expect(evaluate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said).toEqual([])
   })
   test('that differ in many names show a few and count the rest', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
-    const { what } = evaluateTemplate({
-      source: createBasicTemplate(
+    const { what } = evaluate({
+      source: basicTemplate(
         [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', entries)],
         [pinned('a')],
       ),
@@ -197,8 +194,8 @@ describe('a template and its catalog', () => {
       createBundleBlob('1.0.0', pinned('a'), { properties: [metadata] }),
     ]
     expect(
-      evaluateTemplate({
-        source: createBasicTemplate(channelAfterChange, [pinned('a')]),
+      evaluate({
+        source: basicTemplate(channelAfterChange, [pinned('a')]),
         result: migrated,
         known: migrated,
       }).fix,
@@ -208,16 +205,16 @@ describe('a template and its catalog', () => {
 
 describe('a bundle that the base does not have', () => {
   const scenario = {
-    source: createBasicTemplate(channelAfterChange, [pinned('a'), pinned('b')]),
+    source: basicTemplate(channelAfterChange, [pinned('a'), pinned('b')]),
     result: createCatalogAfterChange(pinned('b')),
   }
   test('is requested, and compared with the bundle rendered from its image', () => {
-    expect(evaluateTemplate(scenario).asked).toEqual([pinned('b')])
+    expect(evaluate(scenario).asked).toEqual([pinned('b')])
     const answers = { [pinned('b')]: createBundleResult('2.0.0') }
-    expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
-    expect(
-      evaluateTemplate({ ...scenario, answers: { [pinned('b')]: createBundleResult('2.0.1') } }).what,
-    ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
+    expect(evaluate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
+    expect(evaluate({ ...scenario, answers: { [pinned('b')]: createBundleResult('2.0.1') } }).what).toMatch(
+      /bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/,
+    )
   })
   test('waits without a finding while the registry does not answer', () => {
     const unknown: BundleImageLookupResult = {
@@ -225,20 +222,20 @@ describe('a bundle that the base does not have', () => {
       reason: 'quay.io answered 503',
       retryAfter: 60,
     }
-    expect(evaluateTemplate({ ...scenario, answers: { [pinned('b')]: unknown } })).toMatchObject({
+    expect(evaluate({ ...scenario, answers: { [pinned('b')]: unknown } })).toMatchObject({
       said: [],
       unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
     })
-    expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
+    expect(evaluate(scenario).unanswered).toHaveLength(1)
   })
   test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {
     const answer: BundleImageLookupResult = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
     const answers = { [pinned('b')]: answer }
-    expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
+    expect(evaluate({ ...scenario, answers })).toMatchObject({
       said: ['unrenderable-template warning'],
       unanswered: [],
     })
-    expect(evaluateTemplate({ ...scenario, answers, isStated: true })).toMatchObject({
+    expect(evaluate({ ...scenario, answers, isStated: true })).toMatchObject({
       said: [],
       unanswered: [{ retryAfter: 900 }],
     })
@@ -246,28 +243,21 @@ describe('a bundle that the base does not have', () => {
   test('is requested unless every template rule is off', () => {
     const [first, ...others] = templateRules.map(({ id }) => id)
     const off = `rules: {${first}: {severity: off}, ${others.map((id) => `${id}: off`).join(', ')}}`
-    expect(evaluateTemplate({ ...scenario, config: off })).toMatchObject({
-      asked: [],
-      said: [],
-      unanswered: [],
-    })
-    expect(
-      evaluateTemplate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked,
-    ).toHaveLength(1)
+    expect(evaluate({ ...scenario, config: off })).toMatchObject({ asked: [], said: [], unanswered: [] })
+    expect(evaluate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked).toHaveLength(1)
   })
   test('leaves the template unrenderable if its image is definitely missing', () => {
     const answer: BundleImageLookupResult = { kind: 'missing', reason: 'quay.io has no such manifest' }
-    const { said, what } = evaluateTemplate({ ...scenario, answers: { [pinned('b')]: answer } })
+    const { said, what } = evaluate({ ...scenario, answers: { [pinned('b')]: answer } })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
   })
   test('is never requested from a registry that the repository does not allow', () => {
-    const rejected = evaluateTemplate({ ...scenario, config: 'images: {registries: [example.com]}' })
+    const rejected = evaluate({ ...scenario, config: 'images: {registries: [example.com]}' })
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
     expect(
-      evaluateTemplate({ ...scenario, source: createBasicTemplate(channelAfterChange, ['Not An Image']) })
-        .what,
+      evaluate({ ...scenario, source: basicTemplate(channelAfterChange, ['Not An Image']) }).what,
     ).toContain('is not a valid image reference')
   })
   test('by tag is requested again if the change edits its blob', () => {
@@ -276,20 +266,20 @@ describe('a bundle that the base does not have', () => {
       ...createCatalogAfterChange(taggedImageReference).slice(0, 3),
       createBundleBlob('2.0.0', taggedImageReference, { relatedImages: [], properties: [] }),
     ]
-    const source = createBasicTemplate(channelAfterChange, [pinned('a'), taggedImageReference])
-    expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
-    expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
+    const source = basicTemplate(channelAfterChange, [pinned('a'), taggedImageReference])
+    expect(evaluate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
+    expect(evaluate({ source, result: known, known }).asked).toEqual([])
     // The digest of the tag first, then the bundle behind that digest.
     const answers: Record<string, BundleImageLookupResult | ImageLookupResult> = {
       [taggedImageReference]: createSuccessfulImageLookup('c'),
     }
-    expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([pinned('c')])
+    expect(evaluate({ source, result: edited, known, answers }).asked).toEqual([pinned('c')])
     answers[pinned('c')] = createBundleResult('2.0.0')
-    expect(evaluateTemplate({ source, result: edited, known, answers }).what).toContain(
+    expect(evaluate({ source, result: edited, known, answers }).what).toContain(
       'bundle foo.v2.0.0 differs (properties, related images)',
     )
     expect(
-      evaluateTemplate({
+      evaluate({
         source,
         result: createCatalogAfterChange(taggedImageReference),
         known: catalogBeforeChange,
@@ -299,9 +289,7 @@ describe('a bundle that the base does not have', () => {
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
     const answers = { [pinned('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageLookupResult }
-    expect(evaluateTemplate({ ...scenario, answers }).what).toContain(
-      'the image is not a bundle that opm can read',
-    )
+    expect(evaluate({ ...scenario, answers }).what).toContain('the image is not a bundle that opm can read')
   })
 })
 
@@ -311,26 +299,26 @@ describe('a template that opm rejects', () => {
       schema: 'olm.template.basic',
       entries: [{ schema: 'olm.bundle', image: pinned('a'), package: 'foo' }],
     })
-    const { said, what, at } = evaluateTemplate({ source, result: catalogBeforeChange, isStated: true })
+    const { said, what, at } = evaluate({ source, result: catalogBeforeChange, isStated: true })
     expect(said).toEqual(['unrenderable-template error'])
     expect(what).toContain('unexpected fields present in basic template bundle')
     expect(at).toEqual({ file: templatePath, line: 1, column: 1 })
-    expect(evaluateTemplate({ source: 'schema: [', result: catalogBeforeChange }).said).toEqual([
+    expect(evaluate({ source: 'schema: [', result: catalogBeforeChange }).said).toEqual([
       'unrenderable-template warning',
     ])
-    expect(evaluateTemplate({ source: 'too-large', result: catalogBeforeChange }).said).toEqual([
+    expect(evaluate({ source: 'too-large', result: catalogBeforeChange }).said).toEqual([
       'unrenderable-template warning',
     ])
   })
   test('is ignored if only its file name suggests a template, unless the configuration declares it', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
       const scenario = { ...(source !== undefined && { source }), result: catalogBeforeChange }
-      expect(evaluateTemplate(scenario).said).toEqual([])
-      expect(evaluateTemplate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
+      expect(evaluate(scenario).said).toEqual([])
+      expect(evaluate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
     }
   })
   test('has no finding once both the template and the catalog are removed', () => {
-    expect(evaluateTemplate({ isStated: true }).said).toEqual([])
+    expect(evaluate({ isStated: true }).said).toEqual([])
   })
 })
 
@@ -345,39 +333,37 @@ describe('a patch', () => {
 
   test('is offered if the difference is small and the base has every bundle', () => {
     const scenario = {
-      source: createBasicTemplate(channelAfterChange, [pinned('a')]),
+      source: basicTemplate(channelAfterChange, [pinned('a')]),
       result: catalogBeforeChange,
     }
-    expect(evaluateTemplate(scenario).offers).toBeUndefined()
-    const [offer] = evaluateTemplate({ ...scenario, file: same }).offers ?? []
+    expect(evaluate(scenario).offers).toBeUndefined()
+    const [offer] = evaluate({ ...scenario, file: same }).offers ?? []
     expect(offer).toMatchObject({ path: `${catalogRoot}/catalog.yaml`, template: templatePath })
     expect(offer?.patch).toContain('+- name: foo.v2.0.0\n+  replaces: foo.v1.0.0\n')
   })
   test('is not offered if it would show data that only a registry returned', () => {
     const scenario = {
-      source: createBasicTemplate(channelAfterChange, [pinned('a'), pinned('b')]),
+      source: basicTemplate(channelAfterChange, [pinned('a'), pinned('b')]),
       result: catalogBeforeChange,
       file: same,
     }
     const answers = { [pinned('b')]: createBundleResult('2.0.0') }
-    const evaluation = evaluateTemplate({ ...scenario, answers })
+    const evaluation = evaluate({ ...scenario, answers })
     expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
     expect(evaluation.offers).toBeUndefined()
   })
   test('is not offered if it is large or contains characters that copying could lose', () => {
     const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
-    const large = createBasicTemplate(
+    const large = basicTemplate(
       [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', many)],
       [pinned('a')],
     )
-    expect(
-      evaluateTemplate({ source: large, result: catalogBeforeChange, file: same }).offers,
-    ).toBeUndefined()
-    const hidden = createBasicTemplate(
+    expect(evaluate({ source: large, result: catalogBeforeChange, file: same }).offers).toBeUndefined()
+    const hidden = basicTemplate(
       [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBeforeChange.slice(1)],
       [pinned('a')],
     )
-    expect(evaluateTemplate({ source: hidden, result: catalogBeforeChange, file: same })).toMatchObject({
+    expect(evaluate({ source: hidden, result: catalogBeforeChange, file: same })).toMatchObject({
       said: ['catalog-differs-from-template warning'],
       offers: undefined,
     })
@@ -392,7 +378,7 @@ describe('the semver template', () => {
     createBundleBlob('1.0.0', pinned('a')),
   ]
   test('is compared without the description, which only its head image contains', () => {
-    expect(evaluateTemplate({ source: semver, result: rendered, known: rendered })).toMatchObject({
+    expect(evaluate({ source: semver, result: rendered, known: rendered })).toMatchObject({
       said: [],
       asked: [],
     })
@@ -401,7 +387,7 @@ describe('the semver template', () => {
     const csv = { spec: { description: 'Another one' } }
     const scenario = { source: semver, result: rendered, known: [] }
     const evaluateWith = (more: object) =>
-      evaluateTemplate({ ...scenario, answers: { [pinned('a')]: createBundleResult('1.0.0', more) } })
+      evaluate({ ...scenario, answers: { [pinned('a')]: createBundleResult('1.0.0', more) } })
     expect(evaluateWith({ csv }).what).toContain('package foo differs (description)')
     expect(evaluateWith({}).what).not.toContain('description')
   })
@@ -423,7 +409,7 @@ test('a path in the suggested command is quoted for the shell', () => {
     templates: [
       {
         ...state,
-        source: encodeText(createBasicTemplate(channelAfterChange, [])),
+        source: encodeText(basicTemplate(channelAfterChange, [])),
         result: buildCatalogFromBlobs(catalogBeforeChange),
       },
     ],
@@ -434,7 +420,7 @@ test('a path in the suggested command is quoted for the shell', () => {
 
 test('templates beyond the limit per change get a finding that suggests to split the pull request', () => {
   for (const isStated of [true, false]) {
-    const { said, what } = evaluateTemplate({ source: 'too-many', isStated })
+    const { said, what } = evaluate({ source: 'too-many', isStated })
     expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
     expect(what).toContain('split it into several pull requests')
   }
@@ -445,20 +431,20 @@ describe('a template with bundles that only the credentials of catalog-bot can r
     [pinned('c')]: { ...createBundleResult('9.9.9'), isRestricted: true, ...more } as BundleImageLookupResult,
   })
   const scenario = {
-    source: createBasicTemplate(channelAfterChange, [pinned('a'), pinned('c')]),
+    source: basicTemplate(channelAfterChange, [pinned('a'), pinned('c')]),
     result: catalogBeforeChange,
   }
   test('is reported as different from its catalog without data that only the images contain', () => {
-    const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
+    const { said, what } = evaluate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toMatch(/2 rendered items are missing from the catalog$/)
-    expect(
-      evaluateTemplate({ ...scenario, answers: { [pinned('c')]: createBundleResult('9.9.9') } }).what,
-    ).toContain('9.9.9')
+    expect(evaluate({ ...scenario, answers: { [pinned('c')]: createBundleResult('9.9.9') } }).what).toContain(
+      '9.9.9',
+    )
   })
   test('is reported as unrenderable without data from an image', () => {
     const rejection = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
-    const { said, what } = evaluateTemplate({ ...scenario, answers: secret(rejection) })
+    const { said, what } = evaluate({ ...scenario, answers: secret(rejection) })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).not.toContain('secret')
     const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinned('c')}\n`
@@ -468,11 +454,7 @@ describe('a template with bundles that only the credentials of catalog-bot can r
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: 'secret' } }],
       relatedImages: [],
     }
-    const unrendered = evaluateTemplate({
-      source: semver,
-      result: catalogBeforeChange,
-      answers: secret({ content }),
-    })
+    const unrendered = evaluate({ source: semver, result: catalogBeforeChange, answers: secret({ content }) })
     expect(unrendered.said).toEqual(['unrenderable-template warning'])
     expect(unrendered.what).toContain('cannot be rendered')
     expect(unrendered.what).not.toContain('secret')

@@ -14,7 +14,7 @@ import {
 const catalogPath = 'catalog/foo/catalog.yaml'
 const createBundleBlobs = (...versions: number[]) =>
   versions.map((n) => buildBundleBlob(`foo.v${n}`, 'foo', `${n}.0.0`))
-const baseCatalogBlobs = [
+const baseBlobs = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
   ...createBundleBlobs(1, 2, 3),
@@ -48,43 +48,43 @@ describe('no finding is reported for', () => {
       ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2', 'foo.v4 < foo.v3'],
       ...createBundleBlobs(1, 2, 3, 4),
     )
-    expect(findUpgradeFindings(baseCatalogBlobs, after)).toEqual([])
+    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
   test('a new package, and a new channel', () => {
     const after = [
-      ...baseCatalogBlobs,
+      ...baseBlobs,
       buildChannelBlob('fast', 'foo', ['foo.v3']),
       buildPackageBlob('new'),
       buildChannelBlob('a', 'new', ['x']),
     ]
-    expect(findUpgradeFindings(baseCatalogBlobs, after)).toEqual([])
+    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
   test('removed entries that the new head skips', () => {
     const after = createStableCatalog(
       [{ name: 'foo.v4', replaces: 'foo.v3', skips: ['foo.v1', 'foo.v2'] }, 'foo.v3'],
       ...createBundleBlobs(1, 2, 3, 4),
     )
-    expect(findUpgradeFindings(baseCatalogBlobs, after)).toEqual([])
+    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
   test('removed entries that a skipRange covers', () => {
     const after = createStableCatalog(
       [{ name: 'foo.v4', skipRange: '>=1.0.0 <4.0.0' }],
       ...createBundleBlobs(1, 2, 3, 4),
     )
-    expect(findUpgradeFindings(baseCatalogBlobs, after)).toEqual([])
+    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
 })
 
 describe('installed-version-stranded', () => {
   const stranded = (findings: Finding[]) =>
     findings.filter(({ rule }) => rule === 'installed-version-stranded').map(({ data }) => data?.bundles)
-  const strandedBy = (after: readonly CatalogBlob[]) => stranded(findUpgradeFindings(baseCatalogBlobs, after))
+  const strandedBy = (after: readonly CatalogBlob[]) => stranded(findUpgradeFindings(baseBlobs, after))
   test('names entries that are removed and not skipped', () => {
     const after = createStableCatalog(
       [{ name: 'foo.v3', skips: ['foo.v2'] }, 'foo.v2'],
       ...createBundleBlobs(1, 2, 3),
     )
-    const found = findUpgradeFindings(baseCatalogBlobs, after)
+    const found = findUpgradeFindings(baseBlobs, after)
     expect(stranded(found)).toEqual([['foo.v1']])
     expect(found[0]).toMatchObject({
       severity: 'error',
@@ -103,14 +103,13 @@ describe('installed-version-stranded', () => {
   })
   test('names a withdrawn head, together with head-moves-backwards', () => {
     const after = createStableCatalog(['foo.v1', 'foo.v2 < foo.v1'], ...createBundleBlobs(1, 2, 3))
-    const found = findUpgradeFindings(baseCatalogBlobs, after)
+    const found = findUpgradeFindings(baseBlobs, after)
     expect(stranded(found)).toEqual([['foo.v3']])
     expect(listRuleIds(found)).toContain('head-moves-backwards')
   })
   test('never suggests replacing a newer version with an older one', () => {
     const fixOf = (after: readonly CatalogBlob[]) =>
-      findUpgradeFindings(baseCatalogBlobs, after).find(({ rule }) => rule === 'installed-version-stranded')
-        ?.fix
+      findUpgradeFindings(baseBlobs, after).find(({ rule }) => rule === 'installed-version-stranded')?.fix
     expect(fixOf(createStableCatalog(['foo.v1', 'foo.v2 < foo.v1'], ...createBundleBlobs(1, 2, 3)))).toBe(
       'Keep foo.v3, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate it.',
     )
@@ -126,7 +125,7 @@ describe('installed-version-stranded', () => {
       ['foo.v1', { name: 'foo.v2', replaces: 'foo.v1', skips: ['foo.v3'] }],
       ...createBundleBlobs(1, 2, 3),
     )
-    expect(listUpgradeRules(baseCatalogBlobs, after)).toEqual(['head-moves-backwards'])
+    expect(listUpgradeRules(baseBlobs, after)).toEqual(['head-moves-backwards'])
   })
   test('is not reported for versions that were already stranded', () => {
     const before = createStableCatalog(
@@ -158,11 +157,11 @@ describe('installed-version-stranded', () => {
 describe('bundle-edited', () => {
   test('is an error if the image of the bundle changes', () => {
     const after = [
-      ...baseCatalogBlobs.slice(0, 2),
-      { ...baseCatalogBlobs[2]!, image: 'quay.io/x/y:1' },
-      ...baseCatalogBlobs.slice(3),
+      ...baseBlobs.slice(0, 2),
+      { ...baseBlobs[2]!, image: 'quay.io/x/y:1' },
+      ...baseBlobs.slice(3),
     ]
-    expect(findUpgradeFindings(baseCatalogBlobs, after)).toMatchObject([
+    expect(findUpgradeFindings(baseBlobs, after)).toMatchObject([
       {
         rule: 'bundle-edited',
         severity: 'error',
@@ -173,20 +172,20 @@ describe('bundle-edited', () => {
   })
   test('separates edits of displayed metadata from edits of properties that affect resolution', () => {
     const csv = { type: 'olm.csv.metadata', value: { displayName: 'x' } }
-    const its = baseCatalogBlobs[2]!.properties as CatalogBlob[]
+    const its = baseBlobs[2]!.properties as CatalogBlob[]
     const edited = (properties: CatalogBlob[]) => [
-      ...baseCatalogBlobs.slice(0, 2),
-      { ...baseCatalogBlobs[2]!, properties },
-      ...baseCatalogBlobs.slice(3),
+      ...baseBlobs.slice(0, 2),
+      { ...baseBlobs[2]!, properties },
+      ...baseBlobs.slice(3),
     ]
-    expect(listUpgradeRules(baseCatalogBlobs, edited([...its, csv]))).toEqual(['bundle-metadata-edited'])
-    expect(listUpgradeRules(baseCatalogBlobs, edited([...its, csv, { type: 'olm.gvk', value: {} }]))).toEqual(
-      ['bundle-edited'],
-    )
+    expect(listUpgradeRules(baseBlobs, edited([...its, csv]))).toEqual(['bundle-metadata-edited'])
+    expect(listUpgradeRules(baseBlobs, edited([...its, csv, { type: 'olm.gvk', value: {} }]))).toEqual([
+      'bundle-edited',
+    ])
   })
 
   test('objects of a bundle without an image are what clusters install, so a change to them is an edit', () => {
-    const [packageBlob, channelBlob, first, ...others] = baseCatalogBlobs
+    const [packageBlob, channelBlob, first, ...others] = baseBlobs
     const withObject = (data: string) => [
       packageBlob!,
       channelBlob!,
@@ -206,7 +205,7 @@ describe('bundle-edited', () => {
 
 test('bundle-removed names all removed bundles in one finding', () => {
   const after = createStableCatalog(['foo.v3 < foo.v2'], ...createBundleBlobs(3))
-  const found = findUpgradeFindings(baseCatalogBlobs, after)
+  const found = findUpgradeFindings(baseBlobs, after)
   expect(listRuleIds(found)).toEqual(['bundle-removed', 'installed-version-stranded'])
   expect(found[0]).toMatchObject({
     rule: 'bundle-removed',
@@ -216,36 +215,36 @@ test('bundle-removed names all removed bundles in one finding', () => {
 })
 
 test('package-removed is the only finding for a removed package, and has its deprecation', () => {
-  expect(findUpgradeFindings(baseCatalogBlobs, undefined)).toMatchObject([
+  expect(findUpgradeFindings(baseBlobs, undefined)).toMatchObject([
     { rule: 'package-removed', data: { bundles: 3, deprecated: false, package: 'foo' } },
   ])
   expect(
     findUpgradeFindings(
-      [...baseCatalogBlobs, buildDeprecationsBlob('foo', [['olm.package', '', 'x']])],
+      [...baseBlobs, buildDeprecationsBlob('foo', [['olm.package', '', 'x']])],
       undefined,
     )[0]?.data?.deprecated,
   ).toBe(true)
 })
 
 test('a channel may be removed if an earlier change deprecated it, but not if the same change does', () => {
-  const two = [...baseCatalogBlobs, buildChannelBlob('old', 'foo', ['foo.v1'])]
+  const two = [...baseBlobs, buildChannelBlob('old', 'foo', ['foo.v1'])]
   const announced = [...two, buildDeprecationsBlob('foo', [['olm.channel', 'old', 'use stable']])]
-  expect(listUpgradeRules(two, baseCatalogBlobs)).toEqual(['channel-removed'])
+  expect(listUpgradeRules(two, baseBlobs)).toEqual(['channel-removed'])
   expect(
-    listUpgradeRules(two, [...baseCatalogBlobs, buildDeprecationsBlob('foo', [['olm.package', '', 'x']])]),
+    listUpgradeRules(two, [...baseBlobs, buildDeprecationsBlob('foo', [['olm.package', '', 'x']])]),
   ).toEqual(['channel-removed', 'newly-deprecated'])
-  expect(listUpgradeRules(announced, baseCatalogBlobs)).toEqual(['deprecated-channel-removed'])
+  expect(listUpgradeRules(announced, baseBlobs)).toEqual(['deprecated-channel-removed'])
 })
 
 test('changes of the default channel and new deprecations are reported', () => {
   const after = [
     buildPackageBlob('foo', 'fast'),
-    ...baseCatalogBlobs.slice(1),
+    ...baseBlobs.slice(1),
     buildChannelBlob('fast', 'foo', ['foo.v3']),
     buildDeprecationsBlob('foo', [['olm.bundle', 'foo.v1', 'too old']]),
   ]
   expect(
-    findUpgradeFindings(baseCatalogBlobs, after).map(({ rule, severity, at }) => [rule, severity, at?.line]),
+    findUpgradeFindings(baseBlobs, after).map(({ rule, severity, at }) => [rule, severity, at?.line]),
   ).toEqual([
     ['default-channel-changed', 'warning', 1],
     ['newly-deprecated', 'info', 7],
@@ -256,10 +255,10 @@ test('default-channel-changed names the versions without an upgrade path in the 
   const changed = (...entries: (string | CatalogBlob)[]) => {
     const after = [
       buildPackageBlob('foo', 'new'),
-      ...baseCatalogBlobs.slice(1),
+      ...baseBlobs.slice(1),
       buildChannelBlob('new', 'foo', entries),
     ]
-    const [found, ...others] = findUpgradeFindings(baseCatalogBlobs, after)
+    const [found, ...others] = findUpgradeFindings(baseBlobs, after)
     expect([found?.rule, others]).toEqual(['default-channel-changed', []])
     return found
   }
@@ -270,12 +269,12 @@ test('default-channel-changed names the versions without an upgrade path in the 
 })
 
 test('no rule throws for a removed catalog or for one with a replaces cycle', () => {
-  const change = computeCatalogChange({ [catalogPath]: baseCatalogBlobs }, {})
+  const change = computeCatalogChange({ [catalogPath]: baseBlobs }, {})
   expect(
     change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)])),
   ).toEqual([])
   expect(() =>
-    findUpgradeFindings(baseCatalogBlobs, createStableCatalog(['foo.v1 < foo.v2', 'foo.v2 < foo.v1'])),
+    findUpgradeFindings(baseBlobs, createStableCatalog(['foo.v1 < foo.v2', 'foo.v2 < foo.v1'])),
   ).not.toThrow()
 })
 
