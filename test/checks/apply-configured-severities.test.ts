@@ -12,32 +12,28 @@ const createFinding = (rule: string): Finding => ({
   fix: '',
   at: { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 },
 })
-const formatConfiguredSeverities = (rules: Config['rules'], ...names: string[]) =>
+const formatSeverities = (rules: Config['rules'], ...names: string[]) =>
   applyConfiguredSeverities(names.map(createFinding), { ...defaultConfig, rules }).map(
     ({ rule, severity }) => `${rule} ${severity}`,
   )
 
 describe('rules about images, as the configuration wants them', () => {
   test('another severity, off, or silent for some paths', () => {
-    expect(formatConfiguredSeverities({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual([
-      'image-by-tag error',
-    ])
-    expect(formatConfiguredSeverities({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual([
+    expect(formatSeverities({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual(['image-by-tag error'])
+    expect(formatSeverities({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual([
       'tag-moved warning',
     ])
     const ignore = (path: string) => ({ 'image-by-tag': { ignore: [path] } })
-    expect(formatConfiguredSeverities(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
-    expect(formatConfiguredSeverities(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual([
-      'image-by-tag warning',
-    ])
+    expect(formatSeverities(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
+    expect(formatSeverities(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual(['image-by-tag warning'])
   })
   test('a rule of an optional suite is silent until it is given a severity', () => {
-    expect(formatConfiguredSeverities({}, 'no-icon')).toEqual([])
-    expect(formatConfiguredSeverities({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
-    expect(formatConfiguredSeverities({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
-    expect(
-      formatConfiguredSeverities({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon'),
-    ).toEqual(['no-icon error'])
+    expect(formatSeverities({}, 'no-icon')).toEqual([])
+    expect(formatSeverities({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
+    expect(formatSeverities({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
+    expect(formatSeverities({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon')).toEqual([
+      'no-icon error',
+    ])
   })
   test('the check itself applies them', () => {
     const judge = (rules: Config['rules']) =>

@@ -54,10 +54,7 @@ describe('every rule', () => {
       expect({
         good: own.some(({ kind }) => kind === 'good'),
         bad: own.some(({ kind }) => kind === 'bad'),
-      }).toEqual({
-        good: true,
-        bad: true,
-      })
+      }).toEqual({ good: true, bad: true })
       for (const { kind, marked } of own) {
         if (kind === 'good') expect(marked).toEqual([])
         expect(marked.filter((mark) => !mark.endsWith(id))).toEqual([])

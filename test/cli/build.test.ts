@@ -10,21 +10,21 @@ import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 // Commands may start processes, which is slow on a busy machine.
 jest.setTimeout(60_000)
 
-const temporaryDirectory = createSelfRemovingDirectory('build-command')
+const folder = createSelfRemovingDirectory('build-command')
 const mockRegistry = await startMockRegistry()
 beforeAll(async () => {
   for (const { path, bytes } of createSmallCatalog()) {
-    mkdirSync(dirname(join(temporaryDirectory, 'catalog', path)), { recursive: true })
-    writeFileSync(join(temporaryDirectory, 'catalog', path), bytes)
+    mkdirSync(dirname(join(folder, 'catalog', path)), { recursive: true })
+    writeFileSync(join(folder, 'catalog', path), bytes)
   }
 })
 afterAll(() => mockRegistry.stop())
 
 test('an image without a base is written to a directory, and the output has its digest', async () => {
-  const layout = join(temporaryDirectory, 'layout')
+  const layout = join(folder, 'layout')
   const { code, out } = await runCatalogBot(
     'build',
-    join(temporaryDirectory, 'catalog'),
+    join(folder, 'catalog'),
     '-i',
     'scratch',
     '--oci-layout',
@@ -45,7 +45,7 @@ test('an image without a base is written to a directory, and the output has its 
 })
 
 test('a catalog that opm would not serve is not built, and the error has the message of opm', async () => {
-  const broken = join(temporaryDirectory, 'broken')
+  const broken = join(folder, 'broken')
   mkdirSync(broken)
   writeFileSync(join(broken, 'catalog.yaml'), 'schema: olm.package\nname: foo\n')
   const { code, err } = await runCatalogBot(
@@ -54,19 +54,14 @@ test('a catalog that opm would not serve is not built, and the error has the mes
     '-i',
     'scratch',
     '--oci-layout',
-    join(temporaryDirectory, 'none'),
+    join(folder, 'none'),
   )
   expect(code).toBe(1)
   expect(err).toContain('invalid package "foo"')
 })
 
 test('a build without a destination fails, and the error lists the options', async () => {
-  const { code, err } = await runCatalogBot(
-    'build',
-    join(temporaryDirectory, 'catalog'),
-    '-t',
-    'quay.io/o/c:v1',
-  )
+  const { code, err } = await runCatalogBot('build', join(folder, 'catalog'), '-t', 'quay.io/o/c:v1')
   expect(code).toBe(2)
   expect(err).toContain('--push, --dry-run, and --oci-layout')
 })
@@ -79,13 +74,13 @@ test('a composite list with a missing image is not built, and the error names th
     labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
     files: catalog,
   })
-  const list = join(temporaryDirectory, 'list.yaml')
+  const list = join(folder, 'list.yaml')
   const extra = `${mockRegistry.host}/acme/extra:1`
   writeFileSync(
     list,
     `name: all\nreferences:\n- name: first\n  image: ${mockRegistry.host}/acme/catalog:1\n- name: extra\n  image: ${extra}\n`,
   )
-  const layout = join(temporaryDirectory, 'list-layout')
+  const layout = join(folder, 'list-layout')
   const { code, err } = await runCatalogBot(
     ...['build', list, '-i', 'scratch', '--oci-layout', layout, '--insecure-registry', mockRegistry.host],
   )

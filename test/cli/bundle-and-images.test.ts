@@ -26,11 +26,11 @@ const createCsvSpec = () => ({
   install: { strategy: 'deployment', spec: {} },
 })
 
-const temporaryDirectory = createSelfRemovingDirectory('cli')
+const folder = createSelfRemovingDirectory('cli')
 let scriptedRegistry: ScriptedRegistry
 const writeTestFile = (path: string, bytes: Uint8Array | string) => {
-  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
-  writeFileSync(join(temporaryDirectory, path), bytes)
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), bytes)
 }
 beforeAll(async () => {
   scriptedRegistry = await startScriptedRegistry()
@@ -75,11 +75,11 @@ test('a nonexistent path is reported as neither a file, a directory, nor an imag
 
 describe('bundle', () => {
   test('validate passes a good directory and fails a bad one', async () => {
-    expect(await runCli('bundle', 'validate', join(temporaryDirectory, 'good'))).toMatchObject({
+    expect(await runCli('bundle', 'validate', join(folder, 'good'))).toMatchObject({
       code: 0,
       out: expect.stringContaining('registry+v1, passed'),
     })
-    const bad = await runCli('bundle', 'validate', join(temporaryDirectory, 'bad'), '-o', 'json')
+    const bad = await runCli('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
     expect(bad.code).toBe(1)
     expect(JSON.parse(bad.out)).toMatchObject({
       passed: false,
@@ -116,19 +116,13 @@ describe('bundle', () => {
     }
   }, 180_000)
   test('validate shows the location, the message, and the source line', async () => {
-    const { out } = await runCli('bundle', 'validate', join(temporaryDirectory, 'misspelt'))
+    const { out } = await runCli('bundle', 'validate', join(folder, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: error: OLM ignores the annotation olm.skiprange')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
   }, 90_000)
   test('validate reports the message of opm if opm rejects the bundle', async () => {
-    const { code, out } = await runCli(
-      'bundle',
-      'validate',
-      join(temporaryDirectory, 'refused'),
-      '-o',
-      'json',
-    )
+    const { code, out } = await runCli('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
     expect({ code, ...JSON.parse(out) }).toMatchObject({
       code: 1,
       passed: false,
@@ -137,14 +131,7 @@ describe('bundle', () => {
   }, 90_000)
   test('validate runs only the requested suites, and rejects an unknown one', async () => {
     const rulesOf = async (...more: string[]) => {
-      const { out } = await runCli(
-        'bundle',
-        'validate',
-        join(temporaryDirectory, 'good'),
-        '-o',
-        'json',
-        ...more,
-      )
+      const { out } = await runCli('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
       return (JSON.parse(out) as { findings: { rule: string }[] }).findings.map(({ rule }) => rule)
     }
     expect(await rulesOf()).toEqual([])
@@ -152,17 +139,13 @@ describe('bundle', () => {
     expect(await rulesOf('--suite', 'operatorframework')).toEqual(
       expect.arrayContaining(['no-icon', 'no-provider']),
     )
-    expect(
-      await runCli('bundle', 'validate', join(temporaryDirectory, 'good'), '--suite', 'good'),
-    ).toMatchObject({
+    expect(await runCli('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
       code: 2,
       err: expect.stringContaining('unknown suite "good"'),
     })
   }, 180_000)
   test('render prints the blob', async () => {
-    expect(
-      JSON.parse((await runCli('bundle', 'render', join(temporaryDirectory, 'good'))).out),
-    ).toMatchObject({
+    expect(JSON.parse((await runCli('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
       schema: 'olm.bundle',
       name: 'good.v1.0.0',
       image: '',
@@ -172,10 +155,10 @@ describe('bundle', () => {
 
 describe('images', () => {
   test('reports missing images, summarizes by registry, and resumes from saved answers', async () => {
-    const answers = join(temporaryDirectory, 'answers')
+    const answers = join(folder, 'answers')
     const first = await runCli(
       'images',
-      join(temporaryDirectory, 'catalog'),
+      join(folder, 'catalog'),
       '--insecure-registry',
       scriptedRegistry.host,
       '--resume',
@@ -188,7 +171,7 @@ describe('images', () => {
     const requestsBefore = scriptedRegistry.requests.length
     await runCli(
       'images',
-      join(temporaryDirectory, 'catalog'),
+      join(folder, 'catalog'),
       '--insecure-registry',
       scriptedRegistry.host,
       '--resume',
@@ -198,21 +181,14 @@ describe('images', () => {
   }, 90_000)
   test('an image without an answer from its registry does not pass', async () => {
     writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
-    const ran = await runCli('images', join(temporaryDirectory, 'away'), '--insecure-registry', 'localhost:1')
+    const ran = await runCli('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
   }, 90_000)
   test('passes if all images exist, and fails for a nonexistent directory', async () => {
     expect(
-      (
-        await runCli(
-          'images',
-          join(temporaryDirectory, 'whole'),
-          '--insecure-registry',
-          scriptedRegistry.host,
-        )
-      ).code,
+      (await runCli('images', join(folder, 'whole'), '--insecure-registry', scriptedRegistry.host)).code,
     ).toBe(0)
-    expect((await runCli('images', join(temporaryDirectory, 'nowhere'))).code).toBe(2)
+    expect((await runCli('images', join(folder, 'nowhere'))).code).toBe(2)
   }, 90_000)
 })
 
@@ -224,13 +200,13 @@ test('escape codes in a catalog or an argument do not reach the terminal', async
   )
   const { out } = await runCli(
     'images',
-    join(temporaryDirectory, 'hostile'),
+    join(folder, 'hostile'),
     '--insecure-registry',
     scriptedRegistry.host,
   )
   expect(out).toContain('malformed: ')
   expect(out).toContain('\\u{1b}[2J')
-  const { code, err } = await runCli('bundle', 'validate', `${temporaryDirectory}/\u001b[2Jnowhere`)
+  const { code, err } = await runCli('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
   expect(code).toBe(2)
   expect(`${out}${err}`).not.toContain('\u001b')
 })

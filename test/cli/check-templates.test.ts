@@ -22,10 +22,7 @@ const runGit = (...parameters: string[]) =>
   execFileSync(
     'git',
     ['-C', repositoryDirectory, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...parameters],
-    {
-      env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
-      encoding: 'utf8',
-    },
+    { env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }, encoding: 'utf8' },
   ).trim()
 function commitFiles(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
@@ -61,21 +58,15 @@ entries:
   entries: [${versions.map((version, at) => `{name: lantern.v${version}${at > 0 ? `, replaces: lantern.v${versions[at - 1]}` : ''}}`).join(', ')}]
 ${versions.map((version) => `- {schema: olm.bundle, image: "${bundleImageByVersion.get(version)}"}\n`).join('')}`
 
+/** The arguments for a pull request by an administrator. */
+const listPullArguments = (base: string, head: string) => [
+  ...['--repo', repositoryDirectory, '--base', base, '--head', head],
+  ...['--author', 'olga', '--role', 'admin'],
+]
 async function runCheckCommand(base: string, head: string, ...more: string[]) {
   const { out } = await runCatalogBot(
-    ...[
-      'check',
-      '--repo',
-      repositoryDirectory,
-      '--base',
-      base,
-      '--head',
-      head,
-      '--author',
-      'olga',
-      '--role',
-      'admin',
-    ],
+    'check',
+    ...listPullArguments(base, head),
     ...['-o', 'json', '--insecure-registry', mockRegistry.host, ...more],
   )
   const { verdict, reasons, findings } = JSON.parse(out) as {
@@ -123,8 +114,7 @@ describe('a pull request that changes only the template', () => {
     expect(drift[0]?.what).toContain('bundle lantern.v1.1.0 is missing')
 
     const fixOutput = await runShellCommand(drift[0]?.fix ?? '')
-    const passed = await runCheckCommand(base, fixOutput)
-    expect(passed).toMatchObject({ drift: [], verdict: 'merge' })
+    expect(await runCheckCommand(base, fixOutput)).toMatchObject({ drift: [], verdict: 'merge' })
   })
 
   test('waits for the registry if it adds a bundle, and needs no registry if it adds none', async () => {
@@ -176,22 +166,7 @@ describe('a pull request that changes only the template', () => {
       'skips: [lantern.v1.0.0]',
     )
     const head = commitFiles({ 't.yaml': edited })
-    const { out } = await runCatalogBot(
-      ...[
-        'explain',
-        '--repo',
-        repositoryDirectory,
-        '--base',
-        base,
-        '--head',
-        head,
-        '--author',
-        'olga',
-        '--role',
-        'admin',
-      ],
-      '--offline',
-    )
+    const { out } = await runCatalogBot('explain', ...listPullArguments(base, head), '--offline')
     const { actions } = JSON.parse(out) as { actions: { comment?: string }[] }
     const comment = actions.find((action) => action.comment !== undefined)?.comment ?? ''
     const patch = /```diff\n([\s\S]*?\n)```/.exec(comment)?.[1] ?? ''

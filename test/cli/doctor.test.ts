@@ -137,8 +137,7 @@ describe('doctor', () => {
   test('as the App reports that it is not installed, or suspended, and how to fix that', async () => {
     const { github, app, installation } = mergeRulesFixture.githubFixture
     await github.createRepository('catalogs', 'elsewhere', { files: { 'README.md': '# x\n' } })
-    const absent = await runDoctor(['catalogs/elsewhere'], createAppEnvironment(app.id))
-    expect(absent).toMatchObject({
+    expect(await runDoctor(['catalogs/elsewhere'], createAppEnvironment(app.id))).toMatchObject({
       code: 1,
       out: expect.stringMatching(
         /^WRONG installation: the App isn't installed on catalogs\/elsewhere; install it at http.*\/apps\/catalog-bot\/installations\/new/,
@@ -226,8 +225,7 @@ describe('what doctor reports', () => {
 
   test.each(manifest.events)('names the missing event %s', (event) => {
     const received = manifest.events.filter((one) => one !== event)
-    const finding = diagnoseEvents(manifest.events, received)
-    expect(finding).toMatchObject({
+    expect(diagnoseEvents(manifest.events, received)).toMatchObject({
       ok: undefined,
       text: expect.stringContaining(`does not receive ${event}; select`),
     })

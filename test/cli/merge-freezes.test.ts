@@ -60,10 +60,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
       by: { kind: 'bot' },
     })
     for (const run of [runMergingCommand('freeze'), runDeprecatedAliasCommand('stop')])
-      expect(await run).toMatchObject({
-        code: 2,
-        err: expect.stringContaining('requires --repository'),
-      })
+      expect(await run).toMatchObject({ code: 2, err: expect.stringContaining('requires --repository') })
   } finally {
     await socket.close()
     await store.close()

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { findClosestNames } from '../../src/cli/rule.ts'
-import { supportsColor } from '../../src/cli/output.ts'
+import { supportsColor, getRuleUrl, formatSystemError } from '../../src/cli/output.ts'
 import {
   diagnoseClockSkew,
   diagnoseWebhookDeliveries,
@@ -10,8 +10,6 @@ import {
   diagnoseProxy,
   diagnoseRegistries,
 } from '../../src/cli/diagnosis.ts'
-import { getRuleUrl } from '../../src/cli/output.ts'
-import { formatSystemError } from '../../src/cli/output.ts'
 import { createAuthorPackageJson, createAuthorPackageReadme } from '../../scripts/build/author-package.ts'
 
 test.each([
@@ -59,10 +57,7 @@ describe('doctor', () => {
     expect(diagnosePermissions(wanted, { contents: 'write', issues: 'write', members: 'read' }).ok).toBe(true)
     expect(
       diagnosePermissions(wanted, { contents: 'read', issues: 'admin', members: 'write' }),
-    ).toMatchObject({
-      ok: false,
-      text: expect.stringContaining('lacks contents: write;'),
-    })
+    ).toMatchObject({ ok: false, text: expect.stringContaining('lacks contents: write;') })
     expect(diagnosePermissions(wanted, { contents: 'write' })).toMatchObject({
       ok: undefined,
       text: expect.stringContaining('issues: write, members: read'),

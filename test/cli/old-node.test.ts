@@ -24,11 +24,7 @@ beforeAll(() => {
   )
 })
 
-function runWithFakeNodeVersion(
-  version: string,
-  command: string,
-  ...parameters: string[]
-): Promise<CommandResult> {
+function runOnNode(version: string, command: string, ...parameters: string[]): Promise<CommandResult> {
   return new Promise((resolve) =>
     execFile(
       process.execPath,
@@ -48,22 +44,17 @@ function installFakeNode(version: string, script: string): void {
   writeFileSync(join(nodeDirectory, 'bin', 'node'), script, { mode: 0o755 })
 }
 
-const getCatalogBotCommandPath = () => join(packageDirectory, 'bin', 'catalog-bot.cjs')
+const getCommandPath = () => join(packageDirectory, 'bin', 'catalog-bot.cjs')
 
 describe('a Node.js that is too old', () => {
   test.each(['16.20.2', '20.20.2', '22.19.0'])(
     '%s is reported without a stack trace, and with a command to run instead',
     async (version) => {
-      const { code, out, err } = await runWithFakeNodeVersion(
-        version,
-        getCatalogBotCommandPath(),
-        'validate',
-        'x',
-      )
+      const { code, out, err } = await runOnNode(version, getCommandPath(), 'validate', 'x')
       expect(code).toBe(2)
       expect(out).toBe('')
       expect(err).toContain(`requires Node.js 22.20 or later, but this is Node.js ${version}`)
-      expect(err).toContain(`npx --package node@24 -- node ${realpathSync(getCatalogBotCommandPath())} `)
+      expect(err).toContain(`npx --package node@24 -- node ${realpathSync(getCommandPath())} `)
       expect(err).not.toMatch(/TypeError|\n\s+at /)
     },
   )
@@ -71,7 +62,7 @@ describe('a Node.js that is too old', () => {
   test('in a checkout suggests npm ci', async () => {
     mkdirSync(join(packageDirectory, 'src'))
     writeFileSync(join(packageDirectory, 'src', 'cli.ts'), '')
-    const { code, err } = await runWithFakeNodeVersion('20.20.2', getCatalogBotCommandPath(), '--version')
+    const { code, err } = await runOnNode('20.20.2', getCommandPath(), '--version')
     rmSync(join(packageDirectory, 'src'), { recursive: true })
     expect(code).toBe(2)
     expect(err).toContain('Run "npm ci" in this checkout')
@@ -79,7 +70,7 @@ describe('a Node.js that is too old', () => {
 
   test('forwards all arguments to a newer one installed next to the command', async () => {
     installFakeNode('24.21.0', '#!/bin/sh\nshift\necho "newer: $*"\nexit 7\n')
-    expect(await runWithFakeNodeVersion('20.20.2', getCatalogBotCommandPath(), 'validate', 'a b')).toEqual({
+    expect(await runOnNode('20.20.2', getCommandPath(), 'validate', 'a b')).toEqual({
       code: 7,
       out: 'newer: validate a b\n',
       err: '',
@@ -88,7 +79,7 @@ describe('a Node.js that is too old', () => {
 
   test('forwards nothing to another old one', async () => {
     installFakeNode('20.1.0', '#!/bin/sh\necho never\n')
-    const { code, out } = await runWithFakeNodeVersion('20.20.2', getCatalogBotCommandPath(), '--version')
+    const { code, out } = await runOnNode('20.20.2', getCommandPath(), '--version')
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
 
@@ -97,14 +88,10 @@ describe('a Node.js that is too old', () => {
       '24.21.0',
       `#!/bin/sh\ntrap 'exit 9' TERM\necho ready\nfor i in $(seq 400); do sleep 0.05; done\n`,
     )
-    const child = spawn(
-      process.execPath,
-      ['--require', fakeNodeVersionScript, getCatalogBotCommandPath(), 'serve'],
-      {
-        env: { ...process.env, PRETENDED: '20.20.2' },
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    )
+    const child = spawn(process.execPath, ['--require', fakeNodeVersionScript, getCommandPath(), 'serve'], {
+      env: { ...process.env, PRETENDED: '20.20.2' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     await once(child.stdout, 'data')
     child.kill('SIGTERM')
     expect((await once(child, 'exit'))[0]).toBe(9)
@@ -115,7 +102,7 @@ describe('a Node.js that is too old', () => {
     const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
       version: string
     }
-    expect(await runWithFakeNodeVersion('20.20.2', real, '--version')).toMatchObject({
+    expect(await runOnNode('20.20.2', real, '--version')).toMatchObject({
       code: 0,
       out: `${version}\n`,
     })

@@ -141,8 +141,7 @@ describe('the workflow to copy', () => {
 
   test('gives its token to one command, and no permissions to any other job', () => {
     expect(others).toEqual({})
-    const withToken = jobs.sweep.steps.filter((step) => JSON.stringify(step).includes('github.token'))
-    expect(withToken).toEqual([
+    expect(jobs.sweep.steps.filter((step) => JSON.stringify(step).includes('github.token'))).toEqual([
       expect.objectContaining({ run: expect.stringContaining('once --repository "$GITHUB_REPOSITORY"') }),
     ])
   })

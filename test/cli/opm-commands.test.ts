@@ -173,11 +173,7 @@ describe('list', () => {
       await captureCommandOutput(() =>
         printCatalogObjects('channels', catalogDirectory, 'bar', { output: 'text' }),
       ),
-    ).toEqual({
-      code: 1,
-      out: '',
-      err: 'Error: package "bar" not found\n',
-    })
+    ).toEqual({ code: 1, out: '', err: 'Error: package "bar" not found\n' })
   })
 })
 
@@ -203,10 +199,7 @@ describe('render-graph', () => {
   test('reports an unknown bundle with the message of opm', async () => {
     expect(
       await captureCommandOutput(() => renderGraph([catalogDirectory], { minimumEdge: 'foo.v9' })),
-    ).toMatchObject({
-      code: 1,
-      err: 'Error: unknown minimum edge name: "foo.v9"\n',
-    })
+    ).toMatchObject({ code: 1, err: 'Error: unknown minimum edge name: "foo.v9"\n' })
   })
 })
 

@@ -60,8 +60,7 @@ describe('progress', () => {
 
   test('escapes untrusted text, and disappears at the end', async () => {
     const listeners = process.listenerCount('SIGINT')
-    const result = await withProgress('Reading', (report) => Promise.resolve(report('a\u001b[31mb') ?? 2), 0)
-    expect(result).toBe(2)
+    expect(await withProgress('Reading', (report) => Promise.resolve(report('a\u001b[31mb') ?? 2), 0)).toBe(2)
     expect(shown).toContain(String.raw`a\u{1b}[31mb`)
     expect(shown.endsWith('\u001b[?25h')).toBe(true)
     expect(process.listenerCount('SIGINT')).toBe(listeners)

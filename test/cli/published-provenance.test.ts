@@ -113,9 +113,7 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
 
     expect(
       await runCatalogBot('rebase', image, '-i', `${server.host}/base/opm:2`, ...signed()),
-    ).toMatchObject({
-      code: 0,
-    })
+    ).toMatchObject({ code: 0 })
     expect(
       await verifyImage(registry, { host: server.host, repository: 'org/catalog', tag: 'v1' }, verifying),
     ).toMatchObject({

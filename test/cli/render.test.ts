@@ -18,19 +18,19 @@ const temporaryDirectory = createSelfRemovingDirectory('render')
 let mockRegistry: MockRegistry
 const isOpmInstalled = runOpm(['version']) !== undefined
 const testIfOpmInstalled = isOpmInstalled ? test : test.skip
-const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
+const pathOf = (name: string) => join(temporaryDirectory, name)
 const writeTestFile = (name: string, content: string | Uint8Array) => {
-  mkdirSync(dirname(resolveTestFilePath(name)), { recursive: true })
-  writeFileSync(resolveTestFilePath(name), content)
+  mkdirSync(dirname(pathOf(name)), { recursive: true })
+  writeFileSync(pathOf(name), content)
 }
-const runRenderCommand = (name: string, ...more: string[]) =>
+const runRender = (name: string, ...more: string[]) =>
   runCatalogBot('render', name, ...more, '--insecure-registry', mockRegistry.host)
 /** Runs opm asynchronously, because the registry runs in this process and must not be blocked. */
 const renderWithOpm = (...parameters: string[]) =>
   new Promise<string>((resolve) =>
     execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
   )
-const formatBundleImageReference = (version: string) => `${mockRegistry.host}/lantern/bundle:v${version}`
+const imageOf = (version: string) => `${mockRegistry.host}/lantern/bundle:v${version}`
 
 beforeAll(async () => {
   mockRegistry = await startMockRegistry()
@@ -112,8 +112,7 @@ properties:
     ].join('\n'),
   )
   writeTestFile('with-broken-csv/c.json', blob('broken', 'x/y:1', csv({ displayName: 1 })))
-  const list = (versions: string[]) =>
-    versions.map((version) => `\n  - image: ${formatBundleImageReference(version)}`).join('')
+  const list = (versions: string[]) => versions.map((version) => `\n  - image: ${imageOf(version)}`).join('')
   writeTestFile(
     'semver.yaml',
     `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`,
@@ -124,7 +123,7 @@ properties:
 `
   writeTestFile(
     'basic.yaml',
-    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${formatBundleImageReference('1.0.0')}"}\n`,
+    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${imageOf('1.0.0')}"}\n`,
   )
   writeTestFile(
     'substitutes.yaml',
@@ -136,7 +135,7 @@ ${channel('lantern.v1.0.0')}- schema: olm.bundle
   image: example.com/lantern:1
   properties: [{type: olm.package, value: {packageName: lantern, version: 1.0.0}}]
 substitutions:
-- {name: "${formatBundleImageReference('1.1.0')}", base: lantern.v1.0.0}
+- {name: "${imageOf('1.1.0')}", base: lantern.v1.0.0}
 `,
   )
 })
@@ -144,72 +143,53 @@ afterAll(() => mockRegistry.stop())
 
 describe('the output is identical to that of opm for', () => {
   testIfOpmInstalled.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
-    const mine = await runRenderCommand(resolveTestFilePath('catalog'), '-o', format)
+    const mine = await runRender(pathOf('catalog'), '-o', format)
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await renderWithOpm('render', resolveTestFilePath('catalog'), '-o', format),
+      out: await renderWithOpm('render', pathOf('catalog'), '-o', format),
     })
     expect(mine.out).not.toBe('')
   })
   testIfOpmInstalled.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
     const catalog = findSharedPath('community-operators', 'catalogs', 'v4.16')
     if (catalog === undefined) return
-    const mine = await runRenderCommand(catalog, '-o', format)
+    const mine = await runRender(catalog, '-o', format)
     expect(mine.out === (await renderWithOpm('render', catalog, '-o', format))).toBe(true)
   })
   testIfOpmInstalled.each(['json', 'yaml'])(
     'a catalog and a bundle image migrated, as %s',
     async (format) => {
-      const sources = [resolveTestFilePath('with-objects'), formatBundleImageReference('1.0.0')]
+      const sources = [pathOf('with-objects'), imageOf('1.0.0')]
       const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
-      const mine = await runRenderCommand(sources[0] ?? '', ...sources.slice(1), ...level)
+      const mine = await runRender(sources[0] ?? '', ...sources.slice(1), ...level)
       expect(mine).toMatchObject({ code: 0, out: await renderWithOpm('render', ...sources, ...level) })
       expect(mine.out.match(/olm\.csv\.metadata/g)).toHaveLength(2)
-      expect(
-        await runRenderCommand(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format),
-      ).toEqual(mine)
+      expect(await runRender(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(mine)
     },
   )
   testIfOpmInstalled('a bundle directory', async () => {
-    const mine = await runRenderCommand(resolveTestFilePath('bundle-1.0.0'))
-    expect(mine).toMatchObject({
-      code: 0,
-      out: await renderWithOpm('render', resolveTestFilePath('bundle-1.0.0')),
-    })
+    const mine = await runRender(pathOf('bundle-1.0.0'))
+    expect(mine).toMatchObject({ code: 0, out: await renderWithOpm('render', pathOf('bundle-1.0.0')) })
     expect(mine.out).toContain('lantern.v1.0.0')
   })
   testIfOpmInstalled('bundle images', async () => {
-    const mine = await runRenderCommand(
-      formatBundleImageReference('1.0.0'),
-      formatBundleImageReference('1.1.0'),
-    )
+    const mine = await runRender(imageOf('1.0.0'), imageOf('1.1.0'))
     expect(mine).toMatchObject({
       code: 0,
-      out: await renderWithOpm(
-        'render',
-        formatBundleImageReference('1.0.0'),
-        formatBundleImageReference('1.1.0'),
-      ),
+      out: await renderWithOpm('render', imageOf('1.0.0'), imageOf('1.1.0')),
     })
     expect(mine.out).toContain('lantern.v1.1.0')
   })
   testIfOpmInstalled.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
-    const mine = await runRenderCommand(resolveTestFilePath(`${name}.yaml`), '-o', 'yaml')
+    const mine = await runRender(pathOf(`${name}.yaml`), '-o', 'yaml')
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await renderWithOpm(
-        'alpha',
-        'render-template',
-        name,
-        resolveTestFilePath(`${name}.yaml`),
-        '-o',
-        'yaml',
-      ),
+      out: await renderWithOpm('alpha', 'render-template', name, pathOf(`${name}.yaml`), '-o', 'yaml'),
     })
     expect(mine.out).toContain(
-      `image: ${formatBundleImageReference('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
+      `image: ${imageOf('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
     )
   })
 })
@@ -219,13 +199,13 @@ describe('rendering at a migration level', () => {
   testIfOpmInstalled.each(['catalog', 'bundle-1.0.0', 'objects'])(
     '%s matches the output of opm',
     async (name) => {
-      const whole = await runRenderCommand(resolveTestFilePath('semver.yaml'))
+      const whole = await runRender(pathOf('semver.yaml'))
       writeTestFile('objects/catalog.json', whole.out)
-      const mine = await runRenderCommand(resolveTestFilePath(name), ...level)
+      const mine = await runRender(pathOf(name), ...level)
       expect(mine).toMatchObject({
         code: 0,
         err: '',
-        out: await renderWithOpm('render', resolveTestFilePath(name), ...level),
+        out: await renderWithOpm('render', pathOf(name), ...level),
       })
       if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
     },
@@ -259,46 +239,40 @@ entries: [{name: torch.v1}]
       'configs/notes.yaml': 'this: is no catalog',
       'bin/opm': 'a program',
     })
-    writeTestFile('list.yaml', listOf(formatBundleImageReference('1.0.0'), torch))
-    const mine = await runRenderCommand(resolveTestFilePath('list.yaml'), '-o', 'yaml')
+    writeTestFile('list.yaml', listOf(imageOf('1.0.0'), torch))
+    const mine = await runRender(pathOf('list.yaml'), '-o', 'yaml')
     expect(mine).toMatchObject({ code: 0, err: '' })
     writeTestFile('published/catalog.yaml', published)
     const alone = [
-      await runRenderCommand(formatBundleImageReference('1.0.0'), '-o', 'yaml'),
-      await runRenderCommand(resolveTestFilePath('published'), '-o', 'yaml'),
+      await runRender(imageOf('1.0.0'), '-o', 'yaml'),
+      await runRender(pathOf('published'), '-o', 'yaml'),
     ]
     expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
     expect(mine.out).toContain('name: torch')
   })
   testIfOpmInstalled('with a catalog image matches the output of opm', async () => {
     const torch = catalogImage('v2', 'configs/', { 'configs/torch/catalog.yaml': published })
-    expect(await runRenderCommand(torch)).toMatchObject({
-      code: 0,
-      out: await renderWithOpm('render', torch),
-    })
+    expect(await runRender(torch)).toMatchObject({ code: 0, out: await renderWithOpm('render', torch) })
   })
   test('with an image that has no bundle or catalog fails with the cause', async () => {
-    writeTestFile(
-      'bad-list.yaml',
-      listOf(formatBundleImageReference('1.0.0'), `${mockRegistry.host}/lantern/other:v1`),
-    )
-    expect(await runRenderCommand(resolveTestFilePath('bad-list.yaml'))).toMatchObject({
+    writeTestFile('bad-list.yaml', listOf(imageOf('1.0.0'), `${mockRegistry.host}/lantern/other:v1`))
+    expect(await runRender(pathOf('bad-list.yaml'))).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining('reference "entry-1": '),
     })
     writeTestFile('odd-list.yaml', listOf(catalogImage('v3', '/', { a: '' })))
-    expect(await runRenderCommand(resolveTestFilePath('odd-list.yaml'))).toMatchObject({
+    expect(await runRender(pathOf('odd-list.yaml'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('does not name a directory'),
     })
   })
   test('with a missing image is not rendered, and the error names the file, the reference, and the next step', async () => {
-    const path = resolveTestFilePath('gone-list.yaml')
+    const path = pathOf('gone-list.yaml')
     const gone = `${mockRegistry.host}/acme/extra:1`
-    writeTestFile('gone-list.yaml', listOf(formatBundleImageReference('1.0.0'), gone))
-    const { code, err } = await runRenderCommand(path)
+    writeTestFile('gone-list.yaml', listOf(imageOf('1.0.0'), gone))
+    const { code, err } = await runRender(path)
     expect(code).toBe(2)
     expect(err).toContain(
       `${path}: reference "entry-1" (${gone}): ${mockRegistry.host} doesn't have this image (404`,
@@ -312,42 +286,41 @@ describe('invalid input', () => {
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
     const errorMessage =
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
-    expect(await runRenderCommand(resolveTestFilePath('with-broken-csv'), ...level)).toMatchObject({
+    expect(await runRender(pathOf('with-broken-csv'), ...level)).toMatchObject({
       code: 1,
       out: '',
       err: `Error: ${errorMessage}\n`,
     })
-    expect(runOpm(['render', resolveTestFilePath('with-broken-csv'), ...level])).toMatchObject({
+    expect(runOpm(['render', pathOf('with-broken-csv'), ...level])).toMatchObject({
       code: 1,
       err: expect.stringContaining(errorMessage),
     })
   })
   test('fails with a message that has the cause', async () => {
     writeTestFile('broken/c.yaml', 'schema: 1')
-    const broken = await runRenderCommand(resolveTestFilePath('broken'))
-    expect(broken).toMatchObject({
+    expect(await runRender(pathOf('broken'))).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^Error: render ".*broken": /),
     })
     writeTestFile('no-template.yaml', 'schema: olm.package')
-    expect(await runRenderCommand(resolveTestFilePath('no-template.yaml'))).toMatchObject({
+    expect(await runRender(pathOf('no-template.yaml'))).toMatchObject({
       code: 1,
       err: expect.stringContaining('unknown template schema: olm.package'),
     })
-    expect(await runRenderCommand(`${mockRegistry.host}/lantern/other:v1`)).toMatchObject({
+    expect(await runRender(`${mockRegistry.host}/lantern/other:v1`)).toMatchObject({
       code: 1,
       err: expect.stringContaining('is not a bundle'),
     })
   })
   test('a missing image fails, and a mistyped path is not requested from a registry', async () => {
-    expect(await runRenderCommand(formatBundleImageReference('7'))).toMatchObject({
+    expect(await runRender(imageOf('7'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('v7'),
     })
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
-      expect(await runRenderCommand(name)).toMatchObject({
+      expect(await runRender(name)).toMatchObject({
         code: 2,
         err: expect.stringContaining('neither an existing file or directory nor an image'),
       })

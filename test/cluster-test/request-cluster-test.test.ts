@@ -63,13 +63,11 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
   epoch: 0,
   ...more,
 })
-const evaluateClusterTestRequestOnBase = (
-  given: ClusterTestCandidatePull,
-  records: readonly CommandRecord[] = [],
-) => evaluateClusterTestRequest(given, records, baseTree)
+const evaluateOnBase = (given: ClusterTestCandidatePull, records: readonly CommandRecord[] = []) =>
+  evaluateClusterTestRequest(given, records, baseTree)
 
 test('without a command, tests only what passed every check and approval, and only if configured', () => {
-  expect(evaluateClusterTestRequestOnBase(createEvaluatedPull())).toMatchObject({
+  expect(evaluateOnBase(createEvaluatedPull())).toMatchObject({
     head: headCommitSha,
     baseTree,
     trials: [{ root: 'catalog', trial: plannedClusterTest }],
@@ -82,12 +80,12 @@ test('without a command, tests only what passed every check and approval, and on
     { unknown: 'ownership' },
     { isOpen: false },
   ] as const)
-    expect(evaluateClusterTestRequestOnBase(createEvaluatedPull(given))).toBeUndefined()
+    expect(evaluateOnBase(createEvaluatedPull(given))).toBeUndefined()
 })
 
 test('a maintainer can request a test of an unapproved commit, and of exactly that commit', () => {
   const given = createEvaluatedPull({ onCluster: 'asked', waits: 'ownership' })
-  expect(evaluateClusterTestRequestOnBase(given, [createCommandRecord()])).toBeDefined()
+  expect(evaluateOnBase(given, [createCommandRecord()])).toBeDefined()
   for (const wrong of [
     { outcome: 'denied' },
     { outcome: 'stale' },
@@ -95,34 +93,23 @@ test('a maintainer can request a test of an unapproved commit, and of exactly th
     { epoch: 1 },
     { command: 'preview' },
   ] as const)
-    expect(evaluateClusterTestRequestOnBase(given, [createCommandRecord(wrong)])).toBeUndefined()
-  expect(
-    evaluateClusterTestRequestOnBase(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
-  ).toBeUndefined()
+    expect(evaluateOnBase(given, [createCommandRecord(wrong)])).toBeUndefined()
+  expect(evaluateOnBase(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()])).toBeUndefined()
 })
 
 test('never tests a change whose validation, images, or install check does not pass, even on request', () => {
   for (const check of ['validation', 'images', 'install'] as const) {
-    expect(
-      evaluateClusterTestRequestOnBase(createEvaluatedPull({ fails: check }), [createCommandRecord()]),
-    ).toBeUndefined()
-    expect(
-      evaluateClusterTestRequestOnBase(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
-    ).toBeUndefined()
+    expect(evaluateOnBase(createEvaluatedPull({ fails: check }), [createCommandRecord()])).toBeUndefined()
+    expect(evaluateOnBase(createEvaluatedPull({ unknown: check }), [createCommandRecord()])).toBeUndefined()
   }
 })
 
 test('tests the same change once, and once more for each new command', () => {
-  expect(evaluateClusterTestRequestOnBase(createEvaluatedPull())?.key).toBe(
-    evaluateClusterTestRequestOnBase(createEvaluatedPull())?.key,
-  )
-  expect(evaluateClusterTestRequestOnBase(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
-    evaluateClusterTestRequestOnBase(createEvaluatedPull())?.key,
+  expect(evaluateOnBase(createEvaluatedPull())?.key).toBe(evaluateOnBase(createEvaluatedPull())?.key)
+  expect(evaluateOnBase(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
+    evaluateOnBase(createEvaluatedPull())?.key,
   )
   expect(
-    evaluateClusterTestRequestOnBase(createEvaluatedPull(), [
-      createCommandRecord(),
-      createCommandRecord({ comment: 10 }),
-    ])?.key,
-  ).not.toBe(evaluateClusterTestRequestOnBase(createEvaluatedPull(), [createCommandRecord()])?.key)
+    evaluateOnBase(createEvaluatedPull(), [createCommandRecord(), createCommandRecord({ comment: 10 })])?.key,
+  ).not.toBe(evaluateOnBase(createEvaluatedPull(), [createCommandRecord()])?.key)
 })

@@ -87,7 +87,7 @@ interface ClusterTestRunRecord {
   readonly leases: string[]
 }
 
-async function runClusterTestRunScenario(scene: ClusterTestRunScenario): Promise<ClusterTestRunRecord> {
+async function runScenario(scene: ClusterTestRunScenario): Promise<ClusterTestRunRecord> {
   const played: ClusterTestRunRecord = {
     states: new Map<string, unknown>([
       [clusterTestRequestStateNamespace.name, scene.request ?? clusterTestRequest],
@@ -157,7 +157,7 @@ const listCheckConclusions = ({ checks }: ClusterTestRunRecord) =>
   checks.map(({ status, conclusion }) => conclusion ?? status)
 
 test('serves both catalogs from the validated trees, and the check reports the result', async () => {
-  const played = await runClusterTestRunScenario({
+  const played = await runScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'tried', report: createClusterTestReport({ verdict: 'installs' }) }
@@ -177,11 +177,11 @@ test('serves both catalogs from the validated trees, and the check reports the r
   expect(listCheckConclusions(played)).toEqual(['in_progress', 'success'])
   expect(getClusterTestRunState(played)).toMatchObject({ key: 'one', running: [] })
   expect(played.leases).toEqual(['acquired trial slot', 'released'])
-  expect((await runClusterTestRunScenario({ made: getClusterTestRunState(played) })).orders).toEqual([])
+  expect((await runScenario({ made: getClusterTestRunState(played) })).orders).toEqual([])
 })
 
 test('waits for a cluster that is in use', async () => {
-  const first = await runClusterTestRunScenario({ takenLeases: ['trial slot'] })
+  const first = await runScenario({ takenLeases: ['trial slot'] })
   expect(listCheckConclusions(first)).toEqual(['queued'])
   expect(first.enqueued).toEqual([15])
   expect(first.orders).toHaveLength(1)
@@ -193,31 +193,23 @@ test('waits for a cluster that is in use', async () => {
 
 test('a repository that just used the cluster yields to the repositories that wait for it', async () => {
   const now = 1_000_000_000
-  const yields = await runClusterTestRunScenario({
-    slot: { ended: now - 44_000 },
-    takenLeases: ['trial line slot'],
-  })
+  const yields = await runScenario({ slot: { ended: now - 44_000 }, takenLeases: ['trial line slot'] })
   expect([listCheckConclusions(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
   expect(yields.leases).not.toContain('acquired trial slot')
   // No other repository waits.
-  expect(listCheckConclusions(await runClusterTestRunScenario({ slot: { ended: now - 1000 } }))).toEqual([
-    'success',
-  ])
+  expect(listCheckConclusions(await runScenario({ slot: { ended: now - 1000 } }))).toEqual(['success'])
   // Every other repository has had a chance since then.
-  const later = await runClusterTestRunScenario({
-    slot: { ended: now - 46_000 },
-    takenLeases: ['trial line slot'],
-  })
+  const later = await runScenario({ slot: { ended: now - 46_000 }, takenLeases: ['trial line slot'] })
   expect(listCheckConclusions(later)).toEqual(['success'])
   expect(later.states.get(lastClusterTestRunStateNamespace.name)).toEqual({ ended: now })
   // The repository that had the cluster last does not take a place in the queue of the others.
-  const busy = await runClusterTestRunScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
+  const busy = await runScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
   expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])
 })
 
 test('a newer commit, closed pull request, or lost lease stops the test with a neutral result', async () => {
   const stopped = (change: (states: Map<string, unknown>) => void, more: ClusterTestRunScenario = {}) =>
-    runClusterTestRunScenario({
+    runScenario({
       ...more,
       answer: async (_, news, { states }) => {
         change(states)
@@ -246,7 +238,7 @@ test('a newer commit, closed pull request, or lost lease stops the test with a n
 })
 
 test('records running tests, cleans up after a crash, and gives up after repeated crashes', async () => {
-  const died = await runClusterTestRunScenario({
+  const died = await runScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'failed', why: 'the process ended' }
@@ -254,10 +246,10 @@ test('records running tests, cleans up after a crash, and gives up after repeate
   })
   expect(getClusterTestRunState(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
   expect(died.enqueued).toEqual([60])
-  const next = await runClusterTestRunScenario({ made: getClusterTestRunState(died) })
+  const next = await runScenario({ made: getClusterTestRunState(died) })
   expect(next.orders[1]).toMatchObject({ abandoned: ['abcdefgh'] })
   expect(getClusterTestRunState(next)).toMatchObject({ key: 'one', running: [] })
-  const again = await runClusterTestRunScenario({
+  const again = await runScenario({
     made: { ...getClusterTestRunState(died), attempts: 3 },
     answer: () => Promise.resolve({ kind: 'failed', why: 'the process ended' }),
   })
@@ -267,7 +259,7 @@ test('records running tests, cleans up after a crash, and gives up after repeate
 
 test('an inconclusive result does not pass a required check, and enqueues the pull request', async () => {
   const required = { ...clusterTestRequest, isRequired: true }
-  const unclear = await runClusterTestRunScenario({
+  const unclear = await runScenario({
     request: required,
     answer: () =>
       Promise.resolve({
@@ -280,14 +272,10 @@ test('an inconclusive result does not pass a required check, and enqueues the pu
 })
 
 test('without a cluster from the operator, no test runs and the check is neutral', async () => {
-  const rejected = await runClusterTestRunScenario({
-    prepare: { kind: 'refused', why: 'the operator gives no cluster' },
-  })
+  const rejected = await runScenario({ prepare: { kind: 'refused', why: 'the operator gives no cluster' } })
   expect(listCheckConclusions(rejected)).toEqual(['neutral'])
   expect(rejected.leases).toEqual([])
-  expect(
-    (await runClusterTestRunScenario({ request: { ...clusterTestRequest, isOver: true } })).checks,
-  ).toEqual([])
+  expect((await runScenario({ request: { ...clusterTestRequest, isOver: true } })).checks).toEqual([])
 })
 
 test('waits for a preview in progress before it takes the cluster, up to a limit', async () => {
@@ -296,7 +284,7 @@ test('waits for a preview in progress before it takes the cluster, up to a limit
     trials: [{ root: 'catalogs/v4.20', trial: { ...plannedClusterTest, target: 'OLM v1' as const } }],
   }
   const coming = new Map([['catalogs/v4.20', 'coming' as const]])
-  const waits = await runClusterTestRunScenario({ request: onV1, images: coming })
+  const waits = await runScenario({ request: onV1, images: coming })
   expect([listCheckConclusions(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([
     ['queued'],
     [20],
@@ -305,20 +293,13 @@ test('waits for a preview in progress before it takes the cluster, up to a limit
   ])
   expect(getClusterTestRunState(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
   const patient = { ...getClusterTestRunState(waits), waited: { key: 'one', times: 30 } }
-  const over = await runClusterTestRunScenario({ request: onV1, images: coming, made: patient })
+  const over = await runScenario({ request: onV1, images: coming, made: patient })
   expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not ready in time') } })
   // Another commit starts its own count.
-  const other = await runClusterTestRunScenario({
-    request: { ...onV1, key: 'two' },
-    images: coming,
-    made: patient,
-  })
+  const other = await runScenario({ request: { ...onV1, key: 'two' }, images: coming, made: patient })
   expect(getClusterTestRunState(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
   const head = 'registry.example/catalog@sha256:1'
-  const there = await runClusterTestRunScenario({
-    request: onV1,
-    images: new Map([['catalogs/v4.20', { head }]]),
-  })
+  const there = await runScenario({ request: onV1, images: new Map([['catalogs/v4.20', { head }]]) })
   expect(there.orders[1]).toMatchObject({ images: { head } })
   expect(there.served).toEqual([])
 })

@@ -14,8 +14,7 @@ describe('a configuration', () => {
   })
 
   test('overrides only the keys that it contains', () => {
-    const parsed = parseConfig('merge:\n  enabled: false\nimages:\n  registries: [quay.io/acme]\n')
-    expect(parsed).toMatchObject({
+    expect(parseConfig('merge:\n  enabled: false\nimages:\n  registries: [quay.io/acme]\n')).toMatchObject({
       kind: 'config',
       config: { merge: { enabled: false }, images: { registries: ['quay.io/acme'] } },
     })

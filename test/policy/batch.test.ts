@@ -11,12 +11,7 @@ import {
 import { unrestrictedBranchRules } from './no-rules.ts'
 
 const createCommitId = (digit: string) => toCommitSha(digit.repeat(40))
-const createTestMergePermit = (
-  pull: number,
-  base: string,
-  commit: string,
-  more: Partial<ValidatedMerge> = {},
-) =>
+const createPermit = (pull: number, base: string, commit: string, more: Partial<ValidatedMerge> = {}) =>
   createMergePermit({
     repository: { owner: 'coast', name: 'operators' },
     pull: toPullNumber(pull),
@@ -45,27 +40,24 @@ describe('permits form a batch', () => {
   test('if the base of each is the commit of the previous one', () => {
     expect(
       findMergePermitChainProblem([
-        createTestMergePermit(1, '0', '1'),
-        createTestMergePermit(2, '1', '2'),
-        createTestMergePermit(3, '2', '3'),
+        createPermit(1, '0', '1'),
+        createPermit(2, '1', '2'),
+        createPermit(3, '2', '3'),
       ]),
     ).toBeUndefined()
   })
   test.each([
     ['no permits', []],
-    ['a gap', [createTestMergePermit(1, '0', '1'), createTestMergePermit(2, '0', '2')]],
-    [
-      'another branch',
-      [createTestMergePermit(1, '0', '1'), createTestMergePermit(2, '1', '2', { baseRef: 'v4.20' })],
-    ],
+    ['a gap', [createPermit(1, '0', '1'), createPermit(2, '0', '2')]],
+    ['another branch', [createPermit(1, '0', '1'), createPermit(2, '1', '2', { baseRef: 'v4.20' })]],
     [
       'another repository',
       [
-        createTestMergePermit(1, '0', '1'),
-        createTestMergePermit(2, '1', '2', { repository: { owner: 'coast', name: 'other' } }),
+        createPermit(1, '0', '1'),
+        createPermit(2, '1', '2', { repository: { owner: 'coast', name: 'other' } }),
       ],
     ],
-    ['a duplicate pull request', [createTestMergePermit(1, '0', '1'), createTestMergePermit(1, '1', '2')]],
+    ['a duplicate pull request', [createPermit(1, '0', '1'), createPermit(1, '1', '2')]],
   ])('but not with %s', (_, permits) => {
     expect(findMergePermitChainProblem(permits)).toBeDefined()
   })

@@ -44,7 +44,7 @@ const createComment = (name: string, body: string, more: Partial<PullComment> = 
   ...more,
 })
 
-function createCommandInput(
+function createInput(
   comments: readonly PullComment[],
   more: Partial<CommandEvaluationInput> = {},
   snapshot: Partial<PullSnapshot> = {},
@@ -91,7 +91,7 @@ function answerLookup(question: LookupRequest): LookupResult {
   return question.kind === 'role' ? { kind: 'role', role: 'read' } : { kind: 'no' }
 }
 
-function decideCommentCommands(
+function decideAll(
   given: CommandEvaluationInput,
   world: (question: LookupRequest) => LookupResult = answerLookup,
 ) {
@@ -101,20 +101,27 @@ function decideCommentCommands(
       known.set(toLookupKey(question), world(question))
   return decideCommands(given, createLookupResults(known))
 }
+const listCommandRecords = (given: CommandEvaluationInput): CommandRecord[] =>
+  decideAll(given).decisions.map(({ record }) => record)
 const listCommandOutcomes = (given: CommandEvaluationInput) =>
-  decideCommentCommands(given).decisions.map(({ record }) => record.outcome)
+  listCommandRecords(given).map(({ outcome }) => outcome)
+
+type CommandInputChanges =
+  Parameters<typeof createInput> extends [unknown, ...infer Changes] ? Changes : never
+const decideComment = (name: string, body: string, ...changes: CommandInputChanges) =>
+  decideAll(createInput([createComment(name, body)], ...changes))
+const listOutcomes = (name: string, body: string, ...changes: CommandInputChanges) =>
+  listCommandOutcomes(createInput([createComment(name, body)], ...changes))
 
 describe('T20: an approval applies to the head that was shown when the comment was written', () => {
   test('and takes effect while that commit is still the head', () => {
-    const { decisions } = decideCommentCommands(createCommandInput([createComment('olga', '/approve')]))
+    const { decisions } = decideComment('olga', '/approve')
     expect(decisions).toMatchObject([
       { record: { outcome: 'done', head: headShaA, epoch: 0 }, reaction: '+1' },
     ])
   })
   test('a push between the comment and its execution voids it, and the answer names the new head', () => {
-    const { decisions } = decideCommentCommands(
-      createCommandInput([createComment('olga', '/approve')], {}, { head: headShaB }, { epoch: 1 }),
-    )
+    const { decisions } = decideComment('olga', '/approve', {}, { head: headShaB }, { epoch: 1 })
     expect(decisions[0]?.record.outcome).toBe('stale')
     expect(decisions[0]?.answer).toContain('/approve bbbbbbbbbbbb')
   })
@@ -123,46 +130,32 @@ describe('T20: an approval applies to the head that was shown when the comment w
       { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
       { head: headShaB, epoch: 1, at: formatTimestampAtMinute(11), change: 'c' },
     ]
-    expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
-      ),
-    ).toEqual(['stale'])
+    expect(listOutcomes('olga', '/approve', { shown }, { head: headShaB }, { epoch: 1 })).toEqual(['stale'])
   })
   test('a comment does not approve a head that was shown in the same second', () => {
     const shown = [{ head: headShaA, epoch: 0, at: formatTimestampAtMinute(10), change: 'c' }]
-    expect(listCommandOutcomes(createCommandInput([createComment('olga', '/approve')], { shown }))).toEqual([
-      'stale',
-    ])
+    expect(listOutcomes('olga', '/approve', { shown })).toEqual(['stale'])
   })
   test('a comment is stale if no head was shown before it', () => {
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', '/approve')], { shown: [] })),
-    ).toEqual(['stale'])
+    expect(listOutcomes('olga', '/approve', { shown: [] })).toEqual(['stale'])
   })
   test('the order in which shown heads are stored does not matter', () => {
     const shown = [
       { head: headShaB, epoch: 1, at: formatTimestampAtMinute(6), change: 'c' },
       { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
     ]
-    expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
-      ),
-    ).toEqual(['done'])
+    expect(listOutcomes('olga', '/approve', { shown }, { head: headShaB }, { epoch: 1 })).toEqual(['done'])
   })
 })
 
 describe('T21: a return to an old head does not restore a command', () => {
   test('with or without a commit in the command', () => {
     for (const body of ['/approve', `/approve ${headShaA.slice(0, 12)}`])
-      expect(
-        listCommandOutcomes(createCommandInput([createComment('olga', body)], {}, {}, { epoch: 2 })),
-      ).toEqual(['stale'])
+      expect(listOutcomes('olga', body, {}, {}, { epoch: 2 })).toEqual(['stale'])
   })
   test('a recorded approval keeps its epoch', () => {
     const approveComment = createComment('olga', '/approve')
-    const [decision] = decideCommentCommands(createCommandInput([approveComment])).decisions
+    const [decision] = decideAll(createInput([approveComment])).decisions
     const records = decision ? [decision.record] : []
     expect(findApprovalsFromCommands(records, [approveComment])).toMatchObject([
       { epoch: 0, head: headShaA, user: 1002 },
@@ -174,7 +167,7 @@ describe('T29: an edited or deleted comment is not a command', () => {
   test('if it is edited before the command is executed', () => {
     expect(
       listCommandOutcomes(
-        createCommandInput([createComment('olga', '/approve', { updatedAt: formatTimestampAtMinute(11) })]),
+        createInput([createComment('olga', '/approve', { updatedAt: formatTimestampAtMinute(11) })]),
       ),
     ).toEqual([])
   })
@@ -183,13 +176,11 @@ describe('T29: an edited or deleted comment is not a command', () => {
       createdAt: '2025-01-01T00:00:00Z',
       updatedAt: formatTimestampAtMinute(9),
     })
-    expect(listCommandOutcomes(createCommandInput([old]))).toEqual([])
+    expect(listCommandOutcomes(createInput([old]))).toEqual([])
   })
   test('and its approval is withdrawn if it is edited or deleted later', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
-      ({ record }) => record,
-    )
+    const records = listCommandRecords(createInput([approveComment]))
     expect(findApprovalsFromCommands(records, [approveComment]).length).toBe(1)
     expect(findApprovalsFromCommands(records, [])).toEqual([])
     expect(
@@ -204,16 +195,13 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
-        decideCommentCommands(
-          createCommandInput([createComment('maria', `/${name}`)]),
-          edits({ kind: 'edited' }),
-        ).decisions,
+        decideAll(createInput([createComment('maria', `/${name}`)]), edits({ kind: 'edited' })).decisions,
       ).toEqual([])
   })
   test('an inconclusive answer delays the command and those after it', () => {
     const unknown = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 9 } as const
-    const { decisions, open } = decideCommentCommands(
-      createCommandInput([createComment('maria', '/approve'), createComment('olga', '/hold')]),
+    const { decisions, open } = decideAll(
+      createInput([createComment('maria', '/approve'), createComment('olga', '/hold')]),
       edits(unknown),
     )
     expect(decisions).toEqual([])
@@ -221,16 +209,14 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   })
   test('a recorded approval is withdrawn if its comment now contains something else', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
-      ({ record }) => record,
-    )
+    const records = listCommandRecords(createInput([approveComment]))
     expect(findApprovalsFromCommands(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
     expect(findApprovalsFromCommands(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
   })
   test('GitHub is not asked about comments that cannot take effect', () => {
     const askedQuestions: string[] = []
-    decideCommentCommands(
-      createCommandInput([
+    decideAll(
+      createInput([
         createComment('mallory', '/approve'),
         createComment('olga', 'fine'),
         createComment('robot', '/approve'),
@@ -257,7 +243,7 @@ describe('T31: who may give which command', () => {
   for (const [name, may] of Object.entries(table))
     for (const command of commandNames)
       test(`${name} ${may.includes(command) ? 'may' : 'may not'} give /${command}`, () => {
-        const { decisions } = decideCommentCommands(createCommandInput([createComment(name, given(command))]))
+        const { decisions } = decideComment(name, given(command))
         expect(decisions.map(({ record }) => record.outcome)).toEqual(
           name === 'robot' ? [] : [may.includes(command) ? 'done' : 'denied'],
         )
@@ -265,40 +251,23 @@ describe('T31: who may give which command', () => {
   test('a closed or merged pull request accepts only /rollback, and only from maintainers', () => {
     for (const state of ['closed', 'merged'] as const)
       for (const command of commandNames)
-        expect(
-          listCommandOutcomes(createCommandInput([createComment('maria', `/${command}`)], {}, { state })),
-        ).toEqual(command === 'rollback' ? ['done'] : [])
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', '/rollback')], {}, { state: 'merged' })),
-    ).toEqual(['denied'])
-    expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('maria', '/rollback x\n/hold')], {}, { state: 'merged' }),
-      ),
-    ).toEqual([])
+        expect(listOutcomes('maria', `/${command}`, {}, { state })).toEqual(
+          command === 'rollback' ? ['done'] : [],
+        )
+    expect(listOutcomes('olga', '/rollback', {}, { state: 'merged' })).toEqual(['denied'])
+    expect(listOutcomes('maria', '/rollback x\n/hold', {}, { state: 'merged' })).toEqual([])
   })
   test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
-    const held = decideCommentCommands(createCommandInput([createComment('olga', '/hold')])).decisions.map(
-      ({ record }) => record,
-    )
-    expect(findActivePullHold(held, createCommandInput([]).check)?.login).toBe('olga')
+    const held = listCommandRecords(createInput([createComment('olga', '/hold')]))
+    expect(findActivePullHold(held, createInput([]).check)?.login).toBe('olga')
     const unhold = createComment('maria', '/unhold')
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', '/unhold')], { records: held })),
-    ).toEqual(['done'])
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('alice', '/unhold')], { records: held })),
-    ).toEqual(['denied'])
-    const lifted = decideCommentCommands(createCommandInput([unhold], { records: held })).decisions
+    expect(listOutcomes('olga', '/unhold', { records: held })).toEqual(['done'])
+    expect(listOutcomes('alice', '/unhold', { records: held })).toEqual(['denied'])
+    const lifted = decideAll(createInput([unhold], { records: held })).decisions
     const all = [...held, ...lifted.map(({ record }) => record)]
-    expect(findActivePullHold(all, createCommandInput([unhold]).check)).toBeUndefined()
-    expect(findActivePullHold(all, createCommandInput([]).check)).toMatchObject({
-      login: 'olga',
-      isBack: true,
-    })
-    expect(findActivePullHold(all, createCommandInput([unhold], {}, { head: headShaB }).check)?.isBack).toBe(
-      true,
-    )
+    expect(findActivePullHold(all, createInput([unhold]).check)).toBeUndefined()
+    expect(findActivePullHold(all, createInput([]).check)).toMatchObject({ login: 'olga', isBack: true })
+    expect(findActivePullHold(all, createInput([unhold], {}, { head: headShaB }).check)?.isBack).toBe(true)
   })
   describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
     const answerWithBranches =
@@ -322,10 +291,7 @@ describe('T31: who may give which command', () => {
       ['/thaw v1 audit', 'v1', '', ['audit']],
       ['/unfreeze v1 audit', 'v1', '', ['audit']],
     ])('%s', (body, branch, reason, kinds) => {
-      const { decisions } = decideCommentCommands(
-        createCommandInput([createComment('maria', body)]),
-        answerWithBranches('v1'),
-      )
+      const { decisions } = decideAll(createInput([createComment('maria', body)]), answerWithBranches('v1'))
       expect(decisions).toMatchObject([
         { record: { outcome: 'done', stop: { reason, kinds } }, reaction: '+1' },
       ])
@@ -334,10 +300,7 @@ describe('T31: who may give which command', () => {
     test.each(['/thaw v2', '/thaw v1 please', '/thaw mian audit'])(
       '%s does not unfreeze anything',
       (body) => {
-        const { decisions } = decideCommentCommands(
-          createCommandInput([createComment('maria', body)]),
-          answerWithBranches('v1'),
-        )
+        const { decisions } = decideAll(createInput([createComment('maria', body)]), answerWithBranches('v1'))
         expect(decisions).toMatchObject([{ record: { outcome: 'unclear' }, reaction: 'confused' }])
         expect(decisions[0]?.record).not.toHaveProperty('stop')
       },
@@ -345,15 +308,15 @@ describe('T31: who may give which command', () => {
     test('are denied to authors, owners, and other accounts', () => {
       for (const name of ['alice', 'olga', 'mallory'])
         for (const body of ['/freeze', '/thaw', '/thaw audit']) {
-          const { decisions } = decideCommentCommands(createCommandInput([createComment(name, body)]))
+          const { decisions } = decideComment(name, body)
           expect(decisions).toMatchObject([{ record: { outcome: 'denied' }, reaction: '-1' }])
           expect(decisions[0]?.record).not.toHaveProperty('stop')
         }
     })
     test('wait if GitHub does not report whether the branch exists', () => {
       const unknown: LookupResult = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
-      const { decisions, open } = decideCommentCommands(
-        createCommandInput([createComment('maria', '/freeze v1')]),
+      const { decisions, open } = decideAll(
+        createInput([createComment('maria', '/freeze v1')]),
         (question) => (question.kind === 'branch' ? unknown : answerLookup(question)),
       )
       expect(decisions).toEqual([])
@@ -362,17 +325,15 @@ describe('T31: who may give which command', () => {
   })
   test('one account can give at most 30 commands, recent ones included', () => {
     const flood = Array.from({ length: 50 }, () => createComment('alice', '/recheck'))
-    expect(decideCommentCommands(createCommandInput(flood)).decisions.length).toBe(30)
-    expect(
-      decideCommentCommands(createCommandInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length,
-    ).toBe(1)
+    expect(decideAll(createInput(flood)).decisions.length).toBe(30)
+    expect(decideAll(createInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length).toBe(1)
   })
 })
 
 describe('T27: unknown permissions are not assumed', () => {
   test('the command and those after it wait', () => {
-    const given = createCommandInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
-    const { decisions, open } = decideCommentCommands(given, () => ({
+    const given = createInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
+    const { decisions, open } = decideAll(given, () => ({
       kind: 'unknown',
       reason: 'GitHub answered 503',
       retryAfter: 9,
@@ -384,29 +345,19 @@ describe('T27: unknown permissions are not assumed', () => {
 
 describe('T50: a commit in a command is compared only with the head', () => {
   test('a prefix of the head and the full head are accepted', () => {
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', `/approve ${headShaA.slice(0, 7)}`)])),
-    ).toEqual(['done'])
-    expect(listCommandOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}`)]))).toEqual([
-      'done',
-    ])
+    expect(listOutcomes('olga', `/approve ${headShaA.slice(0, 7)}`)).toEqual(['done'])
+    expect(listOutcomes('olga', `/merge ${headShaA}`)).toEqual(['done'])
   })
   test('any other commit is stale', () => {
-    expect(listCommandOutcomes(createCommandInput([createComment('olga', `/approve ${headShaB}`)]))).toEqual([
-      'stale',
-    ])
-    expect(
-      listCommandOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}aaaa`)])),
-    ).toEqual(['stale'])
+    expect(listOutcomes('olga', `/approve ${headShaB}`)).toEqual(['stale'])
+    expect(listOutcomes('olga', `/merge ${headShaA}aaaa`)).toEqual(['stale'])
   })
 })
 
 describe('T57: comments by bots are ignored', () => {
   test('a comment by a bot is not a command', () => {
     expect(
-      listCommandOutcomes(
-        createCommandInput([createComment('robot', '/approve'), createComment('robot', '/help')]),
-      ),
+      listCommandOutcomes(createInput([createComment('robot', '/approve'), createComment('robot', '/help')])),
     ).toEqual([])
   })
 })
@@ -414,33 +365,22 @@ describe('T57: comments by bots are ignored', () => {
 describe('I18: a command works once', () => {
   test('a recorded command is not decided again', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
-      ({ record }) => record,
-    )
-    expect(decideCommentCommands(createCommandInput([approveComment], { records })).decisions).toEqual([])
+    const records = listCommandRecords(createInput([approveComment]))
+    expect(decideAll(createInput([approveComment], { records })).decisions).toEqual([])
   })
   test('a /merge applies only to its head, base branch, epoch, and change, while its comment exists', () => {
     const mergeComments = [createComment('maria', '/merge')]
-    const records = decideCommentCommands(createCommandInput(mergeComments)).decisions.map(
-      ({ record }): CommandRecord => record,
-    )
-    expect(findMergeCommand(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
-    expect(findMergeCommand(records, createCommandInput([]).check)).toBeUndefined()
+    const records = listCommandRecords(createInput(mergeComments))
+    expect(findMergeCommand(records, createInput(mergeComments).check)?.login).toBe('maria')
+    expect(findMergeCommand(records, createInput([]).check)).toBeUndefined()
     expect(
-      findMergeCommand(
-        records,
-        createCommandInput(mergeComments, {}, { head: headShaB }, { epoch: 1 }).check,
-      ),
+      findMergeCommand(records, createInput(mergeComments, {}, { head: headShaB }, { epoch: 1 }).check),
     ).toBeUndefined()
     expect(
-      findMergeCommand(records, createCommandInput(mergeComments, {}, { baseRef: 'other' }).check),
+      findMergeCommand(records, createInput(mergeComments, {}, { baseRef: 'other' }).check),
     ).toBeUndefined()
-    expect(
-      findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { epoch: 2 }).check),
-    ).toBeUndefined()
+    expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { epoch: 2 }).check)).toBeUndefined()
     const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] })
-    expect(
-      findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { change }).check),
-    ).toBeUndefined()
+    expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { change }).check)).toBeUndefined()
   })
 })

@@ -16,11 +16,19 @@ import {
 } from './verdict-inputs.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 
+const decide = (...differences: Parameters<typeof createVerdictInput>) =>
+  decideVerdict(createVerdictInput(...differences))
+const pullWith = (...differences: Parameters<typeof createTestPullSnapshot>) => ({
+  snapshot: createTestPullSnapshot(...differences),
+})
+/** Every check passed, except this one. */
+const outcomesWith = (...outcome: Parameters<typeof createPassedCheckOutcome>) =>
+  createOutcomesForAllChecks(createPassedCheckOutcome(...outcome))
 const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
 
 describe('the gate', () => {
   test('merges a pull request when every required check passed', () => {
-    const verdict = decideVerdict(createVerdictInput())
+    const verdict = decide()
     expect(verdict.kind).toBe('merge')
     expect(isMergePermit(verdict.permit)).toBe(true)
     expect(verdict.permit?.landing).toMatchObject({
@@ -33,48 +41,34 @@ describe('the gate', () => {
   })
 
   test('merges a pull request despite a warning', () => {
-    const outcomes = createOutcomesForAllChecks(
-      createPassedCheckOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
-    )
-    expect(decideVerdict(createVerdictInput({ outcomes })).kind).toBe('merge')
+    const outcomes = outcomesWith('validation', { findings: [{ ...errorFinding, severity: 'warning' }] })
+    expect(decide({ outcomes }).kind).toBe('merge')
   })
 
   test('counts the unlisted findings that a finding summarizes', () => {
     const more = { ...errorFinding, data: { leftOut: 41 } }
-    const outcomes = createOutcomesForAllChecks(
-      createPassedCheckOutcome('validation', { findings: [more, errorFinding] }),
-    )
-    expect(decideVerdict(createVerdictInput({ outcomes })).reasons).toEqual([
-      { code: 'findings', text: 'validation: 42 errors' },
-    ])
+    const outcomes = outcomesWith('validation', { findings: [more, errorFinding] })
+    expect(decide({ outcomes }).reasons).toEqual([{ code: 'findings', text: 'validation: 42 errors' }])
   })
 
   test('retries at the earliest retry time of hundreds of thousands of unanswered questions', () => {
     const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
     const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
-    const outcomes = createOutcomesForAllChecks(createPassedCheckOutcome('ownership', { unanswered }))
-    expect(decideVerdict(createVerdictInput({ outcomes })).retryAfter).toBe(7)
+    const outcomes = outcomesWith('ownership', { unanswered })
+    expect(decide({ outcomes }).retryAfter).toBe(7)
   })
 
   const rejectionCases: [string, Partial<VerdictInput>, string, string][] = [
     [
       'an error finding blocks',
-      {
-        outcomes: createOutcomesForAllChecks(
-          createPassedCheckOutcome('validation', { findings: [errorFinding] }),
-        ),
-      },
+      { outcomes: outcomesWith('validation', { findings: [errorFinding] }) },
       'blocked',
       'findings',
     ],
     [
       'an unanswered question is unknown',
       {
-        outcomes: createOutcomesForAllChecks(
-          createPassedCheckOutcome('images', {
-            unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }],
-          }),
-        ),
+        outcomes: outcomesWith('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
       },
       'unknown',
       'unanswered',
@@ -82,40 +76,18 @@ describe('the gate', () => {
     [
       'a missing approval waits',
       {
-        outcomes: createOutcomesForAllChecks(
-          createPassedCheckOutcome('ownership', {
-            waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }],
-          }),
-        ),
+        outcomes: outcomesWith('ownership', {
+          waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }],
+        }),
       },
       'wait',
       'approval',
     ],
-    ['a draft waits', { snapshot: createTestPullSnapshot({ draft: true }) }, 'wait', 'draft'],
-    [
-      'a closed pull request waits',
-      { snapshot: createTestPullSnapshot({ state: 'closed' }) },
-      'wait',
-      'closed',
-    ],
-    [
-      'a ghost author waits',
-      { snapshot: createTestPullSnapshot({ author: null }) },
-      'wait',
-      'author-unknown',
-    ],
-    [
-      'a stacked pull request waits',
-      { snapshot: createTestPullSnapshot({ stacked: true }) },
-      'wait',
-      'stacked',
-    ],
-    [
-      'a blocking label waits, whatever its case',
-      { snapshot: createTestPullSnapshot({ labels: ['Do-Not-Merge'] }) },
-      'wait',
-      'label',
-    ],
+    ['a draft waits', pullWith({ draft: true }), 'wait', 'draft'],
+    ['a closed pull request waits', pullWith({ state: 'closed' }), 'wait', 'closed'],
+    ['a ghost author waits', pullWith({ author: null }), 'wait', 'author-unknown'],
+    ['a stacked pull request waits', pullWith({ stacked: true }), 'wait', 'stacked'],
+    ['a blocking label waits, whatever its case', pullWith({ labels: ['Do-Not-Merge'] }), 'wait', 'label'],
     ['a hold waits', { heldBy: { login: 'carol', isBack: false } }, 'wait', 'held'],
     ['a stopped branch waits', { stopped: [createMergeFreeze()] }, 'wait', 'stopped'],
     ['what GitHub refused waits', { refused: 'At least 1 approving review is required.' }, 'wait', 'refused'],
@@ -146,7 +118,7 @@ describe('the gate', () => {
     ['a change of nothing waits', { changedPaths: 0 }, 'wait', 'empty'],
   ]
   test.each(rejectionCases)('%s', (_name, differences, kind, code) => {
-    const verdict = decideVerdict(createVerdictInput(differences))
+    const verdict = decide(differences)
     expect(verdict.kind).toBe(kind)
     expect(verdict.reasons[0]?.code).toBe(code)
     expect(verdict.permit).toBeUndefined()
@@ -154,14 +126,12 @@ describe('the gate', () => {
 
   test('if there is nothing to merge, the verdict reports only that', () => {
     const merge = { ...defaultConfig.merge, enabled: false, requires: [{ app: 15368, name: 'build' }] }
-    const verdict = decideVerdict(
-      createVerdictInput({
-        merge: { kind: 'nothing' },
-        outcomes: [],
-        snapshot: createTestPullSnapshot({ draft: true }),
-        config: { ...defaultConfig, merge },
-      }),
-    )
+    const verdict = decide({
+      merge: { kind: 'nothing' },
+      outcomes: [],
+      snapshot: createTestPullSnapshot({ draft: true }),
+      config: { ...defaultConfig, merge },
+    })
     expect(verdict.reasons).toEqual([
       { code: 'nothing-to-merge', text: 'all commits in the pull request are already on main' },
     ])
@@ -169,15 +139,13 @@ describe('the gate', () => {
   })
 
   test('a conflict verdict does not list checks that will not run', () => {
-    const verdict = decideVerdict(
-      createVerdictInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }),
-    )
+    const verdict = decide({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] })
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['conflict'])
   })
 
   test('a hold that is active again names its owner and the cause', () => {
     const heldBy = { login: 'bob', isBack: true }
-    expect(decideVerdict(createVerdictInput({ heldBy })).reasons[0]?.text).toBe(
+    expect(decide({ heldBy }).reasons[0]?.text).toBe(
       'the hold by bob is active again because this pull request has changed since the hold was removed',
     )
   })
@@ -187,15 +155,14 @@ describe('the gate', () => {
       ...createPassedCheckOutcome('validation'),
       manualMergeReasons: ['ci.yaml says `merge: false`'],
     })
-    expect(decideVerdict(createVerdictInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
+    expect(decide({ outcomes, requestedBy: 'carol' }).kind).toBe('merge')
   })
 
   describe('with a required check of another App', () => {
     const requires = [{ app: 15368, name: 'build' }]
     const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
     const [question] = toRequiredCheckLookups(requires, createTestPullSnapshot().head)
-    const decided = (required: VerdictInput['required']) =>
-      decideVerdict(createVerdictInput({ config, required }))
+    const decided = (required: VerdictInput['required']) => decide({ config, required })
     const answered = (answer: CheckRunLookupResult, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
@@ -242,7 +209,7 @@ describe('the gate', () => {
 
   test.each(requiredChecks)('does not merge without a result of the check %s', (missing) => {
     const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedCheckOutcome(id))
-    const verdict = decideVerdict(createVerdictInput({ outcomes }))
+    const verdict = decide({ outcomes })
     expect(verdict.kind).toBe('unknown')
     expect(verdict.permit).toBeUndefined()
   })
@@ -254,9 +221,7 @@ describe('the gate', () => {
       config = defaultConfig,
     ) => {
       const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedCheckOutcome(id))
-      return decideVerdict(
-        createVerdictInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }),
-      )
+      return decide({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] })
     }
     const fails = createPassedCheckOutcome('install', { findings: [errorFinding] })
     const open = createPassedCheckOutcome('install', {
@@ -285,9 +250,7 @@ describe('the gate', () => {
     test('does not let another check declare itself optional', () => {
       const outcome = createPassedCheckOutcome('images', { findings: [errorFinding], isOptional: true })
       const others = checkIds.filter((id) => id !== 'images').map((id) => createPassedCheckOutcome(id))
-      expect(decideVerdict(createVerdictInput({ outcomes: [...others, outcome] }))).toMatchObject({
-        kind: 'blocked',
-      })
+      expect(decide({ outcomes: [...others, outcome] })).toMatchObject({ kind: 'blocked' })
     })
   })
 
@@ -302,19 +265,15 @@ describe('the gate', () => {
   })
 
   test('reports the most severe reason first, and retries at the earliest retry time', () => {
-    const verdict = decideVerdict(
-      createVerdictInput({
-        snapshot: createTestPullSnapshot({ draft: true }),
-        outcomes: createOutcomesForAllChecks(
-          createPassedCheckOutcome('images', {
-            unanswered: [
-              { question: 'a', reason: 'slow', retryAfter: 300 },
-              { question: 'b', reason: 'slow', retryAfter: 20 },
-            ],
-          }),
-        ),
+    const verdict = decide({
+      snapshot: createTestPullSnapshot({ draft: true }),
+      outcomes: outcomesWith('images', {
+        unanswered: [
+          { question: 'a', reason: 'slow', retryAfter: 300 },
+          { question: 'b', reason: 'slow', retryAfter: 20 },
+        ],
       }),
-    )
+    })
     expect(verdict.kind).toBe('unknown')
     expect(verdict.retryAfter).toBe(20)
     expect(verdict.reasons.map((reason) => reason.code)).toEqual(['unanswered', 'unanswered', 'draft'])
@@ -323,12 +282,12 @@ describe('the gate', () => {
 
 describe('a merge permit', () => {
   test('cannot be created from a plain object', () => {
-    const permittedMerge = decideVerdict(createVerdictInput()).permit?.landing
+    const permittedMerge = decide().permit?.landing
     expect(isMergePermit({ landing: permittedMerge })).toBe(false)
     expect(isMergePermit(undefined)).toBe(false)
   })
   test('cannot be altered', () => {
-    const permit = decideVerdict(createVerdictInput()).permit
+    const permit = decide().permit
     expect(() => Object.assign(permit?.landing ?? {}, { baseRef: 'release' })).toThrow(TypeError)
   })
 })

@@ -52,10 +52,7 @@ const baseCatalogFiles = { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')]
 const createDefaultChannelChange = (channel: string) =>
   computeCatalogChange(baseCatalogFiles, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo', channel)] })
 
-function createOverrideCheckInput(
-  comments: readonly PullComment[],
-  more: Partial<CheckInput> = {},
-): CheckInput {
+function createInput(comments: readonly PullComment[], more: Partial<CheckInput> = {}): CheckInput {
   return {
     snapshot: createTestPullSnapshot({ author: packageOwnerAccount, head: headCommitSha, comments }),
     config: defaultConfig,
@@ -101,8 +98,7 @@ function decideOverrides(check: CheckInput) {
 
 const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'
 const overrideComment = createComment(overrideCommand)
-const listOverrideRecords = () =>
-  decideOverrides(createOverrideCheckInput([overrideComment])).map(({ record }) => record)
+const listOverrideRecords = () => decideOverrides(createInput([overrideComment])).map(({ record }) => record)
 const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
   check: 'validation',
   findings: rules.map((rule) => ({ rule, severity: 'error', what: 'x', why: 'y', fix: 'z' })),
@@ -113,7 +109,7 @@ const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
 
 describe('a maintainer overrides a named rule', () => {
   test('for one change, with a reason', () => {
-    const found = findActiveRuleOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment]))
+    const found = findActiveRuleOverrides(listOverrideRecords(), createInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
     const { outcomes, used } = applyRuleOverrides(
       [createValidationOutcome('bundle-edited', 'channel-removed')],
@@ -129,10 +125,7 @@ describe('a maintainer overrides a named rule', () => {
   })
   test('until the change, the epoch, or the head is different', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
-      findActiveRuleOverrides(listOverrideRecords(), {
-        ...createOverrideCheckInput([overrideComment]),
-        ...more,
-      })
+      findActiveRuleOverrides(listOverrideRecords(), { ...createInput([overrideComment]), ...more })
     expect(withdrawn({ change: createDefaultChannelChange('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
     const moved = createTestPullSnapshot({
@@ -150,12 +143,12 @@ describe('a maintainer overrides a named rule', () => {
       [{ ...overrideComment, body: '/override channel-removed because the image was rebuilt for a CVE' }],
       [{ ...overrideComment, body: '/approve' }],
     ])
-      expect(findActiveRuleOverrides(listOverrideRecords(), createOverrideCheckInput(comments))).toEqual([])
+      expect(findActiveRuleOverrides(listOverrideRecords(), createInput(comments))).toEqual([])
   })
   test('but the author and owner of the package cannot', () => {
-    expect(
-      decideOverrides(createOverrideCheckInput([createComment(overrideCommand, packageOwnerAccount)])),
-    ).toMatchObject([{ record: { outcome: 'denied' }, reaction: '-1' }])
+    expect(decideOverrides(createInput([createComment(overrideCommand, packageOwnerAccount)]))).toMatchObject(
+      [{ record: { outcome: 'denied' }, reaction: '-1' }],
+    )
   })
   test.each([
     ['/override', 'use the form /override RULE because REASON'],
@@ -170,20 +163,17 @@ describe('a maintainer overrides a named rule', () => {
     ['/override image-missing because x', 'this rule cannot be overridden'],
     [`/override bundle-edited because ${'x'.repeat(301)}`, 'the reason is longer than 300 characters'],
   ])('the answer to %s explains the error', (body, why) => {
-    const [decision] = decideOverrides(createOverrideCheckInput([createComment(body)]))
+    const [decision] = decideOverrides(createInput([createComment(body)]))
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
     expect(
-      findActiveRuleOverrides(
-        decision ? [decision.record] : [],
-        createOverrideCheckInput([createComment(body)]),
-      ),
+      findActiveRuleOverrides(decision ? [decision.record] : [], createInput([createComment(body)])),
     ).toEqual([])
   })
   test('only for the findings of the same pull request in a batch', () => {
     const [alone] = applyRuleOverrides(
       [createValidationOutcome('bundle-edited')],
-      findActiveRuleOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment])),
+      findActiveRuleOverrides(listOverrideRecords(), createInput([overrideComment])),
     ).outcomes
     const { findings } = createValidationOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
@@ -196,9 +186,7 @@ describe('a maintainer overrides a named rule', () => {
     const [record] = listOverrideRecords()
     const forged = record && { ...record, override: { rule: 'not-owner', reason: 'x' } }
     const otherComment = { ...overrideComment, body: '/override not-owner because x' }
-    expect(findActiveRuleOverrides(forged ? [forged] : [], createOverrideCheckInput([otherComment]))).toEqual(
-      [],
-    )
+    expect(findActiveRuleOverrides(forged ? [forged] : [], createInput([otherComment]))).toEqual([])
   })
 })
 

@@ -7,10 +7,7 @@ import {
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../../src/report/cluster-test-check.ts'
 
-const createClusterTestView = (
-  outcome: ClusterTestOutcome,
-  more: Partial<ClusterTestReport> = {},
-): ClusterTestView => ({
+const createView = (outcome: ClusterTestOutcome, more: Partial<ClusterTestReport> = {}): ClusterTestView => ({
   kind: 'tried',
   report: {
     id: 'abcdefgh',
@@ -30,14 +27,10 @@ const createClusterTestView = (
     ...more,
   },
 })
-const successfulInstallView = createClusterTestView({ verdict: 'installs' })
-const crashLoopView = createClusterTestView(createFailedClusterTestOutcome('crash-loop', 'it ended'))
-const environmentFailureView = createClusterTestView(
-  createFailedClusterTestOutcome('quota', 'exceeded quota'),
-)
-const infrastructureFailureView = createClusterTestView(
-  createFailedClusterTestOutcome('registry-failing', '503'),
-)
+const successfulInstallView = createView({ verdict: 'installs' })
+const crashLoopView = createView(createFailedClusterTestOutcome('crash-loop', 'it ended'))
+const environmentFailureView = createView(createFailedClusterTestOutcome('quota', 'exceeded quota'))
+const infrastructureFailureView = createView(createFailedClusterTestOutcome('registry-failing', '503'))
 
 test('the check passes only if everything installs, and fails only for what the author can fix', () => {
   const conclusions = [
@@ -68,7 +61,7 @@ test('the check passes only if everything installs, and fails only for what the 
 
 test('the summary reports the steps, the cluster, the times, and the leftover objects', () => {
   const { summary } = renderClusterTestCheck([
-    createClusterTestView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
+    createView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
   ])
   for (const words of [
     'upgrade `foo.v1` → `foo.v2`',
@@ -84,7 +77,7 @@ test('the summary reports the steps, the cluster, the times, and the leftover ob
 test('untrusted text creates no mention or link, and cannot end a block', () => {
   const evil = '</details> @everyone [x](https://evil.test) ![y](z) ```\n# owned'
   const { summary } = renderClusterTestCheck([
-    createClusterTestView(createFailedClusterTestOutcome('csv-failed', evil), {
+    createView(createFailedClusterTestOutcome('csv-failed', evil), {
       package: evil,
       steps: [evil],
       events: [{ at: 1, says: evil }],
@@ -95,8 +88,7 @@ test('untrusted text creates no mention or link, and cannot end a block', () => 
   const [before = '', block = '', after = ''] = summary.split(/^````+$/m)
   expect(block).toContain('@everyone')
   for (const part of [before, after]) {
-    const bare = part.replace(/(`+)[^`](?:.*?[^`])?\1(?!`)/g, '')
-    expect(bare).not.toMatch(/@everyone|[^\\]\]\(https|^# owned/m)
+    expect(part.replace(/(`+)[^`](?:.*?[^`])?\1(?!`)/g, '')).not.toMatch(/@everyone|[^\\]\]\(https|^# owned/m)
   }
   const tags =
     summary
@@ -110,9 +102,7 @@ test('untrusted text creates no mention or link, and cannot end a block', () => 
 test('a report that is too long is truncated between its sections', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(500))
   const many = Array.from({ length: 6 }, () =>
-    createClusterTestView(createFailedClusterTestOutcome('csv-failed', 'x'), {
-      evidence: [{ title: 't', lines }],
-    }),
+    createView(createFailedClusterTestOutcome('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
   )
   const { summary } = renderClusterTestCheck(many)
   expect(summary.length).toBeLessThan(60_100)

@@ -139,8 +139,7 @@ describe('errors with another next step', () => {
     expect(countOccurrences(text, '/recheck')).toBe(1)
   })
   test('an invalid configuration requires a maintainer, and no action from the author', () => {
-    const text = renderReportForOutcome({ findings: [createErrorOf('config-unreadable')] })
-    expect(text).toContain(
+    expect(renderReportForOutcome({ findings: [createErrorOf('config-unreadable')] })).toContain(
       '**Next: a maintainer.** Fix `.github/catalog-bot.yml` on `main`. No action is needed from the author.',
     )
   })

@@ -13,7 +13,7 @@ import {
   type CatalogFiles,
 } from '../pull-request/build-catalog.ts'
 
-const catalogBlobsBeforeChange = [
+const blobsBefore = [
   buildPackageBlob('kube-green', 'alpha'),
   buildChannelBlob('alpha', 'kube-green', ['kube-green.v0.7.0']),
   buildBundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
@@ -29,25 +29,19 @@ const twoCatalogLayout = {
 }
 const describeCatalogChangeAsLines = (base: CatalogFiles, result: CatalogFiles) =>
   describePullRequestChangeAsLines(computeCatalogChange(base, result, twoCatalogLayout))
-const formatCatalogChangeAsText = (base: CatalogFiles, result: CatalogFiles) =>
+const formatChange = (base: CatalogFiles, result: CatalogFiles) =>
   formatDescriptionLinesAsText(describeCatalogChangeAsLines(base, result))
 const formatSingleFileChange = (result: CatalogFiles[string]) =>
-  formatCatalogChangeAsText(
-    { 'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange },
-    { 'catalogs/v4.20/k/c.yaml': result },
-  )
+  formatChange({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
 
 describe('a reader learns', () => {
   test('what an update adds, once for all catalogs that get it', () => {
-    const base = {
-      'catalogs/v4.9/k/c.yaml': catalogBlobsBeforeChange,
-      'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange,
-    }
+    const base = { 'catalogs/v4.9/k/c.yaml': blobsBefore, 'catalogs/v4.20/k/c.yaml': blobsBefore }
     const result = {
       'catalogs/v4.9/k/c.yaml': catalogBlobsAfterChange,
       'catalogs/v4.20/k/c.yaml': catalogBlobsAfterChange,
     }
-    expect(formatCatalogChangeAsText(base, result)).toEqual([
+    expect(formatChange(base, result)).toEqual([
       'kube-green in 4.9, 4.20:',
       '  0.7.1 added to channel alpha, replaces 0.7.0',
       '  channel alpha: head 0.7.0 → 0.7.1',
@@ -55,16 +49,13 @@ describe('a reader learns', () => {
   })
   test('that a published bundle is edited, and where', () => {
     expect(
-      formatSingleFileChange([
-        ...catalogBlobsBeforeChange.slice(0, 2),
-        { ...catalogBlobsBeforeChange[2]!, image: 'x', extra: 1 },
-      ]),
+      formatSingleFileChange([...blobsBefore.slice(0, 2), { ...blobsBefore[2]!, image: 'x', extra: 1 }]),
     ).toEqual(['kube-green in 4.20:', '  published bundle 0.7.0 edited: image'])
   })
   test('of packages that come and go', () => {
     expect(
-      formatCatalogChangeAsText(
-        { 'catalogs/v4.20/k/c.yaml': catalogBlobsBeforeChange },
+      formatChange(
+        { 'catalogs/v4.20/k/c.yaml': blobsBefore },
         {
           'catalogs/v4.20/n/c.yaml': [
             buildPackageBlob('new', 'alpha'),
@@ -85,7 +76,7 @@ describe('a reader learns', () => {
         buildChannelBlob('beta', 'kube-green', [
           { name: 'kube-green.v0.7.0', skipRange: '<0.7.0', skips: ['a', 'b'] },
         ]),
-        catalogBlobsBeforeChange[2]!,
+        blobsBefore[2]!,
         buildDeprecationsBlob('kube-green', [
           ['olm.package', '', 'm'],
           ['olm.bundle', 'kube-green.v0.7.0', 'm'],
@@ -110,7 +101,7 @@ describe('a reader learns', () => {
       'operators/k/1/b.yaml': 'x',
       Makefile: 'x',
     }
-    expect(formatCatalogChangeAsText({}, result)).toEqual([
+    expect(formatChange({}, result)).toEqual([
       'sources of k: 2 files',
       'owner file operators/k/ci.yaml',
       '1 file outside packages: Makefile',
@@ -119,7 +110,7 @@ describe('a reader learns', () => {
   test('that blobs move between files and nothing else changes', () => {
     const blobs = [buildPackageBlob('kube-green'), buildChannelBlob('stable', 'kube-green', [])]
     expect(
-      formatCatalogChangeAsText(
+      formatChange(
         { 'catalogs/v4.20/k/catalog.yaml': blobs },
         { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
       ),
@@ -128,9 +119,7 @@ describe('a reader learns', () => {
     ])
   })
   test('that nothing changes', () => {
-    expect(formatCatalogChangeAsText({}, {})).toEqual([
-      'No changes: the base branch already contains everything.',
-    ])
+    expect(formatChange({}, {})).toEqual(['No changes: the base branch already contains everything.'])
   })
 })
 

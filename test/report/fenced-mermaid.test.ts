@@ -12,8 +12,7 @@ test('no source ends its block early', () => {
     fc.property(source, (parts) => {
       const [opening = '', ...lines] = renderMermaidBlock(parts.join('')).split('\n')
       const fence = opening.replace('mermaid', '')
-      const closing = lines.findIndex((line) => line.trim().startsWith(fence))
-      expect(closing).toBe(lines.length - 1)
+      expect(lines.findIndex((line) => line.trim().startsWith(fence))).toBe(lines.length - 1)
     }),
   )
 })

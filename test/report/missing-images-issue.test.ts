@@ -18,9 +18,7 @@ const createMissingImageLocation = (
   line: 12,
   ...differences,
 })
-const createMissingImageReference = (
-  differences: Partial<MissingImageReference> = {},
-): MissingImageReference => ({
+const createMissing = (differences: Partial<MissingImageReference> = {}): MissingImageReference => ({
   reference: 'quay.io/coast/lighthouse:v1',
   kind: 'gone',
   reason: 'quay.io does not have it (404)',
@@ -29,14 +27,11 @@ const createMissingImageReference = (
   places: [createMissingImageLocation()],
   ...differences,
 })
-const issueOptionsWithoutOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
+const withoutOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
 
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
-    const { title, body } = renderMissingImagesIssue(
-      [createMissingImageReference()],
-      issueOptionsWithoutOwners,
-    )
+    const { title, body } = renderMissingImagesIssue([createMissing()], withoutOwners)
     expect(title).toBe('1 image in lighthouse is missing or changed')
     expect(body.startsWith(missingImagesMarker)).toBe(true)
     expect(body).toContain(
@@ -54,14 +49,14 @@ describe('the issue about images that are gone', () => {
 
   test('goes by package, and advises on the kinds of fault that there are, each with its page', () => {
     const all = [
-      createMissingImageReference({
+      createMissing({
         reference: 'quay.io/z',
         places: [createMissingImageLocation({ package: 'tidepool' }), createMissingImageLocation()],
       }),
-      createMissingImageReference({ reference: 'quay.io/a', kind: 'unsupported' }),
+      createMissing({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
     const { title, body } = renderMissingImagesIssue(all, {
-      ...issueOptionsWithoutOwners,
+      ...withoutOwners,
       rulesUrl: 'https://pages.test/rules',
     })
     expect(title).toBe('2 images in 2 packages are missing or changed')
@@ -87,10 +82,7 @@ describe('the issue about images that are gone', () => {
         line: 3,
       } as const,
     ]
-    const { body } = renderMissingImagesIssue(
-      [createMissingImageReference({ places: locations })],
-      issueOptionsWithoutOwners,
-    )
+    const { body } = renderMissingImagesIssue([createMissing({ places: locations })], withoutOwners)
     expect(body).toContain('a related image of `lighthouse.v1.0.0` in the catalog')
     expect(body).toContain('on branch `release`')
     expect(body).toContain('the entry `lighthouse` in `catalogs.yaml:3`')
@@ -98,39 +90,37 @@ describe('the issue about images that are gone', () => {
 
   test('mentions owners only where the configuration wants that', () => {
     const owners = new Map([['lighthouse', ['alice', 'coast/keepers', 'not a login']]])
-    expect(
-      renderMissingImagesIssue([createMissingImageReference()], { ...issueOptionsWithoutOwners, owners })
-        .body,
-    ).toContain('Owners: `alice`, `coast/keepers`, `not a login`')
-    expect(
-      renderMissingImagesIssue([createMissingImageReference()], { owners, mentionOwners: true }).body,
-    ).toContain('Owners: @alice, @coast/keepers, `not a login`')
+    expect(renderMissingImagesIssue([createMissing()], { ...withoutOwners, owners }).body).toContain(
+      'Owners: `alice`, `coast/keepers`, `not a login`',
+    )
+    expect(renderMissingImagesIssue([createMissing()], { owners, mentionOwners: true }).body).toContain(
+      'Owners: @alice, @coast/keepers, `not a login`',
+    )
   })
 
   test('lets no text of others mention, link or close anything', () => {
     const nasty = '@everyone closes #1 [x](https://evil.test) <img src=x>'
     const { title, body } = renderMissingImagesIssue(
       [
-        createMissingImageReference({
+        createMissing({
           reason: nasty,
           places: [createMissingImageLocation({ package: nasty, bundle: `${nasty}\`` })],
         }),
       ],
-      { ...issueOptionsWithoutOwners, owners: new Map([[nasty, [nasty]]]) },
+      { ...withoutOwners, owners: new Map([[nasty, [nasty]]]) },
     )
     expect(title).toBe('1 image in 1 package is missing or changed')
-    const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
-    expect(outsideCode).not.toMatch(/@everyone|closes #1|(?<!\\)\]\(https|<img/)
+    expect(body.replace(/(`+)[^\n]*?\1/g, '')).not.toMatch(/@everyone|closes #1|(?<!\\)\]\(https|<img/)
   })
 
   test('fits into what GitHub takes, and counts what does not', () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
-      createMissingImageReference({
+      createMissing({
         reference: `quay.io/coast/image-${String(index).padStart(4, '0')}@sha256:${'0'.repeat(64)}`,
         places: [createMissingImageLocation({ package: `package-${index % 70}` })],
       }),
     )
-    const { title, body } = renderMissingImagesIssue(many, issueOptionsWithoutOwners)
+    const { title, body } = renderMissingImagesIssue(many, withoutOwners)
     expect(body.length).toBeLessThan(65_536)
     expect(title).toContain('3000 images in 70 packages')
     const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
@@ -144,11 +134,8 @@ describe('the issue about images that are gone', () => {
     const locations = Array.from({ length: 9 }, (_, index) =>
       createMissingImageLocation({ bundle: `lighthouse.v1.0.${index}` }),
     )
-    expect(
-      renderMissingImagesIssue(
-        [createMissingImageReference({ places: locations })],
-        issueOptionsWithoutOwners,
-      ).body,
-    ).toContain('  - … and 4 more locations')
+    expect(renderMissingImagesIssue([createMissing({ places: locations })], withoutOwners).body).toContain(
+      '  - … and 4 more locations',
+    )
   })
 })

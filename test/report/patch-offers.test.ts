@@ -14,7 +14,7 @@ const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   template: 't.yaml',
   patch,
 })
-function renderSuggestedPatchReport(...suggestedPatches: readonly SuggestedPatch[]): string {
+function renderReport(...suggestedPatches: readonly SuggestedPatch[]): string {
   const outcomes = createOutcomesForAllChecks({ ...createPassedCheckOutcome('validation'), suggestedPatches })
   return renderPullReport(decideVerdict(createVerdictInput({ outcomes })), { changeLines: [] }).comment
 }
@@ -22,29 +22,23 @@ const samplePatch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
 
 describe('a patch in the comment', () => {
   test('appears exactly as passed to git', () => {
-    expect(renderSuggestedPatchReport(createSuggestedPatch(samplePatch))).toContain(
-      `\n\`\`\`diff\n${samplePatch}\`\`\`\n`,
-    )
-    expect(renderSuggestedPatchReport(createSuggestedPatch(samplePatch))).toContain(
+    expect(renderReport(createSuggestedPatch(samplePatch))).toContain(`\n\`\`\`diff\n${samplePatch}\`\`\`\n`)
+    expect(renderReport(createSuggestedPatch(samplePatch))).toContain(
       'Patch for catalogs/v4.20/foo/catalog.yaml',
     )
   })
   test('cannot end its code block', () => {
     const hostile = `${samplePatch}+\`\`\`\`\n+</details> @everyone\n`
-    expect(renderSuggestedPatchReport(createSuggestedPatch(hostile))).toContain(
-      `\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`,
-    )
+    expect(renderReport(createSuggestedPatch(hostile))).toContain(`\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`)
   })
   test('is omitted if it would make the comment too long', () => {
-    const long = renderSuggestedPatchReport(createSuggestedPatch(`${samplePatch}${'+x\n'.repeat(30_000)}`))
+    const long = renderReport(createSuggestedPatch(`${samplePatch}${'+x\n'.repeat(30_000)}`))
     expect(long).not.toContain('```diff')
     expect(long).toContain('**Next: ')
     expect(long.length).toBeLessThan(65_536)
   })
   test('is one of at most three', () => {
-    const many = renderSuggestedPatchReport(
-      ...Array.from({ length: 5 }, () => createSuggestedPatch(samplePatch)),
-    )
+    const many = renderReport(...Array.from({ length: 5 }, () => createSuggestedPatch(samplePatch)))
     expect(many.match(/```diff/g)).toHaveLength(3)
   })
 })

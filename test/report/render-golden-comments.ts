@@ -143,15 +143,7 @@ interface GoldenCommentInputs {
   readonly options?: Partial<PullReportOptions>
 }
 
-function renderGoldenComment({
-  before,
-  after,
-  gate,
-  ownership,
-  images,
-  trace,
-  options,
-}: GoldenCommentInputs): string {
+function render({ before, after, gate, ownership, images, trace, options }: GoldenCommentInputs): string {
   const change = buildCatalogChange(before, after)
   const ownerFiles = { base: new Map<string, string>(), result: new Map<string, string>() }
   const judged = validationCheck.judge(
@@ -237,7 +229,7 @@ const publishedImageViews: readonly PublishedImageView[] = [
 /** By the name of its file. */
 export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'something-to-fix': () =>
-    renderGoldenComment({
+    render({
       before: { [getCatalogPath('tidepool')]: tidepoolCatalogYaml },
       after: { [getCatalogPath('tidepool')]: taggedImageCatalogYaml },
       images: {
@@ -245,10 +237,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
           createFinding(
             imageByTagRule,
             createCatalogLocation('tidepool', findLineNumber(taggedImageCatalogYaml, 'bundle:v0.5')),
-            {
-              reference: 'quay.io/acme/tidepool-bundle:v0.5',
-              digest: imageDigest,
-            },
+            { reference: 'quay.io/acme/tidepool-bundle:v0.5', digest: imageDigest },
           ),
         ],
       },
@@ -257,7 +246,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     const text = createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0'], {
       extra: '    skipRanges: <1.1.0\n',
     })
-    return renderGoldenComment({
+    return render({
       before: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       after: { [getCatalogPath('lighthouse')]: text },
       images: {
@@ -275,7 +264,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     })
   },
   'waiting-for-an-owner': () =>
-    renderGoldenComment({
+    render({
       ...lighthousePackageUpdateInputs,
       ownership: {
         findings: [
@@ -291,7 +280,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       },
     }),
   'waiting-for-a-maintainer': () =>
-    renderGoldenComment({
+    render({
       before: {},
       after: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       ownership: {
@@ -305,11 +294,10 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
         waiting: [{ what: 'a maintainer must approve the change to lighthouse', who: ['maria', 'max'] }],
       },
     }),
-  merging: () => renderGoldenComment(lighthousePackageUpdateInputs),
-  merged: () =>
-    renderGoldenComment({ ...lighthousePackageUpdateInputs, options: { landed: mergeCommitSha } }),
+  merging: () => render(lighthousePackageUpdateInputs),
+  merged: () => render({ ...lighthousePackageUpdateInputs, options: { landed: mergeCommitSha } }),
   'merged-and-published': () =>
-    renderGoldenComment({
+    render({
       ...lighthousePackageUpdateInputs,
       options: {
         landed: mergeCommitSha,
@@ -321,10 +309,8 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     }),
   'base-moved': () => {
     const theirs = findLineNumber(forkedChannelCatalogYaml, 'name: tidepool.v0.5.1')
-    return renderGoldenComment({
-      before: {
-        [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
-      },
+    return render({
+      before: { [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']) },
       after: { [getCatalogPath('tidepool')]: forkedChannelCatalogYaml },
       // The newest entry came with another merge: the head has none of its lines.
       trace: (line) =>
@@ -347,7 +333,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     })
   },
   'registry-does-not-answer': () =>
-    renderGoldenComment({
+    render({
       ...lighthousePackageUpdateInputs,
       images: {
         summary: '1 image',
@@ -361,7 +347,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       },
     }),
   'by-hand': () =>
-    renderGoldenComment({
+    render({
       before: {},
       after: {},
       ownership: {
@@ -383,7 +369,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       options: { changeLines: ['- 1 file outside packages: `Makefile`'] },
     }),
   'by-hand-approved': () =>
-    renderGoldenComment({
+    render({
       before: {},
       after: {},
       ownership: {
@@ -399,14 +385,14 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       options: { changeLines: ['- 1 file outside packages: `Makefile`'] },
     }),
   conflict: () =>
-    renderGoldenComment({
+    render({
       before: {},
       after: {},
       gate: { merge: { kind: 'conflict', paths: [getCatalogPath('tidepool')] }, outcomes: [] },
       options: { changeLines: [] },
     }),
   'our-own-failure': () =>
-    renderGoldenComment({
+    render({
       ...lighthousePackageUpdateInputs,
       options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' },
     }),

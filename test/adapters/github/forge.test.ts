@@ -8,7 +8,7 @@ import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
-import type { Forge, BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
+import type { BotCommentAndCheckRuns, Forge, ObservedBotComment } from '../../../src/ports/forge.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
@@ -35,23 +35,20 @@ beforeAll(async () => {
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
-  githubForge = createGitHubForge(
-    await githubApp.octokit(installation.id),
-    { owner: repositoryParams.owner, name: repositoryParams.repo },
-    githubApp,
-  )
-  mockPull = await github.openPull({
-    repository: fullRepositoryName,
-    author: 'alice',
-    title: 'Update alpha',
-    changes: { 'a.txt': 'a\n' },
-  })
+  githubForge = await createForge(githubApp)
+  mockPull = await openPull('alice', 'Update alpha', { 'a.txt': 'a\n' })
 })
 afterAll(async () => githubFixture.stop())
 beforeEach(() => github.clearFaults())
 
+const repository = { owner: repositoryParams.owner, name: repositoryParams.repo }
+const createForge = async (app: Parameters<typeof createGitHubForge>[2]): Promise<Forge> =>
+  createGitHubForge(await githubApp.octokit(installation.id), repository, app)
+const openPull = (author: string, title: string, changes: Record<string, string>) =>
+  github.openPull({ repository: fullRepositoryName, author, title, changes })
 const getPullNumber = () => toPullNumber(mockPull.number)
 const getHeadSha = () => toCommitSha(mockPull.headSha)
+const readOwnReports = () => githubForge.readOwnReports(getPullNumber(), getHeadSha())
 
 function createReportedCheck(differences: Partial<ReportedCheck> = {}): ReportedCheck {
   return {
@@ -106,12 +103,7 @@ describe('a snapshot', () => {
   })
 
   test('contains the reviews and comments of all pages', async () => {
-    const other = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'bob',
-      title: 'Many',
-      changes: { 'b.txt': 'b\n' },
-    })
+    const other = await openPull('bob', 'Many', { 'b.txt': 'b\n' })
     for (let count = 0; count < 101; count++) {
       github.review(other, 'alice', 'comment', `review ${count}`)
       github.comment(other, 'alice', `comment ${count}`)
@@ -131,15 +123,9 @@ describe('a snapshot', () => {
   }, 180_000)
 
   test('has no head repository if the fork was deleted', async () => {
-    const lost = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'outsider',
-      title: 'Gone',
-      changes: { 'c.txt': 'c\n' },
-    })
+    const lost = await openPull('outsider', 'Gone', { 'c.txt': 'c\n' })
     if (lost.headRepo !== null) github.deleteFork(lost.headRepo)
-    const snapshot = await githubForge.readSnapshot(toPullNumber(lost.number))
-    expect(snapshot?.headRepository).toBeNull()
+    expect((await githubForge.readSnapshot(toPullNumber(lost.number)))?.headRepository).toBeNull()
   })
 })
 
@@ -148,13 +134,7 @@ describe('the state of a check by another App', () => {
   const question = (app: number, commit = getHeadSha()) => ({ kind: 'check-run', commit, app, name }) as const
 
   test('is read only from that App, under that exact name', async () => {
-    const own = {
-      repository: fullRepositoryName,
-      author: 'bob',
-      title: 'Built',
-      changes: { 'built.txt': 'x' },
-    }
-    const { headSha } = await github.openPull(own)
+    const { headSha } = await openPull('bob', 'Built', { 'built.txt': 'x' })
     const permissions = { checks: 'write' } as const
     const { app: other, installations } = github.installApp(
       { slug: 'ci', privateKey, webhookSecret, events: [], permissions },
@@ -219,9 +199,7 @@ describe('whether a comment was edited (T29)', () => {
     if (Date.now() - second < 500) expect(seen?.body).toBe('/approve')
     expect(
       await githubForge.answer({ kind: 'comment', comment: comment.id, node: seen?.node ?? '' }),
-    ).toEqual({
-      kind: 'edited',
-    })
+    ).toEqual({ kind: 'edited' })
   })
   test('is unknown if GitHub does not report it', async () => {
     expect(await githubForge.answer({ kind: 'comment', comment: 1 })).toMatchObject({ kind: 'unknown' })
@@ -249,7 +227,7 @@ describe('a check run', () => {
     const run = addCheckRunDigest(createReportedCheck())
     await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
-    expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).checks).toEqual([
+    expect((await readOwnReports()).checks).toEqual([
       { name: run.name, digest: run.digest, isOver: true, conclusion: 'success', url },
     ])
     expect(await githubForge.readOwnChecks(getHeadSha())).toMatchObject([
@@ -268,39 +246,23 @@ describe('a check run', () => {
   })
 
   test('a new result replaces the old one without repeating its annotations', async () => {
-    const first = addCheckRunDigest(
-      createReportedCheck({
-        name: 'catalog-bot / images',
-        conclusion: 'failure',
-        annotations: [createCheckAnnotation(1)],
-      }),
-    )
-    const second = addCheckRunDigest(
-      createReportedCheck({
-        name: 'catalog-bot / images',
-        conclusion: 'failure',
-        annotations: [createCheckAnnotation(2)],
-      }),
-    )
-    await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: first })
-    await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: second })
-    const latest = github
-      .checkRuns(mockPull)
-      .filter((candidate) => candidate.name === first.name)
-      .at(-1)
+    const name = 'catalog-bot / images'
+    const digests: string[] = []
+    for (const line of [1, 2]) {
+      const annotations = [createCheckAnnotation(line)]
+      const run = addCheckRunDigest(createReportedCheck({ name, conclusion: 'failure', annotations }))
+      await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run })
+      digests.push(run.digest)
+    }
+    const latest = github.checkRuns(mockPull).findLast((candidate) => candidate.name === name)
     expect(latest?.annotations).toHaveLength(1)
-    expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).checks).toContainEqual(
-      expect.objectContaining({ name: second.name, digest: second.digest }),
+    expect((await readOwnReports()).checks).toContainEqual(
+      expect.objectContaining({ name, digest: digests[1] }),
     )
   })
 
   test('is sent with the others of its commit, or alone if GitHub did not accept that', async () => {
-    const other = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'bob',
-      title: 'Together',
-      changes: { 'together.txt': 'x\n' },
-    })
+    const other = await openPull('bob', 'Together', { 'together.txt': 'x\n' })
     const commit = toCommitSha(other.headSha)
     const runs = ['one', 'two', 'three', 'four'].map((id) =>
       addCheckRunDigest(
@@ -352,11 +314,7 @@ describe('a check run', () => {
       status: 'completed',
       conclusion: 'success',
     })
-    const foreign = createGitHubForge(
-      await githubApp.octokit(installation.id),
-      { owner: repositoryParams.owner, name: repositoryParams.repo },
-      { appId: githubFixture.app.id + 1, login: async () => 'another[bot]' },
-    )
+    const foreign = await createForge({ appId: githubFixture.app.id + 1, login: async () => 'another[bot]' })
     expect(await foreign.readOwnChecks(getHeadSha())).toEqual([])
   })
 })
@@ -375,9 +333,7 @@ describe('the comment of catalog-bot', () => {
       pull: getPullNumber(),
       body: `${commentMarker}\nsecond`,
     })
-    expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).comment?.body).toBe(
-      `${commentMarker}\nsecond`,
-    )
+    expect((await readOwnReports()).comment?.body).toBe(`${commentMarker}\nsecond`)
     const { data } = await octokit.rest.issues.listComments({
       ...repositoryParams,
       issue_number: mockPull.number,
@@ -389,38 +345,35 @@ describe('the comment of catalog-bot', () => {
     let now = 0
     let slow: Forge
     const openStalledScenario = async (title: string) => {
-      slow = createGitHubForge(
-        await githubApp.octokit(installation.id),
-        { owner: repositoryParams.owner, name: repositoryParams.repo },
-        { appId: githubApp.appId, login: () => githubApp.login(), monotonic: () => now },
-      )
-      const other = await github.openPull({
-        repository: fullRepositoryName,
-        author: 'bob',
-        title,
-        changes: { [`${title}.txt`]: 'x\n' },
+      slow = await createForge({
+        appId: githubApp.appId,
+        login: () => githubApp.login(),
+        monotonic: () => now,
       })
+      const other = await openPull('bob', title, { [`${title}.txt`]: 'x\n' })
+      const pull = toPullNumber(other.number)
       const text = (words: string) => `${commentMarker}\n${words}`
       return {
-        pull: toPullNumber(other.number),
+        pull,
         text,
-        take: () =>
-          githubForge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: text('newer') }),
+        take: () => githubForge.perform({ kind: 'put-comment', pull, body: text('newer') }),
+        writeSlowly: (words: string, present?: ObservedBotComment) =>
+          slow.perform({ kind: 'put-comment', pull, body: text(words), ...(present && { present }) }),
         said: () => other.comments.map(({ body }) => body),
         present: { readAt: now },
       }
     }
 
     test('before its write, it edits the comment of the process that took over', async () => {
-      const { pull: at, text, take, said, present } = await openStalledScenario('before')
+      const { text, writeSlowly, take, said, present } = await openStalledScenario('before')
       await take()
       now += 15_000
-      await slow.perform({ kind: 'put-comment', pull: at, body: text('older'), present })
+      await writeSlowly('older', present)
       expect(said()).toEqual([text('older')])
     })
 
     test('during its write, only the first comment remains', async () => {
-      const { pull: at, text, take, said, present } = await openStalledScenario('while')
+      const { text, writeSlowly, take, said, present } = await openStalledScenario('while')
       await take()
       github.fail(
         ({ method, template }) => {
@@ -429,61 +382,41 @@ describe('the comment of catalog-bot', () => {
         },
         { status: 502 },
       )
-      const { updatedAt } = await slow.perform({
-        kind: 'put-comment',
-        pull: at,
-        body: text('older'),
-        present,
-      })
+      const { updatedAt } = await writeSlowly('older', present)
       expect(said()).toEqual([text('newer')])
       expect(updatedAt).toBeUndefined()
     })
 
     test('only briefly, it reads nothing again', async () => {
-      const { pull: at, text, said, present } = await openStalledScenario('moment')
+      const { text, writeSlowly, said, present } = await openStalledScenario('moment')
       now += 2000
       const since = github.requests.length
-      await slow.perform({ kind: 'put-comment', pull: at, body: text('it'), present })
+      await writeSlowly('it', present)
       expect(github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
       expect(said()).toEqual([text('it')])
     })
 
     test('and died, the next reader deletes the second comment', async () => {
-      const { pull: at, text, take, said, present } = await openStalledScenario('died')
+      const { pull: at, text, writeSlowly, take, said, present } = await openStalledScenario('died')
       await take()
-      await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
+      await writeSlowly('second', present)
       expect(said()).toHaveLength(2)
       let seen: BotCommentAndCheckRuns | undefined
       await slow.readSnapshot(at, { onOwnReports: (told) => (seen = told) })
-      await slow.perform({
-        kind: 'put-comment',
-        pull: at,
-        body: text('newer'),
-        ...(seen && { present: seen }),
-      })
+      await writeSlowly('newer', seen)
       expect(said()).toEqual([text('newer')])
     })
 
     test('and its comment was deleted, it creates a new one', async () => {
-      const { pull: at, text, said } = await openStalledScenario('gone')
+      const { text, writeSlowly, said } = await openStalledScenario('gone')
       const comment = { id: 1, body: text('old'), updatedAt: '2026-01-01T00:00:00Z' }
-      await slow.perform({
-        kind: 'put-comment',
-        pull: at,
-        body: text('new'),
-        present: { readAt: now, comment },
-      })
+      await writeSlowly('new', { readAt: now, comment })
       expect(said()).toEqual([text('new')])
     })
   })
 
   test('by another account with our marker is not ours (T56)', async () => {
-    const other = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'bob',
-      title: 'Forged',
-      changes: { 'd.txt': 'd\n' },
-    })
+    const other = await openPull('bob', 'Forged', { 'd.txt': 'd\n' })
     github.comment(other, 'outsider', `${commentMarker}\nall passed`)
     expect(
       (await githubForge.readOwnReports(toPullNumber(other.number), toCommitSha(other.headSha))).comment,
@@ -536,10 +469,7 @@ describe('an issue of ours', () => {
       state: 'closed',
       body: text('all are back'),
     })
-    const { data } = await octokit.rest.issues.get({
-      ...repositoryParams,
-      issue_number: number,
-    })
+    const { data } = await octokit.rest.issues.get({ ...repositoryParams, issue_number: number })
     expect(data.state_reason).toBe('completed')
     await edit(number, 'one is gone again', 'open')
     expect(await githubForge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
@@ -552,10 +482,7 @@ describe('an issue of ours', () => {
       githubForge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
     await commentOnIssue()
     await commentOnIssue()
-    const { data } = await octokit.rest.issues.listComments({
-      ...repositoryParams,
-      issue_number: number,
-    })
+    const { data } = await octokit.rest.issues.listComments({ ...repositoryParams, issue_number: number })
     expect(data.map(({ body }) => body)).toEqual([`${issueMarker}\nAll is back.`])
   })
 
@@ -570,10 +497,7 @@ describe('an issue of ours', () => {
       marker: issueMarker,
       body: 'All is back.',
     })
-    const { data } = await octokit.rest.issues.listComments({
-      ...repositoryParams,
-      issue_number: number,
-    })
+    const { data } = await octokit.rest.issues.listComments({ ...repositoryParams, issue_number: number })
     expect(data.map(({ body }) => body)).toEqual([
       `${issueMarker}\nNothing is back.`,
       `${issueMarker}\nAll is back.`,
@@ -632,15 +556,11 @@ describe('questions about people', () => {
 describe('writes', () => {
   test('of a check run are found if their response was lost, and done once', async () => {
     const pauses: number[] = []
-    const patient = createGitHubForge(
-      await githubApp.octokit(installation.id),
-      { owner: repositoryParams.owner, name: repositoryParams.repo },
-      {
-        appId: githubApp.appId,
-        login: () => githubApp.login(),
-        pause: async (milliseconds) => void pauses.push(milliseconds),
-      },
-    )
+    const patient = await createForge({
+      appId: githubApp.appId,
+      login: () => githubApp.login(),
+      pause: async (milliseconds) => void pauses.push(milliseconds),
+    })
     const run = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
     const shown = () => github.checkRuns(mockPull).filter((candidate) => candidate.name === run.name)
     github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
@@ -651,20 +571,13 @@ describe('writes', () => {
     const other = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / other' }))
     await expect(
       githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: other }),
-    ).rejects.toMatchObject({
-      retryable: true,
-    })
+    ).rejects.toMatchObject({ retryable: true })
   })
 
   test('are not repeated by the client after an inconclusive response to a comment', async () => {
     const before = github.requests.length
     github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
-    const other = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'bob',
-      title: 'Once',
-      changes: { 'e.txt': 'e\n' },
-    })
+    const other = await openPull('bob', 'Once', { 'e.txt': 'e\n' })
     await expect(
       githubForge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: commentMarker }),
     ).rejects.toMatchObject({ retryable: true })
@@ -691,34 +604,20 @@ describe('writes', () => {
 test('the git token of a repository is cached', async () => {
   const countTokenRequests = () =>
     github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
-  const token = await githubApp.gitToken(installation.id, {
-    owner: repositoryParams.owner,
-    name: repositoryParams.repo,
-  })
+  const token = await githubApp.gitToken(installation.id, repository)
   const after = countTokenRequests()
-  expect(
-    await githubApp.gitToken(installation.id, {
-      owner: repositoryParams.owner,
-      name: repositoryParams.repo,
-    }),
-  ).toBe(token)
+  expect(await githubApp.gitToken(installation.id, repository)).toBe(token)
   expect(countTokenRequests()).toBe(after)
 })
 
 test('the App lists where it is installed', async () => {
   expect(await githubApp.installedRepositories()).toEqual([
-    {
-      installation: installation.id,
-      repository: { owner: repositoryParams.owner, name: repositoryParams.repo },
-      isPublic: true,
-    },
+    { installation: installation.id, repository, isPublic: true },
   ])
 })
 
 test('the App knows where it is not installed', async () => {
-  expect(await githubApp.isInstalledOn({ owner: repositoryParams.owner, name: repositoryParams.repo })).toBe(
-    true,
-  )
+  expect(await githubApp.isInstalledOn(repository)).toBe(true)
   expect(await githubApp.isInstalledOn({ owner: repositoryParams.owner, name: 'another' })).toBe(false)
 })
 
@@ -736,22 +635,17 @@ describe('suggestions', () => {
   let suggested: MockPull
   const put = (...suggestions: ReturnType<typeof suggestion>[]) =>
     githubForge.perform({
-      ...{ kind: 'put-suggestions', pull: toPullNumber(suggested.number) },
-      ...{ head: toCommitSha(suggested.headSha), suggestions },
+      kind: 'put-suggestions',
+      pull: toPullNumber(suggested.number),
+      head: toCommitSha(suggested.headSha),
+      suggestions,
     })
   const shown = () =>
     suggested.reviewComments.map(({ line, startLine, body }) => [startLine ?? line, line, body])
   beforeAll(async () => {
     await github.pushToBase(fullRepositoryName, { 's.yaml': `${lines(40).join('\n')}\n` })
     const changed = lines(40).map((line, at) => (at === 19 ? 'changed' : line))
-    suggested = await github.openPull({
-      ...{
-        repository: fullRepositoryName,
-        author: 'alice',
-        title: 'Suggest',
-        changes: { 's.yaml': `${changed.join('\n')}\n` },
-      },
-    })
+    suggested = await openPull('alice', 'Suggest', { 's.yaml': `${changed.join('\n')}\n` })
   })
 
   test('are placed on their lines, in one review, once', async () => {

@@ -33,7 +33,7 @@ async function createRepositoryWithRules(): Promise<RepositoryWithBranchRules> {
   return { full, name: { owner: 'catalogs', repo } }
 }
 
-const readMainBranchRules = (
+const readRules = (
   it: Pick<RepositoryWithBranchRules, 'name'>,
   octokit = githubFixture.octokit,
   isApp = true,
@@ -48,7 +48,7 @@ const createAppBypassRuleset = (bypass_mode: 'always' | 'exempt' | 'pull_request
 })
 
 test('a branch without rules requires nothing', async () => {
-  expect(await readMainBranchRules(await createRepositoryWithRules())).toEqual(unrestrictedBranchRules)
+  expect(await readRules(await createRepositoryWithRules())).toEqual(unrestrictedBranchRules)
 })
 
 describe('rulesets', () => {
@@ -69,7 +69,7 @@ describe('rulesets', () => {
       { type: 'required_signatures' },
     ])
     github.allowMergeMethods(it.full, { merge: false })
-    expect(await readMainBranchRules(it)).toEqual({
+    expect(await readRules(it)).toEqual({
       ...unrestrictedBranchRules,
       checks: { required: [{ name: 'ci' }, { name: 'own', app: 7 }], strict: true },
       pullRequest: {
@@ -103,7 +103,7 @@ describe('rulesets', () => {
         },
       },
     ])
-    expect(await readMainBranchRules(it)).toEqual({
+    expect(await readRules(it)).toEqual({
       ...unrestrictedBranchRules,
       mergeQueue: true,
       queue: { method: 'squash', largestGroup: 3 },
@@ -121,21 +121,21 @@ describe('rulesets', () => {
     const it = await createRepositoryWithRules()
     const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
     github.addRules(it.full, rules, mode === undefined ? {} : createAppBypassRuleset(mode))
-    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, ...says })
+    expect(await readRules(it)).toEqual({ ...unrestrictedBranchRules, ...says })
   })
 
   test('with a bypass for another App apply to our App', async () => {
     const it = await createRepositoryWithRules()
     const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
     github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
-    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
+    expect(await readRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
   })
 
   test('close the branch to our App if only one of two has a bypass for it', async () => {
     const it = await createRepositoryWithRules()
     github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
     github.addRules(it.full, [{ type: 'update' }])
-    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
+    expect(await readRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
   })
 
   test('for all branches block the temporary branch, unless they exclude it or have a bypass', async () => {
@@ -146,7 +146,7 @@ describe('rulesets', () => {
       [{ type: 'deletion' }, { type: 'creation' }, createStatusChecksRule([{ context: 'ci' }])],
       everywhere,
     )
-    expect(await readMainBranchRules(it)).toMatchObject({
+    expect(await readRules(it)).toMatchObject({
       temporaryBranch: ['creation', 'deletion', 'required_status_checks'],
     })
     github.removeRuleset(it.full, ruleset)
@@ -155,21 +155,18 @@ describe('rulesets', () => {
       [createStatusChecksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
       everywhere,
     )
-    github.addRules(it.full, [{ type: 'creation' }], {
-      ...everywhere,
-      ...createAppBypassRuleset('always'),
-    })
+    github.addRules(it.full, [{ type: 'creation' }], { ...everywhere, ...createAppBypassRuleset('always') })
     github.addRules(it.full, [{ type: 'deletion' }], {
       conditions: { ref_name: { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/tmp-*'] } },
     })
-    expect(await readMainBranchRules(it)).toMatchObject({ temporaryBranch: [] })
+    expect(await readRules(it)).toMatchObject({ temporaryBranch: [] })
   })
 
   test('are read to the last page', async () => {
     const it = await createRepositoryWithRules()
     for (let count = 0; count < 101; count++)
       github.addRules(it.full, [createStatusChecksRule([{ context: `ci ${count}` }])])
-    expect((await readMainBranchRules(it)).checks.required).toHaveLength(101)
+    expect((await readRules(it)).checks.required).toHaveLength(101)
   })
 })
 
@@ -200,7 +197,7 @@ describe('classic protection', () => {
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
     try {
-      return await readMainBranchRules(it, githubFixture.client(await githubFixture.token()))
+      return await readRules(it, githubFixture.client(await githubFixture.token()))
     } finally {
       github.setPermissions(installation, before)
     }
@@ -229,7 +226,7 @@ describe('classic protection', () => {
   test('is read as far as it is public without that permission, and the gap is reported', async () => {
     const it = await createRepositoryWithRules()
     github.protect(it.full, 'main', all)
-    expect(await readMainBranchRules(it)).toEqual({
+    expect(await readRules(it)).toEqual({
       ...unrestrictedBranchRules,
       checks: { required, strict: false },
       pullRequest: {
@@ -261,7 +258,7 @@ describe('classic protection', () => {
     const it = await createRepositoryWithRules()
     github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('pull_request'))
     github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
-    expect(await readMainBranchRules(it)).toMatchObject({
+    expect(await readRules(it)).toMatchObject({
       closedToUs: false,
       closedToPushes: true,
       linearHistory: true,
@@ -271,7 +268,7 @@ describe('classic protection', () => {
   test('that does not exist leaves nothing unread', async () => {
     const it = await createRepositoryWithRules()
     github.addRules(it.full, [{ type: 'deletion' }])
-    expect((await readMainBranchRules(it)).unread).toEqual([])
+    expect((await readRules(it)).unread).toEqual([])
   })
 })
 
@@ -279,15 +276,11 @@ test('a maintainer reads the rules that apply to the App, and an outsider gets t
   const it = await createRepositoryWithRules()
   github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
   const token = github.tokenFor('maintainer')
-  expect(await readMainBranchRules(it, githubFixture.client(token), false)).toMatchObject({
+  expect(await readRules(it, githubFixture.client(token), false)).toMatchObject({
     reservedForUs: true,
     unread: [],
   })
-  const outsiderRules = await readMainBranchRules(
-    it,
-    githubFixture.client(github.tokenFor('outsider')),
-    false,
-  )
+  const outsiderRules = await readRules(it, githubFixture.client(github.tokenFor('outsider')), false)
   expect(outsiderRules.closedToUs).toBe(true)
   expect(outsiderRules.unread.join()).toMatch(
     /GitHub does not report the App's bypass permission for ruleset \d+/,
@@ -299,11 +292,9 @@ test("a user's repository is recognized", async () => {
   github.createUser('holder')
   await github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
   const client = githubFixture.client(github.tokenFor('holder'))
-  expect(await readMainBranchRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject(
-    {
-      owner: 'user',
-    },
-  )
+  expect(await readRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject({
+    owner: 'user',
+  })
 })
 
 test('a missing branch is an error', async () => {
@@ -312,10 +303,7 @@ test('a missing branch is an error', async () => {
     octokit,
     { owner: it.name.owner, name: it.name.repo },
     'gone',
-    {
-      app: 1,
-      isApp: true,
-    },
+    { app: 1, isApp: true },
   )
   await expect(missingRepositoryRules).rejects.toMatchObject({ code: 'not-found' })
 })

@@ -46,10 +46,7 @@ describe('T45: parts of a read that do not agree', () => {
         createHeadSha('c'),
         createHeadSha('c'),
       ]),
-    ).toMatchObject({
-      head: createHeadSha('c'),
-      base: createHeadSha('b'),
-    })
+    ).toMatchObject({ head: createHeadSha('c'), base: createHeadSha('b') })
     expect(await readPullWithChangingHead([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
       head: createHeadSha('a'),
     })
@@ -57,8 +54,6 @@ describe('T45: parts of a read that do not agree', () => {
   test('one that never rests is no snapshot at all', async () => {
     await expect(
       readPullWithChangingHead(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
-    ).rejects.toMatchObject({
-      code: 'inconsistent',
-    })
+    ).rejects.toMatchObject({ code: 'inconsistent' })
   })
 })

@@ -95,9 +95,7 @@ describe('a registry without a list of referrers', () => {
     })
     await expect(
       attachManifest(registryClient, imagePusher, createTestSbomAttachment('{}')),
-    ).rejects.toMatchObject({
-      code: 'bad-reply',
-    })
+    ).rejects.toMatchObject({ code: 'bad-reply' })
   })
 })
 

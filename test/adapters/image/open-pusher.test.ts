@@ -36,7 +36,7 @@ afterEach(async () => {
   ])
 })
 
-function createTestImagePusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
+function createPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
   const pusher = createImagePusher({
     clock,
     egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
@@ -51,11 +51,11 @@ function createTestImagePusher(options: Partial<ImagePusherOptions> = {}): Image
   imagePushersToClose.push(pusher)
   return pusher
 }
-const samplePushableImage = createImage({ 'configs/a.yaml': 'a' })
-const createImagePushRequest = (more: object = {}) => ({
+const sampleImage = createImage({ 'configs/a.yaml': 'a' })
+const createRequest = (more: object = {}) => ({
   host: registryServer.host,
   repository: 'org/app',
-  ...samplePushableImage,
+  ...sampleImage,
   tags: ['v1'],
   ...more,
 })
@@ -71,10 +71,8 @@ const isBlobUploadRequest = (method: string, path: string) =>
 
 describe('a push', () => {
   test('sends blobs, the manifest by digest, and the tag, then reads the tag', async () => {
-    const { digest } = await createTestImagePusher().push(
-      createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }),
-    )
-    const [blob] = samplePushableImage.blobs
+    const { digest } = await createPusher().push(createRequest({ blobs: sampleImage.blobs.slice(0, 1) }))
+    const [blob] = sampleImage.blobs
     expect(listRegistryRequests()).toEqual([
       `HEAD blobs/${blob?.digest}`,
       'POST blobs/uploads/',
@@ -91,16 +89,14 @@ describe('a push', () => {
   test('sends a duplicate blob once, and does not read an existing one', async () => {
     const there = registryServer.addBlob('already there')
     const unread = { ...there, read: () => Promise.reject(new Error('read')) }
-    const [blob] = samplePushableImage.blobs
-    const { blobs } = await createTestImagePusher().push(
-      createImagePushRequest({ blobs: [unread, blob, blob] }),
-    )
+    const [blob] = sampleImage.blobs
+    const { blobs } = await createPusher().push(createRequest({ blobs: [unread, blob, blob] }))
     expect(blobs).toEqual({ present: 1, mounted: 0, uploaded: 1 })
   })
   test('tags nothing if a blob cannot be sent', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (isBlobUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({
       code: 'bad-reply',
       message: expect.stringMatching(/^push to .*\/org\/app failed: .*DIGEST_INVALID/),
     })
@@ -108,9 +104,7 @@ describe('a push', () => {
   })
   test('does not send bytes that do not match the digest', async () => {
     const blob = { ...createBlob(Buffer.from('one')), read: async () => Buffer.from('two') }
-    await expect(
-      createTestImagePusher().push(createImagePushRequest({ blobs: [blob] })),
-    ).rejects.toMatchObject({
+    await expect(createPusher().push(createRequest({ blobs: [blob] }))).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
     expect(listRegistryRequests().some((step) => step.startsWith('PUT'))).toBe(false)
@@ -125,7 +119,7 @@ describe('a push', () => {
         matches(path) &&
         response.writeHead(201, { 'docker-content-digest': computeSha256Digest('other') }).end()
       )
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
@@ -133,7 +127,7 @@ describe('a push', () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))
     registryServer.script = ({ method }, response) =>
       void (method === 'GET' && response.writeHead(200).end(other))
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
       message: expect.stringContaining('the tag v1 on '),
     })
@@ -151,8 +145,8 @@ describe('an upload', () => {
     const lead = leadTo(`${storageServer.origin}/signed/put?X-Signature=a%2Fb+c`)
     registryServer.script = (request, response, earlier) =>
       requireBasicAuth(request, response, earlier) ?? lead(request, response, earlier)
-    const [blob] = samplePushableImage.blobs
-    await createTestImagePusher().push(createImagePushRequest({ blobs: [blob] }))
+    const [blob] = sampleImage.blobs
+    await createPusher().push(createRequest({ blobs: [blob] }))
     expect(sent).toEqual(await blob?.read())
     expect(storageServer.requests[0]?.headers).not.toHaveProperty('authorization')
     expect(storageServer.requests[0]?.query.get('digest')).toBe(blob?.digest)
@@ -168,22 +162,20 @@ describe('an upload', () => {
     'file:///etc/passwd',
   ])('to %s is blocked', async (location) => {
     registryServer.script = leadTo(location)
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
-      code: 'blocked',
-    })
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({ code: 'blocked' })
   })
   test('from a registry with TLS to plain HTTP is blocked, even on the same host', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const { loopbackCertificate } = await import('../registry/scripted-registry.ts')
     secure.script = leadTo(`http://${storageServer.host}/x`)
-    const pusher = createTestImagePusher({
+    const pusher = createPusher({
       egress: {
         plainHttp: [storageServer.host],
         internal: { [secure.host]: ['127.0.0.1/32'], [storageServer.host]: ['127.0.0.1/32'] },
         certificates: { '127.0.0.1': loopbackCertificate },
       },
     })
-    await expect(pusher.push(createImagePushRequest({ host: secure.host }))).rejects.toMatchObject({
+    await expect(pusher.push(createRequest({ host: secure.host }))).rejects.toMatchObject({
       code: 'blocked',
       message: expect.stringContaining('without TLS'),
     })
@@ -193,14 +185,10 @@ describe('an upload', () => {
   test('does not follow a redirect, and fails without an upload URL', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(307, { location: `${storageServer.origin}/x` }).end())
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
-      code: 'bad-reply',
-    })
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({ code: 'bad-reply' })
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(202).end())
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toThrow(
-      /did not return an upload URL/,
-    )
+    await expect(createPusher().push(createRequest())).rejects.toThrow(/did not return an upload URL/)
     expect(storageServer.requests).toHaveLength(0)
   })
 })
@@ -212,9 +200,7 @@ describe('failures', () => {
       let failed = 0
       registryServer.script = ({ method, path }, response) =>
         void (isBlobUploadRequest(method, path) && failed++ === 0 && response.writeHead(status).end())
-      await createTestImagePusher().push(
-        createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }),
-      )
+      await createPusher().push(createRequest({ blobs: sampleImage.blobs.slice(0, 1) }))
       expect(
         listRegistryRequests()
           .slice(0, 6)
@@ -231,7 +217,7 @@ describe('failures', () => {
     },
   )
   test('an upload with a lost response is detected and not sent again', async () => {
-    const [blob] = samplePushableImage.blobs
+    const [blob] = sampleImage.blobs
     let cut = 0
     registryServer.script = async ({ method, path, body }, response) => {
       if (!isBlobUploadRequest(method, path) || cut++ > 0) return
@@ -239,9 +225,7 @@ describe('failures', () => {
       response.socket?.destroy()
       return true
     }
-    expect(
-      (await createTestImagePusher().push(createImagePushRequest({ blobs: [blob] }))).blobs.present,
-    ).toBe(1)
+    expect((await createPusher().push(createRequest({ blobs: [blob] }))).blobs.present).toBe(1)
   })
   test('a failed manifest push is retried', async () => {
     registryServer.script = ({ method, path }, response, earlier) =>
@@ -251,13 +235,13 @@ describe('failures', () => {
         earlier === 0 &&
         response.writeHead(502).end()
       )
-    await createTestImagePusher().push(createImagePushRequest())
+    await createPusher().push(createRequest())
     expect(registryServer.holds('org/app@v1')).toBe(true)
   })
   test('a push without permission is reported as a credentials error', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && sendRegistryError(response, 403, 'DENIED', 'no push here'))
-    await expect(createTestImagePusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({
       code: 'credentials',
       message: expect.stringContaining('no push here'),
     })
@@ -302,9 +286,9 @@ describe('scopes', () => {
   test('the pusher requests its repository, and pull for the repository that it mounts from', async () => {
     const scopes: string[] = []
     greedy(scopes)
-    const [blob] = samplePushableImage.blobs
-    await createTestImagePusher({ credentials: [] }).push(
-      createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
+    const [blob] = sampleImage.blobs
+    await createPusher({ credentials: [] }).push(
+      createRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
     )
     expect(scopes).toEqual([
       'repository:org/app:pull,push',
@@ -326,20 +310,20 @@ test('a token that expires during a push is replaced, and the push continues', a
     const challenge = `Bearer realm="http://${storageServer.host}/token",service="s",scope="repository:org/app:pull,push"`
     response.writeHead(401, { 'www-authenticate': `${challenge},error="invalid_token"` }).end()
   }
-  const { digest } = await createTestImagePusher({
+  const { digest } = await createPusher({
     egress: {
       ...allowLoopbackRegistries(registryServer.host, storageServer.host),
       tokenHosts: { [registryServer.host]: [storageServer.host] },
     },
-  }).push(createImagePushRequest())
+  }).push(createRequest())
   expect(issued).toBeGreaterThan(2)
-  expect(digest).toBe(computeSha256Digest(samplePushableImage.manifests[0].bytes))
+  expect(digest).toBe(computeSha256Digest(sampleImage.manifests[0].bytes))
 })
 
 describe('registry quirks', () => {
   const large = createBlob(Buffer.alloc(2500, 'x'))
   const only = (host: string, more: Partial<ImagePusherOptions> = {}) =>
-    createTestImagePusher({
+    createPusher({
       egress: allowLoopbackRegistries(host),
       limits: { attempts: 1, chunkBytes: 1000 },
       ...more,
@@ -353,7 +337,7 @@ describe('registry quirks', () => {
 
   test('ACR: a body that is too large for one request is sent in chunks, in order', async () => {
     registryServer.script = smallBodies
-    await only(registryServer.host).push(createImagePushRequest({ blobs: [large] }))
+    await only(registryServer.host).push(createRequest({ blobs: [large] }))
     expect(pieces()).toEqual(['0-999', '1000-1999', '2000-2499'])
     expect(registryServer.holds(large.digest)).toBe(true)
   })
@@ -365,7 +349,7 @@ describe('registry quirks', () => {
     }
     await only(registryServer.host, {
       limits: { attempts: 1, chunkBytes: 1000, chunkedFallbackBytes: 2000 },
-    }).push(createImagePushRequest({ blobs: [large] }))
+    }).push(createRequest({ blobs: [large] }))
     expect(registryServer.holds(large.digest)).toBe(true)
   })
   test('chunks have at least the minimum length that the registry sets', async () => {
@@ -374,13 +358,13 @@ describe('registry quirks', () => {
       else if (method === 'POST') response.setHeader('oci-chunk-min-length', '1500')
       return path === ''
     }
-    await only(registryServer.host).push(createImagePushRequest({ blobs: [large] }))
+    await only(registryServer.host).push(createRequest({ blobs: [large] }))
     expect(pieces()).toEqual(['0-1499', '1500-2499'])
   })
   test('ECR Public: a blob is sent if its HEAD request is rejected', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (method === 'HEAD' && path.includes('/blobs/') && response.writeHead(401).end())
-    expect((await createTestImagePusher().push(createImagePushRequest())).blobs).toEqual({
+    expect((await createPusher().push(createRequest())).blobs).toEqual({
       present: 0,
       mounted: 0,
       uploaded: 2,
@@ -389,19 +373,15 @@ describe('registry quirks', () => {
   test('quay.io: a mount is requested only with a source repository, and uploaded if rejected', async () => {
     registryServer.script = ({ query }, response) =>
       void (query.has('mount') && sendRegistryError(response, 400, 'UNSUPPORTED', 'no mounts'))
-    const [blob, other] = samplePushableImage.blobs
-    await createTestImagePusher().push(
-      createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }, other] }),
-    )
+    const [blob, other] = sampleImage.blobs
+    await createPusher().push(createRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }, other] }))
     const mounts = registryServer.requests.filter(({ query }) => query.has('mount'))
     expect(mounts.map(({ query }) => query.get('from'))).toEqual(['base/image'])
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
   test('GAR: a mount that returns an upload URL continues as that upload', async () => {
-    const [blob] = samplePushableImage.blobs
-    await createTestImagePusher().push(
-      createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
-    )
+    const [blob] = sampleImage.blobs
+    await createPusher().push(createRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
     expect(listRegistryRequests().filter((step) => step.startsWith('POST'))).toHaveLength(1)
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
@@ -420,7 +400,7 @@ describe('registry quirks', () => {
       )
     const port = Number(registryServer.host.split(':')[1])
     const pusher = only(`${name}:${port}`, { resolve: async () => ['127.0.0.1'] })
-    const pushed = pusher.push(createImagePushRequest({ host: `${name}:${port}`, blobs: [large], tags: [] }))
+    const pushed = pusher.push(createRequest({ host: `${name}:${port}`, blobs: [large], tags: [] }))
     if (expected.length === 0) await expect(pushed).rejects.toMatchObject({ status: 413 })
     else await pushed
     expect(pieces()).toEqual(expected)
@@ -438,16 +418,16 @@ describe('the content of a registry', () => {
         .writeHead(200, isFirst ? { link: '</v2/org/app/tags/list?last=b>; rel="next"' } : {})
         .end(JSON.stringify({ name: 'org/app', tags: isFirst ? ['b', null] : ['a', 'b'] }))
     }
-    await expect(createTestImagePusher().listTags(pushTarget())).resolves.toEqual(['a', 'b'])
+    await expect(createPusher().listTags(pushTarget())).resolves.toEqual(['a', 'b'])
     registryServer.script = (_request, response) => sendRegistryError(response, 404, 'NAME_UNKNOWN', 'no')
-    await expect(createTestImagePusher().listTags(pushTarget())).resolves.toEqual([])
+    await expect(createPusher().listTags(pushTarget())).resolves.toEqual([])
   })
   test('the next page of tags is never requested from another host', async () => {
     registryServer.script = (_request, response) =>
       void response
         .writeHead(200, { link: `<http://${storageServer.host}/v2/org/app/tags/list>; rel="next"` })
         .end(JSON.stringify({ tags: ['a'] }))
-    await expect(createTestImagePusher().listTags(pushTarget())).rejects.toMatchObject({ code: 'blocked' })
+    await expect(createPusher().listTags(pushTarget())).rejects.toMatchObject({ code: 'blocked' })
     expect(storageServer.requests).toEqual([])
   })
   test.each([
@@ -456,16 +436,14 @@ describe('the content of a registry', () => {
   ])('HTTP %s for a deletion tells whether the manifest existed', async (status, isDeleted) => {
     registryServer.script = ({ method }, response) =>
       void (method === 'DELETE' && response.writeHead(status).end())
-    await expect(
-      createTestImagePusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
-    ).resolves.toBe(isDeleted)
+    await expect(createPusher().deleteManifest(pushTarget(), computeSha256Digest('x'))).resolves.toBe(
+      isDeleted,
+    )
   })
   test('a registry without deletion is reported as `unsupported`', async () => {
     registryServer.script = (_request, response) => sendRegistryError(response, 405, 'UNSUPPORTED', 'no')
-    await expect(
-      createTestImagePusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
+    await expect(createPusher().deleteManifest(pushTarget(), computeSha256Digest('x'))).rejects.toMatchObject(
+      { code: 'unsupported' },
+    )
   })
 })

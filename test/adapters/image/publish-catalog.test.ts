@@ -197,9 +197,7 @@ describeIfRegistryInstalled('a catalog image', () => {
     })
     await expect(
       publisher.publish({ ...order, base: at('org/rebased') }, target('org/x')),
-    ).rejects.toMatchObject({
-      code: 'base',
-    })
+    ).rejects.toMatchObject({ code: 'base' })
   })
 
   test('is rejected if its tag has moved, and the tag stays unchanged', async () => {
@@ -212,10 +210,7 @@ describeIfRegistryInstalled('a catalog image', () => {
     await expect(
       publisher.publish(
         { files: createSmallCatalog({ description: 'e' }), base },
-        {
-          ...target('org/moved'),
-          expected: { v1: first.digest },
-        },
+        { ...target('org/moved'), expected: { v1: first.digest } },
       ),
     ).rejects.toMatchObject({ code: 'tag-moved', retryable: true })
     // A race between the last check and the tag: another publisher moves the tag during our upload.
@@ -300,8 +295,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       await utimes(join(other, path), 1, 2)
     }
     const apart = createCatalogPublisher({ registry, pusher })
-    const there = await apart.build({ ...order, files: await readCatalogFolder(other) })
-    expect(there.digest).toBe(here.digest)
+    expect((await apart.build({ ...order, files: await readCatalogFolder(other) })).digest).toBe(here.digest)
     await symlink('foo/catalog.yaml', join(other, 'link.yaml'))
     await expect(readCatalogFolder(other)).rejects.toMatchObject({
       message: expect.stringContaining('is a link'),
@@ -382,9 +376,7 @@ describeIfRegistryInstalled('a catalog image', () => {
     )
     await expect(
       publisher.verify(`${server.host}/${repository}@${digest}`, createSmallCatalog()),
-    ).resolves.toMatchObject({
-      isSame: true,
-    })
+    ).resolves.toMatchObject({ isSame: true })
   })
 
   const withOpm = findMissingProgram('opm', 'tar') ? test.skip : test

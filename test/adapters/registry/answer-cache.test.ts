@@ -171,11 +171,7 @@ describe('a scan', () => {
     await scanImages(
       slow,
       Array.from({ length: 8 }, (_, n) => `a.io/x:${n}`),
-      {
-        clock,
-        concurrency: 1,
-        onProgress: (progress) => progressSeen.push(progress),
-      },
+      { clock, concurrency: 1, onProgress: (progress) => progressSeen.push(progress) },
     )
     expect(progressSeen[0]).toEqual({ done: 2, total: 8, rate: 2, remaining: 3 })
     expect(progressSeen.at(-1)).toEqual({ done: 8, total: 8, rate: 2, remaining: 0 })

@@ -6,15 +6,15 @@ import { describe, expect, test } from '@jest/globals'
 import { unpackLayers } from '../../../src/adapters/registry/unpack/unpack-layers.ts'
 import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from './tar-writer.ts'
 
-const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
-const maliciousTarEntry = createTarEntry('manifests/evil')
-const createKilobyteTarEntry = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
+const file = (name: string, data = name): TarEntry => ({ name, data })
+const evilFile = file('manifests/evil')
+const sized = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
   name,
   type,
   size: 1024,
   ...more,
 })
-const createLongNameTarEntry = (name: string, type = 'L'): TarEntry => ({
+const longName = (name: string, type = 'L'): TarEntry => ({
   name: '././@LongLink',
   type,
   data: `${name}\0`,
@@ -29,99 +29,70 @@ const unpackArchives = (archives: readonly Buffer[], packed: readonly Buffer[] =
     })),
     ['manifests', 'metadata'],
   )
-const createUnsupportedErrorMatcher = (reason: RegExp) => ({
-  code: 'unsupported',
-  message: expect.stringMatching(reason),
-})
+const unsupported = (reason: RegExp) => ({ code: 'unsupported', message: expect.stringMatching(reason) })
 
 describe('entries', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    ['a directory with a size', [createKilobyteTarEntry('x/', '5'), maliciousTarEntry], /has a size/],
-    ['an old directory with a size', [createKilobyteTarEntry('x/', '\0'), maliciousTarEntry], /has a size/],
-    [
-      'a symbolic link with a size',
-      [createKilobyteTarEntry('x', '2', { link: 'a' }), maliciousTarEntry],
-      /has a size/,
-    ],
-    [
-      'a hard link with a size',
-      [createTarEntry('a'), createKilobyteTarEntry('x', '1', { link: 'a' }), maliciousTarEntry],
-      /has a size/,
-    ],
-    ['a device with a size', [createKilobyteTarEntry('x', '3'), maliciousTarEntry], /has a size/],
-    ['a pipe with a size', [createKilobyteTarEntry('x', '6'), maliciousTarEntry], /has a size/],
+    ['a directory with a size', [sized('x/', '5'), evilFile], /has a size/],
+    ['an old directory with a size', [sized('x/', '\0'), evilFile], /has a size/],
+    ['a symbolic link with a size', [sized('x', '2', { link: 'a' }), evilFile], /has a size/],
+    ['a hard link with a size', [file('a'), sized('x', '1', { link: 'a' }), evilFile], /has a size/],
+    ['a device with a size', [sized('x', '3'), evilFile], /has a size/],
+    ['a pipe with a size', [sized('x', '6'), evilFile], /has a size/],
     [
       'a directory with a size in an extended header',
-      [createPaxHeader({ size: '512' }), { name: 'x/', type: '5' }, maliciousTarEntry],
+      [createPaxHeader({ size: '512' }), { name: 'x/', type: '5' }, evilFile],
       /two different sizes/,
     ],
     [
       'two sizes for a file',
-      [createPaxHeader({ size: '512' }), createTarEntry('x', ''), maliciousTarEntry],
+      [createPaxHeader({ size: '512' }), file('x', ''), evilFile],
       /two different sizes/,
     ],
-    ['a file with the name of a directory', [createTarEntry('manifests/a/')], /ends with a slash/],
-    ['a contiguous file', [{ ...maliciousTarEntry, type: '7' }], /unsupported type/],
-    ['an unknown type', [{ ...maliciousTarEntry, type: 'D' }], /unsupported type/],
-    ['a size after a NUL', [{ name: 'x', size: '\x0000000001000' }, maliciousTarEntry], /invalid size/],
-    ['a size with garbage after a NUL', [{ name: 'x', size: '0\0zz' }, maliciousTarEntry], /invalid size/],
-    ['a size after a tab', [{ name: 'x', size: '\t0000001000' }, maliciousTarEntry], /invalid size/],
+    ['a file with the name of a directory', [file('manifests/a/')], /ends with a slash/],
+    ['a contiguous file', [{ ...evilFile, type: '7' }], /unsupported type/],
+    ['an unknown type', [{ ...evilFile, type: 'D' }], /unsupported type/],
+    ['a size after a NUL', [{ name: 'x', size: '\x0000000001000' }, evilFile], /invalid size/],
+    ['a size with garbage after a NUL', [{ name: 'x', size: '0\0zz' }, evilFile], /invalid size/],
+    ['a size after a tab', [{ name: 'x', size: '\t0000001000' }, evilFile], /invalid size/],
     [
       'a negative binary size',
       [{ name: 'x', size: Uint8Array.from([0xc0, ...Array<number>(11).fill(0)]) }],
       /size/,
     ],
-    ['a mode that is not a number', [{ ...maliciousTarEntry, over: [[100, 'zzzz']] }], /invalid number/],
-    ['a checksum over signed bytes', [{ ...createTarEntry('manifests/é'), signedChecksum: true }], /damaged/],
-    [
-      'a prefix in the GNU format',
-      [{ ...maliciousTarEntry, magic: 'ustar  \0', prefix: 'other' }],
-      /has a prefix/,
-    ],
-    ['the star format', [{ ...maliciousTarEntry, over: [[508, 'tar\0']] }], /star format/],
-    ['an unknown format', [{ ...maliciousTarEntry, magic: 'ustar 00' }], /unknown format/],
+    ['a mode that is not a number', [{ ...evilFile, over: [[100, 'zzzz']] }], /invalid number/],
+    ['a checksum over signed bytes', [{ ...file('manifests/é'), signedChecksum: true }], /damaged/],
+    ['a prefix in the GNU format', [{ ...evilFile, magic: 'ustar  \0', prefix: 'other' }], /has a prefix/],
+    ['the star format', [{ ...evilFile, over: [[508, 'tar\0']] }], /star format/],
+    ['an unknown format', [{ ...evilFile, magic: 'ustar 00' }], /unknown format/],
     [
       'a name that is not UTF-8',
-      [{ ...maliciousTarEntry, name: Buffer.from('manifests/\xff', 'latin1') }],
+      [{ ...evilFile, name: Buffer.from('manifests/\xff', 'latin1') }],
       /not UTF-8/,
     ],
     [
       'a name component that is too long for file systems',
-      [createPaxHeader({ path: `manifests/${'n'.repeat(256)}` }), maliciousTarEntry],
+      [createPaxHeader({ path: `manifests/${'n'.repeat(256)}` }), evilFile],
       /255 bytes/,
     ],
-    ['an entry below a whiteout', [createTarEntry('manifests/.wh.a/b')], /name of a whiteout/],
+    ['an entry below a whiteout', [file('manifests/.wh.a/b')], /name of a whiteout/],
   ])('rejects %s', async (_name, parts, reason) => {
-    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(
-      createUnsupportedErrorMatcher(reason),
-    )
+    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(unsupported(reason))
   })
   test('a byte order mark is part of a name', async () => {
     expect([
-      ...(
-        await unpackArchives([
-          createTar([createTarEntry('\ufeffmanifests/a'), createTarEntry('manifests/b')]),
-        ])
-      ).keys(),
+      ...(await unpackArchives([createTar([file('\ufeffmanifests/a'), file('manifests/b')])])).keys(),
     ]).toEqual(['manifests/b'])
   })
 })
 
 describe('extended headers', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    [
-      'a global path',
-      [createPaxHeader({ path: 'x' }, 'g'), maliciousTarEntry],
-      /a global header sets "path"/,
-    ],
-    [
-      'a global size',
-      [createPaxHeader({ size: '0' }, 'g'), maliciousTarEntry],
-      /a global header sets "size"/,
-    ],
+    ['a global path', [createPaxHeader({ path: 'x' }, 'g'), evilFile], /a global header sets "path"/],
+    ['a global size', [createPaxHeader({ size: '0' }, 'g'), evilFile], /a global header sets "size"/],
     [
       'a global header named like a file',
-      [maliciousTarEntry, { ...createPaxHeader({ comment: 'x' }, 'g'), name: 'manifests/evil' }],
+      [evilFile, { ...createPaxHeader({ comment: 'x' }, 'g'), name: 'manifests/evil' }],
       /has the invalid name/,
     ],
     [
@@ -131,69 +102,47 @@ describe('extended headers', () => {
     ],
     [
       'two for one entry',
-      [createPaxHeader({ path: 'x' }), createPaxHeader({ mtime: '1' }), maliciousTarEntry],
+      [createPaxHeader({ path: 'x' }), createPaxHeader({ mtime: '1' }), evilFile],
       /several extended headers/,
     ],
     [
       'a global header between an extended header and its entry',
-      [createPaxHeader({ path: 'x' }), createPaxHeader({ comment: 'x' }, 'g'), maliciousTarEntry],
+      [createPaxHeader({ path: 'x' }), createPaxHeader({ comment: 'x' }, 'g'), evilFile],
       /several extended headers/,
     ],
-    [
-      'PAX and GNU',
-      [createPaxHeader({ path: 'x' }), createLongNameTarEntry('y'), maliciousTarEntry],
-      /several extended headers/,
-    ],
-    [
-      'GNU and PAX',
-      [createLongNameTarEntry('y'), createPaxHeader({ path: 'x' }), maliciousTarEntry],
-      /several extended headers/,
-    ],
-    [
-      'two long names',
-      [createLongNameTarEntry('x'), createLongNameTarEntry('y'), maliciousTarEntry],
-      /several extended headers/,
-    ],
-    ['an empty long name', [createLongNameTarEntry(''), maliciousTarEntry], /long name/],
-    ['a long name with trailing garbage', [createLongNameTarEntry('x\0y'), maliciousTarEntry], /long name/],
-    ['an empty path', [createPaxHeader({ path: '' }), maliciousTarEntry], /empty path/],
-    [
-      'a path twice',
-      [{ name: 'p', type: 'x', data: '9 path=a\n9 path=b\n' }, maliciousTarEntry],
-      /"path" twice/,
-    ],
+    ['PAX and GNU', [createPaxHeader({ path: 'x' }), longName('y'), evilFile], /several extended headers/],
+    ['GNU and PAX', [longName('y'), createPaxHeader({ path: 'x' }), evilFile], /several extended headers/],
+    ['two long names', [longName('x'), longName('y'), evilFile], /several extended headers/],
+    ['an empty long name', [longName(''), evilFile], /long name/],
+    ['a long name with trailing garbage', [longName('x\0y'), evilFile], /long name/],
+    ['an empty path', [createPaxHeader({ path: '' }), evilFile], /empty path/],
+    ['a path twice', [{ name: 'p', type: 'x', data: '9 path=a\n9 path=b\n' }, evilFile], /"path" twice/],
     [
       'a length in hexadecimal',
-      [{ name: 'p', type: 'x', data: '0xb path=a\n' }, maliciousTarEntry],
+      [{ name: 'p', type: 'x', data: '0xb path=a\n' }, evilFile],
       /damaged|corrupt/,
     ],
-    ['a length with a sign', [{ name: 'p', type: 'x', data: '+10 path=a\n' }, maliciousTarEntry], /damaged/],
+    ['a length with a sign', [{ name: 'p', type: 'x', data: '+10 path=a\n' }, evilFile], /damaged/],
     [
       'a path that is not UTF-8',
-      [{ name: 'p', type: 'x', data: Buffer.from('9 path=\xff\n', 'latin1') }, maliciousTarEntry],
+      [{ name: 'p', type: 'x', data: Buffer.from('9 path=\xff\n', 'latin1') }, evilFile],
       /UTF-8/,
     ],
-    ['an owner that is not a number', [createPaxHeader({ uid: 'me' }), maliciousTarEntry], /invalid uid/],
+    ['an owner that is not a number', [createPaxHeader({ uid: 'me' }), evilFile], /invalid uid/],
     [
       'a sparse file, format 0.0',
-      [{ name: 'p', type: 'x', data: '23 GNU.sparse.offset=0\n' }, maliciousTarEntry],
+      [{ name: 'p', type: 'x', data: '23 GNU.sparse.offset=0\n' }, evilFile],
       /sparse/,
     ],
-    [
-      'a sparse file, format 0.1',
-      [createPaxHeader({ 'GNU.sparse.map': '0,1' }), maliciousTarEntry],
-      /sparse/,
-    ],
+    ['a sparse file, format 0.1', [createPaxHeader({ 'GNU.sparse.map': '0,1' }), evilFile], /sparse/],
     [
       'a sparse file marked only by its name',
-      [createPaxHeader({ 'GNU.sparse.name': 'manifests/x' }), maliciousTarEntry],
+      [createPaxHeader({ 'GNU.sparse.name': 'manifests/x' }), evilFile],
       /sparse/,
     ],
-    ['one without an entry', [maliciousTarEntry, createPaxHeader({ path: 'x' })], /after an extended header/],
+    ['one without an entry', [evilFile, createPaxHeader({ path: 'x' })], /after an extended header/],
   ])('rejects %s', async (_name, parts, reason) => {
-    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(
-      createUnsupportedErrorMatcher(reason),
-    )
+    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(unsupported(reason))
   })
   test('headers that git and other common tools write are accepted', async () => {
     const parts = [
@@ -209,8 +158,8 @@ describe('extended headers', () => {
 })
 
 describe('the end of an archive', () => {
-  const first = createTar([createTarEntry('manifests/a')], { end: false })
-  const second = createTar([maliciousTarEntry])
+  const first = createTar([file('manifests/a')], { end: false })
+  const second = createTar([evilFile])
   test.each<[string, Buffer, RegExp]>([
     [
       'an empty block between entries',
@@ -222,7 +171,7 @@ describe('the end of an archive', () => {
     ['half a block', Buffer.concat([first, Buffer.alloc(700)]), /middle/],
     ['a file without its padding', first.subarray(0, 512 + 'manifests/a'.length), /middle/],
   ])('rejects %s', async (_name, archive, reason) => {
-    await expect(unpackArchives([archive])).rejects.toMatchObject(createUnsupportedErrorMatcher(reason))
+    await expect(unpackArchives([archive])).rejects.toMatchObject(unsupported(reason))
   })
   test('zero, one, or twenty empty blocks at the end are accepted', async () => {
     for (const blocks of [0, 1, 20])
@@ -232,7 +181,7 @@ describe('the end of an archive', () => {
 
 describe('compression', () => {
   const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(3000) })
-  const hidden = gzipSync(createTar([maliciousTarEntry]))
+  const hidden = gzipSync(createTar([evilFile]))
   /** A gzip stream whose header contains a file name that makes the first block a valid tar header. */
   const twoInOne = () => {
     const packed = gzipSync(archive)
@@ -290,58 +239,50 @@ describe('compression', () => {
     ['bzip2', Buffer.concat([Buffer.from('BZh9'), archive]), /bzip2/],
     ['xz', Buffer.concat([Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), archive]), /bzip2 or xz/],
   ])('rejects %s', async (_name, bytes, reason) => {
-    await expect(unpackArchives([archive], [bytes])).rejects.toMatchObject(
-      createUnsupportedErrorMatcher(reason),
-    )
+    await expect(unpackArchives([archive], [bytes])).rejects.toMatchObject(unsupported(reason))
   })
   test('rejects a tar archive with a first name that starts like bzip2 data', async () => {
-    await expect(unpackArchives([createTar([createTarEntry('BZh/a')])])).rejects.toMatchObject(
-      createUnsupportedErrorMatcher(/bzip2/),
-    )
+    await expect(unpackArchives([createTar([file('BZh/a')])])).rejects.toMatchObject(unsupported(/bzip2/))
   })
 })
 
 describe('layers', () => {
   const linked = { name: 'manifests', type: '2', link: 'other' }
   test.each<[string, readonly (readonly TarEntry[])[], RegExp]>([
-    ['a file below a linked directory', [[linked, maliciousTarEntry]], /through the link "manifests"/],
-    ['a file below a link in a lower layer', [[linked], [maliciousTarEntry]], /through the link "manifests"/],
-    [
-      'a whiteout below a link',
-      [[createTarEntry('other/a'), linked], [createTarEntry('manifests/.wh.a')]],
-      /through the link/,
-    ],
-    ['a file below a file', [[createTarEntry('manifests'), maliciousTarEntry]], /not a directory/],
+    ['a file below a linked directory', [[linked, evilFile]], /through the link "manifests"/],
+    ['a file below a link in a lower layer', [[linked], [evilFile]], /through the link "manifests"/],
+    ['a whiteout below a link', [[file('other/a'), linked], [file('manifests/.wh.a')]], /through the link/],
+    ['a file below a file', [[file('manifests'), evilFile]], /not a directory/],
     [
       'a whiteout of a file in the same layer',
-      [[maliciousTarEntry, createTarEntry('manifests/.wh.evil')]],
+      [[evilFile, file('manifests/.wh.evil')]],
       /entry in the same layer/,
     ],
     [
       'a whiteout of a directory in the same layer',
-      [[createTarEntry('manifests/d/x'), createTarEntry('manifests/.wh.d')]],
+      [[file('manifests/d/x'), file('manifests/.wh.d')]],
       /entry in the same layer/,
     ],
-    ['a whiteout of nothing', [[createTarEntry('manifests/.wh.')]], /hides nothing/],
-    ['a whiteout of its parent directory', [[createTarEntry('manifests/.wh...')]], /hides nothing/],
+    ['a whiteout of nothing', [[file('manifests/.wh.')]], /hides nothing/],
+    ['a whiteout of its parent directory', [[file('manifests/.wh...')]], /hides nothing/],
     [
       'an opaque whiteout after the content of its directory',
-      [[createTarEntry('manifests/d/x'), createTarEntry('manifests/.wh..wh..opq')]],
+      [[file('manifests/d/x'), file('manifests/.wh..wh..opq')]],
       /opaque whiteout for .* follows/,
     ],
     [
       'a second opaque whiteout',
-      [[createTarEntry('manifests/.wh..wh..opq'), createTarEntry('manifests/.wh..wh..opq')]],
+      [[file('manifests/.wh..wh..opq'), file('manifests/.wh..wh..opq')]],
       /appears twice/,
     ],
     [
       'a hard link to a later entry',
-      [[{ name: 'manifests/a', type: '1', link: 'b' }, createTarEntry('b')]],
+      [[{ name: 'manifests/a', type: '1', link: 'b' }, file('b')]],
       /does not exist/,
     ],
     [
       'a hard link to itself',
-      [[createTarEntry('manifests/a'), { name: 'manifests/a', type: '1', link: 'manifests/a' }]],
+      [[file('manifests/a'), { name: 'manifests/a', type: '1', link: 'manifests/a' }]],
       /does not exist/,
     ],
     [
@@ -356,27 +297,23 @@ describe('layers', () => {
     ],
     [
       'a hard link to a directory',
-      [[createTarEntry('x/a'), { name: 'manifests/a', type: '1', link: 'x' }]],
+      [[file('x/a'), { name: 'manifests/a', type: '1', link: 'x' }]],
       /does not exist/,
     ],
-    [
-      'an absolute link',
-      [[createTarEntry('x'), { name: 'manifests/a', type: '2', link: '/x' }]],
-      /starts with "\/"/,
-    ],
+    ['an absolute link', [[file('x'), { name: 'manifests/a', type: '2', link: '/x' }]], /starts with "\/"/],
     [
       'a link with ".." after a directory',
-      [[createTarEntry('x'), { name: 'manifests/a', type: '2', link: 'd/../../x' }]],
+      [[file('x'), { name: 'manifests/a', type: '2', link: 'd/../../x' }]],
       /".." after a directory/,
     ],
     [
       'a link to a file as a directory',
-      [[createTarEntry('x'), { name: 'manifests/a', type: '2', link: '../x/' }]],
+      [[file('x'), { name: 'manifests/a', type: '2', link: '../x/' }]],
       /dangling link/,
     ],
     [
       'a link to a directory',
-      [[createTarEntry('x/a'), { name: 'manifests/a', type: '2', link: '../x' }]],
+      [[file('x/a'), { name: 'manifests/a', type: '2', link: '../x' }]],
       /link to a directory/,
     ],
     ['a link without a target', [[{ name: 'manifests/a', type: '2', link: '' }]], /invalid target/],
@@ -387,27 +324,27 @@ describe('layers', () => {
     ],
   ])('rejects %s', async (_name, layers, reason) => {
     await expect(unpackArchives(layers.map((parts) => createTar(parts)))).rejects.toMatchObject(
-      createUnsupportedErrorMatcher(reason),
+      unsupported(reason),
     )
   })
   test('an opaque whiteout keeps the files of its layer and hides those of lower layers', async () => {
-    const lower = createTar([createTarEntry('manifests/old')])
+    const lower = createTar([file('manifests/old')])
     const upper = createTar([
       { name: 'manifests/d/', type: '5' },
-      createTarEntry('manifests/d/x'),
-      createTarEntry('manifests/.wh..wh..opq'),
+      file('manifests/d/x'),
+      file('manifests/.wh..wh..opq'),
     ])
     expect([...(await unpackArchives([lower, upper])).keys()]).toEqual(['manifests/d/x'])
   })
   test('a hard link to a file in a lower layer has the content of that file', async () => {
     const files = await unpackArchives([
-      createTar([createTarEntry('x', '1')]),
+      createTar([file('x', '1')]),
       createTar([{ name: 'manifests/a', type: '1', link: 'x' }]),
     ])
     expect(Buffer.from(files.get('manifests/a') ?? []).toString()).toBe('1')
   })
   test('a diff ID can use sha512', async () => {
-    const archive = createTar([maliciousTarEntry])
+    const archive = createTar([evilFile])
     const diffId = `sha512:${createHash('sha512').update(archive).digest('hex')}`
     expect((await unpackLayers([{ bytes: archive, diffId }], ['manifests'])).size).toBe(1)
   })

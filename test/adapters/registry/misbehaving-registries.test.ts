@@ -40,8 +40,11 @@ function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}):
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
+/** Resolves an image of the test registry with a new client. */
+const resolveImage = (image: string, ...client: Parameters<typeof createTestRegistryClient>) =>
+  createTestRegistryClient(...client).resolve(formatTestImageReference(image))
 const manifestMediaType = manifestMediaTypes.ociManifest
-const sampleLayerDescriptor = { mediaType: '', digest: computeSha256Digest('layer'), size: 5 }
+const layer = { mediaType: '', digest: computeSha256Digest('layer'), size: 5 }
 
 describe('an invalid manifest', () => {
   test.each(['[]', '<html></html>', '', 'null', '{}', '"x"', '{"schemaVersion":2}'])(
@@ -50,88 +53,53 @@ describe('an invalid manifest', () => {
       const digest = registryServer.add('org/app', 'v1', body)
       for (const platforms of [false, true])
         for (const name of ['org/app:v1', `org/app@${digest}`])
-          expect(
-            await createTestRegistryClient({ platforms }).resolve(formatTestImageReference(name)),
-          ).toMatchObject({
-            kind: 'unsupported',
-          })
+          expect(await resolveImage(name, { platforms })).toMatchObject({ kind: 'unsupported' })
     },
   )
   test('is inconclusive by tag without a digest header', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': manifestMediaType }).end('[]')
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'unknown',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'unknown' })
   })
   test.each<[string, unknown]>([
-    [
-      'a duplicate key',
-      `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(sampleLayerDescriptor)}}`,
-    ],
-    [
-      'a key that differs only in case',
-      { schemaVersion: 2, config: sampleLayerDescriptor, layers: [], Layers: [sampleLayerDescriptor] },
-    ],
-    [
-      'a key with a long s',
-      { schemaVersion: 2, config: sampleLayerDescriptor, layers: [], 'layer\u017f': [sampleLayerDescriptor] },
-    ],
-    [
-      'a type key in uppercase',
-      { schemaVersion: 2, config: sampleLayerDescriptor, layers: [], artifactTYPE: 'x' },
-    ],
+    ['a duplicate key', `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(layer)}}`],
+    ['a key that differs only in case', { schemaVersion: 2, config: layer, layers: [], Layers: [layer] }],
+    ['a key with a long s', { schemaVersion: 2, config: layer, layers: [], 'layer\u017f': [layer] }],
+    ['a type key in uppercase', { schemaVersion: 2, config: layer, layers: [], artifactTYPE: 'x' }],
     [
       'a digest key that differs only in case',
-      {
-        schemaVersion: 2,
-        layers: [],
-        config: { ...sampleLayerDescriptor, Digest: computeSha256Digest('x') },
-      },
+      { schemaVersion: 2, layers: [], config: { ...layer, Digest: computeSha256Digest('x') } },
     ],
-    [
-      'a byte order mark',
-      `\ufeff${JSON.stringify({ schemaVersion: 2, config: sampleLayerDescriptor, layers: [] })}`,
-    ],
-    ['two documents', `${JSON.stringify({ schemaVersion: 2, config: sampleLayerDescriptor, layers: [] })}{}`],
+    ['a byte order mark', `\ufeff${JSON.stringify({ schemaVersion: 2, config: layer, layers: [] })}`],
+    ['two documents', `${JSON.stringify({ schemaVersion: 2, config: layer, layers: [] })}{}`],
     [
       'an unpaired surrogate',
-      `{"schemaVersion":2,"layers":[],"config":${JSON.stringify(sampleLayerDescriptor)},"x":"\\ud800"}`,
+      `{"schemaVersion":2,"layers":[],"config":${JSON.stringify(layer)},"x":"\\ud800"}`,
     ],
-    [
-      'a size with a fraction',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayerDescriptor, size: '@' } },
-    ],
-    ['a null layer', { schemaVersion: 2, layers: [null], config: sampleLayerDescriptor }],
-    [
-      'schema 1 fields in addition',
-      { schemaVersion: 2, layers: [], config: sampleLayerDescriptor, fsLayers: [] },
-    ],
-    ['an unknown schema version', { schemaVersion: 3, layers: [], config: sampleLayerDescriptor }],
+    ['a size with a fraction', { schemaVersion: 2, layers: [], config: { ...layer, size: '@' } }],
+    ['a null layer', { schemaVersion: 2, layers: [null], config: layer }],
+    ['schema 1 fields in addition', { schemaVersion: 2, layers: [], config: layer, fsLayers: [] }],
+    ['an unknown schema version', { schemaVersion: 3, layers: [], config: layer }],
     [
       'an md5 digest',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayerDescriptor, digest: `md5:${'0'.repeat(32)}` } },
+      { schemaVersion: 2, layers: [], config: { ...layer, digest: `md5:${'0'.repeat(32)}` } },
     ],
     [
       'an unknown digest algorithm',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayerDescriptor, digest: `abc:${'0'.repeat(64)}` } },
+      { schemaVersion: 2, layers: [], config: { ...layer, digest: `abc:${'0'.repeat(64)}` } },
     ],
     [
       'uppercase letters in a digest',
       {
         schemaVersion: 2,
         layers: [],
-        config: { ...sampleLayerDescriptor, digest: `sha256:${'A'.repeat(64)}` },
+        config: { ...layer, digest: `sha256:${'A'.repeat(64)}` },
       },
     ],
   ])('%s is unsupported', async (_name, document) => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
     const digest = registryServer.add('org/app', 'v1', text)
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    expect(await resolveImage(`org/app@${digest}`)).toMatchObject({ kind: 'unsupported' })
   })
   test('annotation and extension keys can differ only in case', async () => {
     const annotations = { name: 'a', Name: 'b', size: 'c' }
@@ -140,21 +108,13 @@ describe('an invalid manifest', () => {
       annotations,
       x: { a: 1, A: 2 },
     })
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage(`org/app@${digest}`)).toMatchObject({ kind: 'ok' })
   })
 })
 
 describe('digests', () => {
   test('a reference with an unsupported digest algorithm sends no request', async () => {
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    expect(await resolveImage(`org/app@sha384:${'0'.repeat(96)}`)).toMatchObject({ kind: 'unsupported' })
     expect(registryServer.requests).toHaveLength(0)
   })
   test('sha512 is accepted', async () => {
@@ -164,12 +124,7 @@ describe('digests', () => {
       void response
         .writeHead(200, { 'content-type': manifestMediaType, 'content-length': bytes.length })
         .end(bytes)
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
-    ).toMatchObject({
-      kind: 'ok',
-      digest,
-    })
+    expect(await resolveImage(`org/app@${digest}`)).toMatchObject({ kind: 'ok', digest })
   })
   test('a digest header that does not match the bytes is inconclusive', async () => {
     registryServer.script = (_, response) =>
@@ -179,18 +134,13 @@ describe('digests', () => {
           'docker-content-digest': computeSha256Digest('other'),
         })
         .end(JSON.stringify(createImageManifest('x')))
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'unknown',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'unknown' })
   })
 })
 
 describe('blobs', () => {
   const fetchLayer = () =>
-    createTestRegistryClient().fetchBlob(
-      { host: registryServer.host, repository: 'org/app' },
-      sampleLayerDescriptor,
-    )
+    createTestRegistryClient().fetchBlob({ host: registryServer.host, repository: 'org/app' }, layer)
   const answers = (body: string, headers: Record<string, string> = {}, status = 200) => {
     registryServer.script = ({ path }, response) =>
       void (path.includes('/blobs/') && response.writeHead(status, headers).end(body))
@@ -232,14 +182,8 @@ describe('blobs', () => {
     registryServer.add('org/app', 'v1', { schemaVersion: 2, config, layers: [] })
     await expect(
       pullBundle(createTestRegistryClient(), formatTestImageReference('org/app:v1')),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
-    expect(
-      await createTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    ).rejects.toMatchObject({ code: 'unsupported' })
+    expect(await resolveImage('org/app:v1', { platforms: true })).toMatchObject({ kind: 'unsupported' })
   })
 })
 
@@ -250,11 +194,7 @@ describe('waits', () => {
     ['never', 300],
   ])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
-    expect(
-      await createTestRegistryClient({ limits: { attempts: 1 } }).resolve(
-        formatTestImageReference('org/app:v1'),
-      ),
-    ).toMatchObject({
+    expect(await resolveImage('org/app:v1', { limits: { attempts: 1 } })).toMatchObject({
       kind: 'unknown',
       retryAfter,
     })

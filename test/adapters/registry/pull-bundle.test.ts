@@ -50,8 +50,7 @@ const bundlePackageLabels = { 'operators.operatorframework.io.bundle.package.v1'
         const reference = `${registry.host}/test/${name}@${digest}`
         const pulled = await pullBundle(client, reference)
         expect(pulled).toMatchObject({ digest, labels: bundlePackageLabels })
-        const answer = await client.readBundle(reference)
-        expect(answer).toMatchObject({
+        expect(await client.readBundle(reference)).toMatchObject({
           kind: 'bundle',
           digest,
           content: { name: `${name}.v1.0.0`, package: name },
@@ -102,10 +101,7 @@ describe('from a malicious registry', () => {
   const descriptor = (
     content: Buffer | string,
     mediaType = 'application/vnd.oci.image.layer.v1.tar+gzip',
-  ) => ({
-    ...registry.addBlob(content),
-    mediaType,
-  })
+  ) => ({ ...registry.addBlob(content), mediaType })
   const config = (diffIds: readonly string[]) =>
     descriptor(JSON.stringify({ rootfs: { diff_ids: diffIds }, config: { Labels: bundlePackageLabels } }))
   const diffId = `sha256:${createHash('sha256').update(archive).digest('hex')}`

@@ -34,10 +34,7 @@ async function resolveAllImages(
   const client = createRegistryClient({
     clock: createManualClock(),
     platforms,
-    egress: {
-      ...allowLoopbackRegistries(registry.host, ...more),
-      tokenHosts: { [registry.host]: more },
-    },
+    egress: { ...allowLoopbackRegistries(registry.host, ...more), tokenHosts: { [registry.host]: more } },
     credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],
     limits: { attempts: 1 },
   })
@@ -61,9 +58,7 @@ describeIfRegistryInstalled('an open docker-registry', () => {
       'a/index:1': await registry.push(
         { ...sampleImageSpec, architectures: ['amd64', 'arm64'] },
         'a/index:1',
-        {
-          format: 'oci',
-        },
+        { format: 'oci' },
       ),
       'a/list:1': await registry.push({ ...sampleImageSpec, architectures: ['amd64', 's390x'] }, 'a/list:1', {
         format: 'v2s2',
@@ -190,11 +185,7 @@ async function expectImagePushAndReadBack(
   }
   expect(
     (await pusher.push({ ...where, repository: 'pushed/copy', ...mounting, tags: ['v1'] })).blobs,
-  ).toEqual({
-    present: 0,
-    mounted: 2,
-    uploaded: 0,
-  })
+  ).toEqual({ present: 0, mounted: 2, uploaded: 0 })
   // If the source repository does not have the blobs, the push uploads them.
   const wrong = { ...single, blobs: single.blobs.map((blob) => ({ ...blob, mountFrom: 'pushed/nothing' })) }
   expect((await pusher.push({ ...where, repository: 'pushed/other', ...wrong, tags: [] })).blobs).toEqual({

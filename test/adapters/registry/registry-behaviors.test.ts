@@ -63,6 +63,9 @@ function createTestRegistryClient(
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
+/** Resolves an image of the test registry with a new client. */
+const resolveImage = (image: string, ...client: Parameters<typeof createTestRegistryClient>) =>
+  createTestRegistryClient(...client).resolve(formatTestImageReference(image))
 const countRegistryRequests = (method: string, part: string) =>
   registryServer.requests.filter((request) => request.method === method && request.path.includes(part)).length
 const createBasicCredential = (username: string, password: string): RegistryCredential => ({
@@ -132,9 +135,7 @@ describe('Docker Hub', () => {
   const hub = (credential?: RegistryCredential) =>
     createTestRegistryClient(
       credential && createStaticCredentialSource({ [registryServer.host]: credential }),
-      {
-        rules: [{ prefix: 'docker.io', location: registryServer.host }],
-      },
+      { rules: [{ prefix: 'docker.io', location: registryServer.host }] },
     )
   test('a short name is resolved only with HEAD requests, which do not count as pulls', async () => {
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'ok' })
@@ -178,17 +179,13 @@ describe('quay.io', () => {
   })
   test('a robot account can read private images, and its full name is sent', async () => {
     registryServer.add('org/app', '1')
-    expect(
-      await createTestRegistryClient(createBasicCredential('org+robot', 'KEY:1')).resolve(
-        formatTestImageReference('org/app:1'),
-      ),
-    ).toMatchObject({ kind: 'ok' })
+    expect(await resolveImage('org/app:1', createBasicCredential('org+robot', 'KEY:1'))).toMatchObject({
+      kind: 'ok',
+    })
     expect(registryServer.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe(
       'org+robot',
     )
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:1'))).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await resolveImage('org/app:1')).toMatchObject({ kind: 'missing-or-private' })
   })
   test('a schema 1 image is unsupported', async () => {
     registryServer.add(
@@ -197,9 +194,7 @@ describe('quay.io', () => {
       { schemaVersion: 1, fsLayers: [] },
       'application/vnd.docker.distribution.manifest.v1+prettyjws',
     )
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('open/old:1'))).toMatchObject({
-      kind: 'unsupported',
-    })
+    expect(await resolveImage('open/old:1')).toMatchObject({ kind: 'unsupported' })
   })
   test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
@@ -267,30 +262,18 @@ describe('ghcr.io', () => {
     registryServer.add('org/private', '1', emptyImageIndex, manifestMediaTypes.ociIndex)
   })
   test('a public index is found because all four media types are accepted', async () => {
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('open/app:1'))).toMatchObject({
+    expect(await resolveImage('open/app:1')).toMatchObject({
       kind: 'ok',
       mediaType: manifestMediaTypes.ociIndex,
     })
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('open/app:2'))).toMatchObject({
-      kind: 'missing',
-    })
+    expect(await resolveImage('open/app:2')).toMatchObject({ kind: 'missing' })
   })
   test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject(
-      {
-        kind: 'missing-or-private',
-      },
-    )
-    expect(
-      await createTestRegistryClient(createBasicCredential('user', 'ghp_x')).resolve(
-        formatTestImageReference('org/private:1'),
-      ),
-    ).toMatchObject({ kind: 'ok' })
-    expect(
-      await createTestRegistryClient(createBasicCredential('user', 'ghp_expired')).resolve(
-        formatTestImageReference('org/private:1'),
-      ),
-    ).toMatchObject({
+    expect(await resolveImage('org/private:1')).toMatchObject({ kind: 'missing-or-private' })
+    expect(await resolveImage('org/private:1', createBasicCredential('user', 'ghp_x'))).toMatchObject({
+      kind: 'ok',
+    })
+    expect(await resolveImage('org/private:1', createBasicCredential('user', 'ghp_expired'))).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('rejected the configured credentials'),
     })
@@ -344,7 +327,7 @@ describe('registry.redhat.io', () => {
     expect(fromCdn.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
   test('the reason for an anonymous client contains the help text', async () => {
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({
+    expect(await resolveImage('rhel9/app:1')).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('https://access.redhat.com/RegistryAuthentication'),
     })
@@ -380,11 +363,9 @@ describe('ECR', () => {
     expect(registryServer.requests.some(({ path }) => path.includes('token'))).toBe(false)
   })
   test('an expired password is inconclusive', async () => {
-    expect(
-      await createTestRegistryClient(createBasicCredential('AWS', 'yesterday')).resolve(
-        formatTestImageReference('team/app:1'),
-      ),
-    ).toMatchObject({ kind: 'unknown' })
+    expect(await resolveImage('team/app:1', createBasicCredential('AWS', 'yesterday'))).toMatchObject({
+      kind: 'unknown',
+    })
   })
 })
 
@@ -452,23 +433,11 @@ describe('GAR', () => {
         'config.json',
       ),
     )
-    expect(
-      await createTestRegistryClient(source).resolve(formatTestImageReference('project/repo/image:1')),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage('project/repo/image:1', source)).toMatchObject({ kind: 'ok' })
   })
   test('public images are found anonymously, and all others are missing or private', async () => {
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference('open-project/repo/image:1')),
-    ).toMatchObject({
-      kind: 'ok',
-    })
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference('project/repo/image:1')),
-    ).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await resolveImage('open-project/repo/image:1')).toMatchObject({ kind: 'ok' })
+    expect(await resolveImage('project/repo/image:1')).toMatchObject({ kind: 'missing-or-private' })
   })
 })
 
@@ -499,7 +468,7 @@ describe('ACR', () => {
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await createTestRegistryClient(source).resolve(formatTestImageReference('app:1'))).toMatchObject({
+    expect(await resolveImage('app:1', source)).toMatchObject({
       kind: 'ok',
     })
     const post = registryServer.requests.find(({ method }) => method === 'POST')
@@ -507,23 +476,13 @@ describe('ACR', () => {
     expect(post?.headers.authorization).toBeUndefined()
   })
   test('the admin password is accepted, and a wrong one is inconclusive', async () => {
-    expect(
-      await createTestRegistryClient(createBasicCredential('admin', 'p')).resolve(
-        formatTestImageReference('app:1'),
-      ),
-    ).toMatchObject({
+    expect(await resolveImage('app:1', createBasicCredential('admin', 'p'))).toMatchObject({
       kind: 'ok',
     })
-    expect(
-      await createTestRegistryClient(createBasicCredential('admin', 'q')).resolve(
-        formatTestImageReference('app:1'),
-      ),
-    ).toMatchObject({
+    expect(await resolveImage('app:1', createBasicCredential('admin', 'q'))).toMatchObject({
       kind: 'unknown',
     })
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await resolveImage('app:1')).toMatchObject({ kind: 'missing-or-private' })
   })
 })
 
@@ -568,11 +527,7 @@ describe('Harbor', () => {
     expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:2'))).toMatchObject({
       kind: 'missing',
     })
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference('quay-proxy/org/app:1')),
-    ).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await resolveImage('quay-proxy/org/app:1')).toMatchObject({ kind: 'missing-or-private' })
   })
 })
 
@@ -603,9 +558,7 @@ describe('Nexus', () => {
     expect(countRegistryRequests('HEAD', '/manifests/')).toBe(heads)
   })
   test('a server error is inconclusive, and the reason contains no HTML', async () => {
-    const answer = await createTestRegistryClient(createBasicCredential('u', 'p')).resolve(
-      formatTestImageReference('hosted/broken/app:1'),
-    )
+    const answer = await resolveImage('hosted/broken/app:1', createBasicCredential('u', 'p'))
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('<') })
   })
 })

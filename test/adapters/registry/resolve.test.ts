@@ -44,6 +44,9 @@ function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}):
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
+/** Resolves an image of the test registry with a new client. */
+const resolveImage = (image: string, ...client: Parameters<typeof createTestRegistryClient>) =>
+  createTestRegistryClient(...client).resolve(formatTestImageReference(image))
 /** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
 const createDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
   createTestRegistryClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
@@ -86,11 +89,7 @@ describe('existence', () => {
   })
   test('the digest takes precedence over the tag', async () => {
     const digest = registryServer.add('org/app', 'v1')
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference(`org/app:gone@${digest}`)),
-    ).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage(`org/app:gone@${digest}`)).toMatchObject({ kind: 'ok' })
   })
   test('the connection is reused after a HEAD', async () => {
     registryServer.add('org/app', 'v1')
@@ -104,13 +103,13 @@ describe('existence', () => {
     expect(registryServer.connections() - careful).toBe(20)
   })
   test('HEAD and GET accept all four media types in one header', async () => {
-    await createTestRegistryClient().resolve(formatTestImageReference('org/app:none'))
+    await resolveImage('org/app:none')
     for (const { headers } of registryServer.requests)
       for (const type of Object.values(manifestMediaTypes))
         expect(headers.accept?.split(', ')).toContain(type)
   })
   test('an image is missing only if both GET and HEAD return 404', async () => {
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:none'))).toEqual({
+    expect(await resolveImage('org/app:none')).toEqual({
       kind: 'missing',
       reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
@@ -119,14 +118,10 @@ describe('existence', () => {
   test('an image that HEAD finds and GET does not is inconclusive', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'unknown',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'unknown' })
   })
   test('malformed references send no request', async () => {
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/App:1'))).toMatchObject({
-      kind: 'malformed',
-    })
+    expect(await resolveImage('org/App:1')).toMatchObject({ kind: 'malformed' })
     expect(registryServer.requests).toHaveLength(0)
   })
   test('an aborted lookup is inconclusive', async () => {
@@ -137,9 +132,7 @@ describe('existence', () => {
     }
     expect(
       await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'), stop.signal),
-    ).toMatchObject({
-      kind: 'unknown',
-    })
+    ).toMatchObject({ kind: 'unknown' })
   })
 })
 
@@ -163,26 +156,14 @@ describe('bytes and types', () => {
       })
       response.end(method === 'HEAD' ? undefined : bytes)
     }
-    expect(
-      await createTestRegistryClient().resolve(formatTestImageReference(`org/app@${wanted}`)),
-    ).toMatchObject({
-      kind: 'digest-mismatch',
-    })
+    expect(await resolveImage(`org/app@${wanted}`)).toMatchObject({ kind: 'digest-mismatch' })
     expect(listRegistryRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('an HTML page from a proxy is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login')
-    expect(
-      await createTestRegistryClient().resolve(
-        formatTestImageReference(`org/app@${computeSha256Digest('x')}`),
-      ),
-    ).toMatchObject({
-      kind: 'unknown',
-    })
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'unknown',
-    })
+    expect(await resolveImage(`org/app@${computeSha256Digest('x')}`)).toMatchObject({ kind: 'unknown' })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'unknown' })
   })
   test('an invalid digest header on a tag is ignored', async () => {
     const digest = registryServer.add('org/app', 'v1')
@@ -195,25 +176,18 @@ describe('bytes and types', () => {
           })
           .end()
     }
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'ok',
-      digest,
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'ok', digest })
   })
   test.each([
     'application/vnd.docker.distribution.manifest.v1+prettyjws',
     'application/vnd.docker.distribution.manifest.v1+json; charset=utf-8',
   ])('schema 1 (%s) is unsupported', async (type) => {
     registryServer.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await resolveImage('org/app:v1')).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('schema 1'),
     })
-    expect(
-      await createTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
-      kind: 'unsupported',
-    })
+    expect(await resolveImage('org/app:v1', { platforms: true })).toMatchObject({ kind: 'unsupported' })
   })
   test.each<[string, unknown, string]>([
     [
@@ -240,11 +214,7 @@ describe('bytes and types', () => {
     ],
   ])('%s is unsupported by digest', async (_name, document, type) => {
     const digest = registryServer.add('org/app', 'v1', document, type)
-    expect(
-      await createTestRegistryClient({ platforms: true }).resolve(
-        formatTestImageReference(`org/app@${digest}`),
-      ),
-    ).toMatchObject({
+    expect(await resolveImage(`org/app@${digest}`, { platforms: true })).toMatchObject({
       kind: 'unsupported',
     })
   })
@@ -253,7 +223,7 @@ describe('bytes and types', () => {
       response.writeHead(200, { 'content-type': manifestMediaTypes.ociManifest })
       response.end(method === 'HEAD' ? undefined : Buffer.alloc(5 * 1024 * 1024, 32))
     }
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await resolveImage('org/app:v1')).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('larger'),
     })
@@ -312,9 +282,7 @@ describe('registry quirks', () => {
   )
   test('Harbor and Red Hat: code UNKNOWN with status 404 means missing', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'missing',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'missing' })
   })
   test('ECR: Basic authentication without a token exchange', async () => {
     registryServer.add('org/app', 'v1')
@@ -331,22 +299,14 @@ describe('registry quirks', () => {
         [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'secret' },
       }),
     ]
-    expect(
-      await createTestRegistryClient({ credentials }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
-      kind: 'ok',
-    })
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await resolveImage('org/app:v1', { credentials })).toMatchObject({ kind: 'ok' })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'missing-or-private' })
     const wrong = [
       createStaticCredentialSource({
         [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'old' },
       }),
     ]
-    expect(
-      await createTestRegistryClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
-    ).toMatchObject({
+    expect(await resolveImage('org/app:v1', { credentials: wrong })).toMatchObject({
       kind: 'unknown',
       reason: `${registryServer.host} rejected the configured credentials`,
     })
@@ -359,7 +319,7 @@ describe('registry quirks', () => {
         'UNAUTHORIZED',
         `Please login\n[x](https://evil)\u202e${'y'.repeat(500)}`,
       )
-    const answer = await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))
+    const answer = await resolveImage('org/app:v1')
     expect(answer).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('Please login'),
@@ -370,19 +330,15 @@ describe('registry quirks', () => {
   test('a plain details field is reported, and HTML is not', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(401).end('{"details":"unauthorized here"}')
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await resolveImage('org/app:v1')).toMatchObject({
       reason: expect.stringContaining('unauthorized here'),
     })
     registryServer.script = (_, response) => void response.writeHead(403).end('<html><b>no</b>')
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      reason: expect.not.stringContaining('<'),
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ reason: expect.not.stringContaining('<') })
   })
   test('403 DENIED without credentials means missing or private', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'DENIED', 'denied')
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'missing-or-private',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'missing-or-private' })
   })
   test('blobs are fetched through a signed redirect without our authorization, and verified', async () => {
     const storage = await startScriptedRegistry()
@@ -430,34 +386,23 @@ describe('limits and outages', () => {
       if (earlier === 0)
         response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
     }
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'ok' })
     expect(clock.slept[0]).toBe(wait)
   })
   test('a rate limit longer than a minute is reported without a wait', async () => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'unknown',
-      retryAfter: 3600,
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'unknown', retryAfter: 3600 })
     expect(clock.slept).toEqual([])
   })
   test('the code TOOMANYREQUESTS is inconclusive even with status 403', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'TOOMANYREQUESTS', 'slow down')
-    expect(
-      await createTestRegistryClient({ limits: { attempts: 1 } }).resolve(
-        formatTestImageReference('org/app:v1'),
-      ),
-    ).toMatchObject({
-      kind: 'unknown',
-    })
+    expect(await resolveImage('org/app:v1', { limits: { attempts: 1 } })).toMatchObject({ kind: 'unknown' })
   })
   test.each([500, 502, 503, 504, 408, 499, 522])(
     '%i is an outage, retried with increasing delays',
     async (status) => {
       registryServer.script = (_, response) => void response.writeHead(status).end()
-      expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      expect(await resolveImage('org/app:v1')).toMatchObject({
         kind: 'unknown',
         reason: `${registryServer.host} returned ${status}`,
       })
@@ -488,9 +433,7 @@ describe('limits and outages', () => {
       response.socket?.destroy()
       return true
     }
-    expect(await createTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'ok' })
   })
   test('a host name that cannot be resolved is inconclusive', async () => {
     const client = createTestRegistryClient({
@@ -529,11 +472,7 @@ describe('limits and outages', () => {
   })
   test('a registry that never responds times out', async () => {
     registryServer.script = () => true
-    expect(
-      await createTestRegistryClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
-        formatTestImageReference('org/app:v1'),
-      ),
-    ).toMatchObject({
+    expect(await resolveImage('org/app:v1', { limits: { headersTimeout: 50, attempts: 1 } })).toMatchObject({
       kind: 'unknown',
       reason: expect.stringMatching(/in time/),
     })

@@ -33,9 +33,8 @@ function createTestWorkerPool(options: Partial<WorkerPoolOptions<unknown, TestWo
   workerPool = new WorkerPool<TestWorkerJob, unknown>({ ...defaultWorkerPoolOptions, ...options })
 }
 
-const runWorkerJob = (job: TestWorkerJob, milliseconds = generousTimeoutMs) =>
-  workerPool.run(job, milliseconds)
-const readWorkerPid = async () => Number(await runWorkerJob({ kind: 'pid' }))
+const runJob = (job: TestWorkerJob, milliseconds = generousTimeoutMs) => workerPool.run(job, milliseconds)
+const readWorkerPid = async () => Number(await runJob({ kind: 'pid' }))
 const getJobLogFilePath = () => join(temporaryDirectory, 'diary')
 const createCrashingJob = (times: number, signal: NodeJS.Signals = 'SIGKILL'): TestWorkerJob => ({
   kind: 'die',
@@ -64,14 +63,14 @@ async function waitUntil(holds: () => boolean): Promise<void> {
 describe('a job', () => {
   test('returns any value that can be cloned', async () => {
     const value = { bytes: new Uint8Array([1, 2]), map: new Map([['a', new Set([1n])]]), none: undefined }
-    expect(await runWorkerJob({ kind: 'say', value })).toEqual(value)
-    expect(await runWorkerJob({ kind: 'say', value: undefined })).toBeUndefined()
+    expect(await runJob({ kind: 'say', value })).toEqual(value)
+    expect(await runJob({ kind: 'say', value: undefined })).toBeUndefined()
   })
 
   test('runs without any of our secrets', async () => {
     process.env['SECRET_OF_THE_TEST'] = 'x'
     try {
-      expect(Object.keys((await runWorkerJob({ kind: 'environment' })) as object)).not.toContain(
+      expect(Object.keys((await runJob({ kind: 'environment' })) as object)).not.toContain(
         'SECRET_OF_THE_TEST',
       )
     } finally {
@@ -80,26 +79,22 @@ describe('a job', () => {
   })
 
   test('that cannot be sent does not affect other jobs', async () => {
-    await expect(runWorkerJob({ kind: 'say', value: () => 'a function' })).rejects.toThrow(
-      /could not be cloned/,
-    )
-    expect(await runWorkerJob({ kind: 'say', value: 1 })).toBe(1)
+    await expect(runJob({ kind: 'say', value: () => 'a function' })).rejects.toThrow(/could not be cloned/)
+    expect(await runJob({ kind: 'say', value: 1 })).toBe(1)
   })
 })
 
 describe('the fault of the job', () => {
   test('is a timeout, and the next job is run', async () => {
-    await expect(runWorkerJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
+    await expect(runJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
       createWorkerFaultMatcher('too-slow', /longer than 1000 milliseconds/),
     )
-    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('is a full heap, and the bot continues with the next job', async () => {
-    await expect(runWorkerJob({ kind: 'fill' })).rejects.toMatchObject(
-      createWorkerFaultMatcher('too-much-memory'),
-    )
-    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
+    await expect(runJob({ kind: 'fill' })).rejects.toMatchObject(createWorkerFaultMatcher('too-much-memory'))
+    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test.each<[string, TestWorkerJob, RegExp]>([
@@ -108,21 +103,19 @@ describe('the fault of the job', () => {
     ['an exit during the job', { kind: 'exit', code: 3 }, /code 3/],
     ['an exit with code 0 during the job', { kind: 'exit', code: 0 }, /code 0/],
   ])('is %s', async (_, job, words) => {
-    await expect(runWorkerJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', words))
-    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
+    await expect(runJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', words))
+    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('is a crash', async () => {
-    await expect(runWorkerJob(createCrashingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
+    await expect(runJob(createCrashingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
       createWorkerFaultMatcher('failed', /SIGSEGV/),
     )
   })
 
   test('is a missing program', async () => {
     createTestWorkerPool({ script: new URL('./nowhere.ts', import.meta.url) })
-    await expect(runWorkerJob({ kind: 'pid' })).rejects.toMatchObject(
-      createWorkerFaultMatcher('failed', /code 1/),
-    )
+    await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(createWorkerFaultMatcher('failed', /code 1/))
   })
 })
 
@@ -131,9 +124,9 @@ describe('an external failure', () => {
     'is %s from outside',
     async (signal) => {
       const here = await readWorkerPid()
-      const waiting = expect(
-        runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() }),
-      ).rejects.toMatchObject(createWorkerFaultMatcher('ended', new RegExp(signal)))
+      const waiting = expect(runJob({ kind: 'wait', diary: getJobLogFilePath() })).rejects.toMatchObject(
+        createWorkerFaultMatcher('ended', new RegExp(signal)),
+      )
       process.kill(here, signal)
       await waiting
       expect(await readWorkerPid()).not.toBe(here)
@@ -144,13 +137,11 @@ describe('an external failure', () => {
     const path = process.execPath
     process.execPath = join(temporaryDirectory, 'nowhere')
     try {
-      await expect(runWorkerJob({ kind: 'pid' })).rejects.toMatchObject(
-        createWorkerFaultMatcher('not-started'),
-      )
+      await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(createWorkerFaultMatcher('not-started'))
     } finally {
       process.execPath = path
     }
-    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('of an idle process goes unnoticed', async () => {
@@ -165,19 +156,17 @@ describe('a retry', () => {
   beforeEach(() => createTestWorkerPool({ maxAttempts: 2 }))
 
   test('completes a job after its process was killed from outside', async () => {
-    expect(await runWorkerJob(createCrashingJob(1))).toBe('done')
+    expect(await runJob(createCrashingJob(1))).toBe('done')
   })
 
   test('happens only once', async () => {
-    await expect(runWorkerJob(createCrashingJob(Infinity))).rejects.toMatchObject(
-      createWorkerFaultMatcher('ended'),
-    )
+    await expect(runJob(createCrashingJob(Infinity))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
     expect(readFileSync(getJobLogFilePath(), 'utf8')).toBe('xx')
   })
 
   test('does not happen if one attempt is allowed', async () => {
     createTestWorkerPool()
-    await expect(runWorkerJob(createCrashingJob(1))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
+    await expect(runJob(createCrashingJob(1))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
     expect(readFileSync(getJobLogFilePath(), 'utf8')).toBe('x')
   })
 })
@@ -191,7 +180,7 @@ describe('processes', () => {
 
   test('work at the same time', async () => {
     createTestWorkerPool({ processes: 2 })
-    const first = runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() })
+    const first = runJob({ kind: 'wait', diary: getJobLogFilePath() })
     const second = await readWorkerPid()
     writeFileSync(getJobLogFilePath(), 'x')
     expect(await first).not.toBe(second)
@@ -202,7 +191,7 @@ describe('processes', () => {
     const pids = await Promise.all([readWorkerPid(), readWorkerPid(), readWorkerPid()])
     expect(new Set(pids).size).toBe(1)
     // A process that is ending doesn't count.
-    const dies = runWorkerJob(createCrashingJob(9)).catch(() => undefined)
+    const dies = runJob(createCrashingJob(9)).catch(() => undefined)
     const other = await readWorkerPid()
     await dies
     expect(other).not.toBe(pids[0])
@@ -210,7 +199,7 @@ describe('processes', () => {
 
   test('are started when that takes long', async () => {
     createTestWorkerPool({ processes: 2, growAfterMs: 1 })
-    const busy = runWorkerJob({ kind: 'spin' }).catch(() => undefined)
+    const busy = runJob({ kind: 'spin' }).catch(() => undefined)
     expect(await readWorkerPid()).toBeGreaterThan(0)
     await workerPool.close()
     await busy
@@ -219,7 +208,7 @@ describe('processes', () => {
   test('run waiting jobs in order', async () => {
     const answered: unknown[] = []
     const orders = [1, 2, 3, 4].map((value) =>
-      runWorkerJob({ kind: 'say', value }).then((answer) => answered.push(answer)),
+      runJob({ kind: 'say', value }).then((answer) => answered.push(answer)),
     )
     await Promise.all(orders)
     expect(answered).toEqual([1, 2, 3, 4])
@@ -271,9 +260,9 @@ describe('processes of isolated keys', () => {
       canReuse: (answer, milliseconds) => answer !== 'bad' && milliseconds < generousTimeoutMs,
     })
     const here = await readWorkerPid()
-    expect(await runWorkerJob({ kind: 'say', value: 'good' })).toBe('good')
+    expect(await runJob({ kind: 'say', value: 'good' })).toBe('good')
     expect(await readWorkerPid()).toBe(here)
-    expect(await runWorkerJob({ kind: 'say', value: 'bad' })).toBe('bad')
+    expect(await runJob({ kind: 'say', value: 'bad' })).toBe('bad')
     expect(await readWorkerPid()).not.toBe(here)
   })
 })
@@ -281,16 +270,16 @@ describe('processes of isolated keys', () => {
 describe('the queue', () => {
   test('rejects jobs when too many wait, and keeps the waiting ones', async () => {
     createTestWorkerPool({ maxWaiting: 2 })
-    const orders = [1, 2, 3, 4].map((value) => runWorkerJob({ kind: 'say', value }))
+    const orders = [1, 2, 3, 4].map((value) => runJob({ kind: 'say', value }))
     const outcomes = await Promise.allSettled(orders)
     expect(outcomes.slice(0, 3).map((one) => one.status === 'fulfilled' && one.value)).toEqual([1, 2, 3])
     expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: createWorkerFaultMatcher('crowded') })
-    expect(await runWorkerJob({ kind: 'say', value: 5 })).toBe(5)
+    expect(await runJob({ kind: 'say', value: 5 })).toBe(5)
   })
 
   test('does not count against a job’s time', async () => {
-    const first = runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() })
-    const second = runWorkerJob({ kind: 'say', value: 'second' }, 2000)
+    const first = runJob({ kind: 'wait', diary: getJobLogFilePath() })
+    const second = runJob({ kind: 'say', value: 'second' }, 2000)
     await new Promise((resolve) => setTimeout(resolve, 2200))
     writeFileSync(getJobLogFilePath(), 'x')
     await first
@@ -299,10 +288,7 @@ describe('the queue', () => {
 
   test('is empty and all processes are gone after the pool is closed', async () => {
     const here = await readWorkerPid()
-    const orders = Promise.allSettled([
-      runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() }),
-      readWorkerPid(),
-    ])
+    const orders = Promise.allSettled([runJob({ kind: 'wait', diary: getJobLogFilePath() }), readWorkerPid()])
     await workerPool.close()
     expect(isProcessAlive(here)).toBe(false)
     for (const outcome of await orders)
@@ -314,8 +300,8 @@ describe('the queue', () => {
 describe('other waiting jobs', () => {
   test('displace a long-running job', async () => {
     createTestWorkerPool({ displaceAfterMs: 100 })
-    const long = runWorkerJob({ kind: 'spin' }).catch((error: unknown) => error)
-    expect(await runWorkerJob({ kind: 'say', value: 'quick' })).toBe('quick')
+    const long = runJob({ kind: 'spin' }).catch((error: unknown) => error)
+    expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')
     expect(await long).toMatchObject({ code: 'displaced' })
   })
 })

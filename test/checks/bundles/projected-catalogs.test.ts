@@ -23,7 +23,7 @@ import {
 } from './bundle-trees.ts'
 import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 
-async function buildPostReleaseCatalogs(before: FileTree, after: FileTree, image?: string) {
+async function buildCatalogs(before: FileTree, after: FileTree, image?: string) {
   const { paths, read } = createFakeGitRepository(before, after)
   const loader = {
     cache: noopCache,
@@ -80,7 +80,7 @@ package: foo
 name: stable
 entries: [{name: foo.v1.0.0}]
 ${createBundleYaml('1.0.0')}`
-const filesWithBasicTemplate: FileTree = {
+const basicFiles: FileTree = {
   ...createCiYamlWithCatalogMapping('olm.template.basic'),
   'operators/foo/catalog-templates/t.yaml': `schema: olm.template.basic
 entries:
@@ -96,11 +96,11 @@ const releaseConfigPath = 'operators/foo/1.1.0/release-config.yaml'
 describe('a bundle with a release configuration', () => {
   test('is added to the catalogs of its basic template as configured', async () => {
     const after = {
-      ...filesWithBasicTemplate,
+      ...basicFiles,
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
     }
-    const { channels, text, findings } = await buildPostReleaseCatalogs(filesWithBasicTemplate, after)
+    const { channels, text, findings } = await buildCatalogs(basicFiles, after)
     expect(channels).toEqual([
       [
         'stable',
@@ -118,28 +118,24 @@ describe('a bundle with a release configuration', () => {
 
   test('is shown with the expected name of its image', async () => {
     const after = {
-      ...filesWithBasicTemplate,
+      ...basicFiles,
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
     }
-    const { text } = await buildPostReleaseCatalogs(
-      filesWithBasicTemplate,
-      after,
-      'quay.io/org/{package}:v{version}',
-    )
+    const { text } = await buildCatalogs(basicFiles, after, 'quay.io/org/{package}:v{version}')
     expect(text.at(-1)).toBe('  expected image: quay.io/org/foo:v1.1.0')
-    expect((await buildPostReleaseCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
+    expect((await buildCatalogs(basicFiles, after)).text.at(-1)).toBe(
       '  image not built yet: not-built.invalid/foo:1.1.0',
     )
   })
 
   test('gets errors at a line of the configuration if opm would reject the catalog', async () => {
     const after = {
-      ...filesWithBasicTemplate,
+      ...basicFiles,
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { findings } = await buildPostReleaseCatalogs(filesWithBasicTemplate, after)
+    const { findings } = await buildCatalogs(basicFiles, after)
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.length).toBeGreaterThan(0)
     expect(new Set(errors.map(({ at }) => `${at?.file}:${at?.line}`))).toEqual(
@@ -149,19 +145,19 @@ describe('a bundle with a release configuration', () => {
 
   test('is not added if the catalogs already contain it', async () => {
     const after = {
-      ...filesWithBasicTemplate,
+      ...basicFiles,
       ...createBundleDirectoryFiles('1.0.0'),
       [releaseConfigPath.replace('1.1.0', '1.0.0')]: createReleaseConfigYaml(''),
     }
-    expect((await buildPostReleaseCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
+    expect((await buildCatalogs(basicFiles, after)).becoming).toEqual([])
   })
 
   test('that was merged without a configuration is added when it gets one', async () => {
-    const before = { ...filesWithBasicTemplate, ...createBundleDirectoryFiles('1.1.0') }
+    const before = { ...basicFiles, ...createBundleDirectoryFiles('1.1.0') }
     const after = { ...before, [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n') }
-    const { channels } = await buildPostReleaseCatalogs(before, after)
+    const { channels } = await buildCatalogs(before, after)
     expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
-    expect((await buildPostReleaseCatalogs(after, before)).becoming).toEqual([])
+    expect((await buildCatalogs(after, before)).becoming).toEqual([])
   })
 
   test('creates a template that does not exist yet', async () => {
@@ -171,7 +167,7 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { channels, text } = await buildPostReleaseCatalogs(before, after)
+    const { channels, text } = await buildCatalogs(before, after)
     expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
   })
@@ -190,7 +186,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
       ...createBundleDirectoryFiles('1.0.1'),
       'operators/foo/1.0.1/release-config.yaml': createReleaseConfigYaml('Fast'),
     }
-    const { channels } = await buildPostReleaseCatalogs(before, after)
+    const { channels } = await buildCatalogs(before, after)
     expect(channels).toEqual([
       [
         'fast-v1.0',
@@ -204,7 +200,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
 
   test('reports an image in the template that no catalog contains', async () => {
     const before = {
-      ...filesWithBasicTemplate,
+      ...basicFiles,
       'catalogs/v4.19/foo/catalog.yaml': '',
       'catalogs/v4.20/foo/catalog.yaml': '',
     }
@@ -213,7 +209,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
       ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { text, findings } = await buildPostReleaseCatalogs(before, after)
+    const { text, findings } = await buildCatalogs(before, after)
     expect(findings).toEqual([])
     expect(text.join('\n')).toContain(`do not contain quay.io/foo/foo@${imageDigest} yet`)
   })
@@ -257,7 +253,7 @@ describe('a package without templates', () => {
     ],
   ])('has the graph of its update mode: %s', async (mode, version, more, entries) => {
     const before = { ...of(mode), ...olds }
-    const { channels } = await buildPostReleaseCatalogs(before, {
+    const { channels } = await buildCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles(version, more),
     })
@@ -270,21 +266,18 @@ describe('a package without templates', () => {
     })
     const bundles = { ...createBundleDirectoryFiles('1.0.0'), ...createBundleDirectoryFiles('1.1.0') }
     const before = { ...bundles, ...ciYaml('replaces-mode') }
-    const { text, findings, becoming } = await buildPostReleaseCatalogs(before, {
-      ...bundles,
-      ...ciYaml('semver-mode'),
-    })
+    const { text, findings, becoming } = await buildCatalogs(before, { ...bundles, ...ciYaml('semver-mode') })
     expect(text.join('\n')).toContain('1.1.0')
     expect(becoming[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
     expect(
-      (await buildPostReleaseCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
+      (await buildCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
     ).toEqual([])
   })
 
   test('gets a warning about a second head at the ClusterServiceVersion', async () => {
     const before = { ...of('replaces-mode'), ...olds }
-    const { findings } = await buildPostReleaseCatalogs(before, {
+    const { findings } = await buildCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     })
@@ -299,7 +292,7 @@ describe('a package without templates', () => {
       ...olds,
       ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     }
-    const { findings } = await buildPostReleaseCatalogs(before, {
+    const { findings } = await buildCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles('1.3.0', '  replaces: foo.v1.2.0\n'),
     })

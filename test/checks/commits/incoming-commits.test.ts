@@ -22,22 +22,22 @@ const baseBranchFiles: OriginFiles = {
   'operators/theirs/README.md': 'one\n',
   [workflowPath]: 'on: push\n',
 }
-const authorReadmePath = 'operators/mine/README.md'
+const readmePath = 'operators/mine/README.md'
 const otherOwnerReadmePath = 'operators/theirs/README.md'
 
-const ownershipScenario = await createOwnershipScenario('carried')
-const { origin } = ownershipScenario
+const scenario = await createOwnershipScenario('carried')
+const { origin } = scenario
 const baseCommit = origin.commit(baseBranchFiles)
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
-const createCommitWithFileChanges = (
+const commitChanges = (
   changes: OriginFiles,
   parents: readonly CommitSha[] = [baseCommit],
   on: OriginFiles = baseBranchFiles,
 ): CommitSha => origin.commit({ ...on, ...changes }, parents)
 
 /** A commit with the tree of another one, this message, and these additional headers. */
-function createCommitWithMessage(
+function commitWithMessage(
   like: CommitSha,
   parents: readonly CommitSha[],
   message: string,
@@ -55,8 +55,8 @@ function createCommitWithMessage(
   return toCommitSha(origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
-const getAliceAccount = () => ownershipScenario.fakeAccounts.person('alice')
-const getBobAccount = () => ownershipScenario.fakeAccounts.person('bob')
+const getAliceAccount = () => scenario.fakeAccounts.person('alice')
+const getBobAccount = () => scenario.fakeAccounts.person('bob')
 
 function createOpenPullSummary(head: CommitSha, more: Partial<OpenPullSummary> = {}): OpenPullSummary {
   const facts = { baseRef: 'main', author: getBobAccount().id, draft: false, labels: [], updatedAt: '' }
@@ -80,19 +80,19 @@ async function evaluatePullAtHead(
   const tip = options.base ?? baseCommit
   origin.branch('main', tip)
   origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await scenario.mirror.fetch('main', toPullNumber(7))
   return evaluatePullSnapshot(
     createTestPullSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
     {
       repository: {
-        ...ownershipScenario.mirror,
+        ...scenario.mirror,
         readIncomingCommits: async (...range) => ({
-          ...(await ownershipScenario.mirror.readIncomingCommits(...range)),
+          ...(await scenario.mirror.readIncomingCommits(...range)),
           ...options.incoming,
         }),
       },
       loader: { load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+      ask: async (question) => scenario.fakeAccounts.answer(question),
       memory: options.memory ?? noopPullHistoryStore,
       openPulls: async () => options.open ?? [],
       ...(options.requiresSignatures === true && { demandsSignatures: true }),
@@ -104,109 +104,89 @@ const summarizeVerdict = ({ verdict }: SnapshotEvaluation) => ({
   kind: verdict.kind,
   rules: verdict.outcomes.flatMap(({ findings }) => findings.map(({ rule }) => rule)),
 })
+const summarizePull = async (...pull: Parameters<typeof evaluatePullAtHead>) =>
+  summarizeVerdict(await evaluatePullAtHead(...pull))
 const expectedMergeVerdict = { kind: 'merge', rules: [] }
-const createBlockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
+const blockedBy = (...rules: string[]) => ({ kind: 'blocked', rules })
 
 describe('an open pull request whose head is among the commits of another one', () => {
   test('is not closed as merged by a merge that drops its content', async () => {
-    const bobs = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
-    expect(
-      summarizeVerdict(await evaluatePullAtHead(dropped, { open: [createOpenPullSummary(bobs)] })),
-    ).toEqual(createBlockedVerdict('closes-other-pull'))
+    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, bobs])
+    expect(await summarizePull(dropped, { open: [createOpenPullSummary(bobs)] })).toEqual(
+      blockedBy('closes-other-pull'),
+    )
     // Without that pull request, the same commits are allowed.
-    expect(summarizeVerdict(await evaluatePullAtHead(dropped))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(dropped)).toEqual(expectedMergeVerdict)
   })
 
   test('is not closed as merged when a later commit reverts its content', async () => {
     const added = 'operators/theirs/NEW.md'
-    const bobs = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
-    const mixed = createCommitWithFileChanges(
-      { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [authorReadmePath]: 'two\n' },
+    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
+    const mixed = commitChanges(
+      { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [readmePath]: 'two\n' },
       [bobs],
     )
     for (const taken of [
-      { [authorReadmePath]: 'two\n' },
-      { [authorReadmePath]: 'two\n', [otherOwnerReadmePath]: 'two\n' },
+      { [readmePath]: 'two\n' },
+      { [readmePath]: 'two\n', [otherOwnerReadmePath]: 'two\n' },
     ])
       expect(
-        summarizeVerdict(
-          await evaluatePullAtHead(createCommitWithFileChanges(taken, [mixed]), {
-            open: [createOpenPullSummary(bobs)],
-          }),
-        ).rules,
+        (await summarizePull(commitChanges(taken, [mixed]), { open: [createOpenPullSummary(bobs)] })).rules,
       ).toContain('closes-other-pull')
   })
 
   test('is not closed as merged when its content differs by a byte or in its mode', async () => {
-    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const altered = createCommitWithFileChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
-    expect(
-      summarizeVerdict(await evaluatePullAtHead(altered, { open: [createOpenPullSummary(bobs)] })),
-    ).toEqual(createBlockedVerdict('closes-other-pull'))
-    const executable = createCommitWithFileChanges(
-      { [authorReadmePath]: { mode: '100755', content: 'two\n' } },
-      [bobs],
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const altered = commitChanges({ [readmePath]: 'two!\n' }, [bobs])
+    expect(await summarizePull(altered, { open: [createOpenPullSummary(bobs)] })).toEqual(
+      blockedBy('closes-other-pull'),
     )
-    expect(
-      summarizeVerdict(await evaluatePullAtHead(executable, { open: [createOpenPullSummary(bobs)] })).rules,
-    ).toContain('closes-other-pull')
+    const executable = commitChanges({ [readmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
+    expect((await summarizePull(executable, { open: [createOpenPullSummary(bobs)] })).rules).toContain(
+      'closes-other-pull',
+    )
   })
 
   test('is not closed as merged when a file that it removes still exists', async () => {
     const extra = { 'operators/mine/OLD.md': 'old\n' }
     const full = origin.commit({ ...baseBranchFiles, ...extra })
     const bobs = origin.commit(baseBranchFiles, [full])
-    const stays = createCommitWithFileChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
-    expect(
-      summarizeVerdict(await evaluatePullAtHead(stays, { base: full, open: [createOpenPullSummary(bobs)] })),
-    ).toEqual(createBlockedVerdict('closes-other-pull'))
+    const stays = commitChanges({ ...extra, [readmePath]: 'two\n' }, [full, bobs])
+    expect(await summarizePull(stays, { base: full, open: [createOpenPullSummary(bobs)] })).toEqual(
+      blockedBy('closes-other-pull'),
+    )
   })
 
   test('is found in an octopus merge, below another commit, and among several pull requests', async () => {
-    const one = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const two = createCommitWithFileChanges({ 'operators/theirs/NEW.md': 'two\n' })
-    const octopus = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
-    const above = createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [octopus])
+    const one = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const two = commitChanges({ 'operators/theirs/NEW.md': 'two\n' })
+    const octopus = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, one, two])
+    const above = commitChanges({ [readmePath]: 'three\n' }, [octopus])
     const open = [createOpenPullSummary(one), createOpenPullSummary(two, { pull: toPullNumber(9) })]
-    expect(summarizeVerdict(await evaluatePullAtHead(above, { open }))).toEqual(
-      createBlockedVerdict('closes-other-pull', 'closes-other-pull'),
-    )
+    expect(await summarizePull(above, { open })).toEqual(blockedBy('closes-other-pull', 'closes-other-pull'))
   })
 
   test('can be closed if all of its content is merged, and the result reports it', async () => {
-    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = createCommitWithFileChanges(
-      { [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' },
-      [bobs],
-    )
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const examination = await evaluatePullAtHead(stacked, { open: [createOpenPullSummary(bobs)] })
     expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('can also be closed if the base has changed in other files', async () => {
-    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = createCommitWithFileChanges(
-      { [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' },
-      [bobs],
-    )
-    const moved = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'moved\n' })
-    expect(
-      summarizeVerdict(
-        await evaluatePullAtHead(stacked, { base: moved, open: [createOpenPullSummary(bobs)] }),
-      ),
-    ).toEqual({
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const moved = commitChanges({ [otherOwnerReadmePath]: 'moved\n' })
+    expect(await summarizePull(stacked, { base: moved, open: [createOpenPullSummary(bobs)] })).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
   })
 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
-    const bobs = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = createCommitWithFileChanges(
-      { [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' },
-      [bobs],
-    )
+    const bobs = commitChanges({ [readmePath]: 'two\n' })
+    const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const held: PullHistoryStore = {
       ...noopPullHistoryStore,
       commands: async (_repository, pull) =>
@@ -230,54 +210,50 @@ describe('an open pull request whose head is among the commits of another one', 
       { open: [createOpenPullSummary(bobs, { labels: ['DO-NOT-MERGE'] })] },
       { open: [createOpenPullSummary(bobs)], memory: held },
     ])
-      expect(summarizeVerdict(await evaluatePullAtHead(stacked, more))).toEqual(
-        createBlockedVerdict('closes-other-pull'),
-      )
+      expect(await summarizePull(stacked, more)).toEqual(blockedBy('closes-other-pull'))
   })
 
   test('can be closed in any case if it is by the same author', async () => {
-    const first = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const second = createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const first = commitChanges({ [readmePath]: 'two\n' })
+    const second = commitChanges({ [readmePath]: 'three\n' }, [first])
     const own = createOpenPullSummary(first, { author: getAliceAccount().id, draft: true })
-    expect(summarizeVerdict(await evaluatePullAtHead(second, { open: [own] }))).toEqual({
+    expect(await summarizePull(second, { open: [own] })).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
   })
 
   test('by a deleted account does not count as by the same author', async () => {
-    const first = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const second = createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const first = commitChanges({ [readmePath]: 'two\n' })
+    const second = commitChanges({ [readmePath]: 'three\n' }, [first])
     const ghost = createOpenPullSummary(first, { author: null })
-    expect(
-      summarizeVerdict(await evaluatePullAtHead(second, { open: [ghost], snapshot: { author: null } })).rules,
-    ).toContain('closes-other-pull')
+    expect((await summarizePull(second, { open: [ghost], snapshot: { author: null } })).rules).toContain(
+      'closes-other-pull',
+    )
   })
 
   test('does not block if it is for another branch or is not among the commits', async () => {
-    const bobs = createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, bobs])
     const open = [
       createOpenPullSummary(bobs, { baseRef: 'release' }),
-      createOpenPullSummary(createCommitWithFileChanges({ [otherOwnerReadmePath]: 'three\n' }), {
-        pull: toPullNumber(9),
-      }),
+      createOpenPullSummary(commitChanges({ [otherOwnerReadmePath]: 'three\n' }), { pull: toPullNumber(9) }),
     ]
-    expect(summarizeVerdict(await evaluatePullAtHead(dropped, { open }))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(dropped, { open })).toEqual(expectedMergeVerdict)
   })
 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
-    const head = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const head = commitChanges({ [readmePath]: 'two\n' })
     origin.branch('main', baseCommit)
     origin.pull(7, head)
-    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+    await scenario.mirror.fetch('main', toPullNumber(7))
     await evaluatePullSnapshot(
       createTestPullSnapshot({ author: getAliceAccount(), base: baseCommit, head }),
       {
-        repository: ownershipScenario.mirror,
+        repository: scenario.mirror,
         loader: { load: async () => undefined },
-        ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+        ask: async (question) => scenario.fakeAccounts.answer(question),
         memory: noopPullHistoryStore,
         openPulls: async () => ((queryCount += 1), []),
       },
@@ -296,69 +272,48 @@ describe('a commit message', () => {
     ['fixes \n   #8'],
     ['ｃｌｏｓｅｓ ＃８'],
   ])("%j does not close another author's pull request", async (message) => {
-    const head = createCommitWithMessage(
-      createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }),
-      [baseCommit],
-      message,
-    )
-    const bobs = createOpenPullSummary(
-      createCommitWithFileChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }),
-      {
-        baseRef: 'release',
-      },
-    )
-    expect(summarizeVerdict(await evaluatePullAtHead(head, { open: [bobs] }))).toEqual(
-      createBlockedVerdict('closes-other-pull'),
-    )
-    expect(
-      summarizeVerdict(await evaluatePullAtHead(head, { open: [{ ...bobs, author: getAliceAccount().id }] })),
-    ).toEqual({
+    const head = commitWithMessage(commitChanges({ [readmePath]: 'two\n' }), [baseCommit], message)
+    const bobs = createOpenPullSummary(commitChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }), {
+      baseRef: 'release',
+    })
+    expect(await summarizePull(head, { open: [bobs] })).toEqual(blockedBy('closes-other-pull'))
+    expect(await summarizePull(head, { open: [{ ...bobs, author: getAliceAccount().id }] })).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
     // If no open pull request has that number, the message closes at most an issue, as for any author.
-    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(head)).toEqual(expectedMergeVerdict)
   })
 
   test.each([['Closes #88'], ['see #8'], ['closes other/repository#8'], ['enclosed #8'], ['fixes 8']])(
     '%j does not close a pull request',
     async (message) => {
-      const head = createCommitWithMessage(
-        createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }),
-        [baseCommit],
-        message,
-      )
+      const head = commitWithMessage(commitChanges({ [readmePath]: 'two\n' }), [baseCommit], message)
       expect(
-        summarizeVerdict(
-          await evaluatePullAtHead(head, {
-            open: [createOpenPullSummary(createCommitWithFileChanges({ [otherOwnerReadmePath]: 'two\n' }))],
-          }),
-        ),
+        await summarizePull(head, {
+          open: [createOpenPullSummary(commitChanges({ [otherOwnerReadmePath]: 'two\n' }))],
+        }),
       ).toEqual(expectedMergeVerdict)
     },
   )
 
   test('with [skip ci] is allowed, because it only affects the tip, which catalog-bot commits', async () => {
-    const head = createCommitWithMessage(
-      createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }),
+    const head = commitWithMessage(
+      commitChanges({ [readmePath]: 'two\n' }),
       [baseCommit],
       '[skip ci]\n\n\nskip-checks: true',
     )
-    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(head)).toEqual(expectedMergeVerdict)
   })
 
   test('with an ambiguous encoding, or that is too long to read, is rejected', async () => {
-    const tree = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const first = createCommitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
-    expect(summarizeVerdict(await evaluatePullAtHead(first))).toEqual(
-      createBlockedVerdict('unreadable-commit'),
-    )
-    const long = createCommitWithMessage(tree, [baseCommit], 'x'.repeat(300_000))
-    expect(summarizeVerdict(await evaluatePullAtHead(createCommitWithMessage(tree, [long], 'y')))).toEqual(
-      createBlockedVerdict('unreadable-commit'),
-    )
-    const latin = createCommitWithMessage(tree, [baseCommit], 'x', ['encoding ISO-8859-1'])
-    expect(summarizeVerdict(await evaluatePullAtHead(latin))).toEqual(expectedMergeVerdict)
+    const tree = commitChanges({ [readmePath]: 'two\n' })
+    const first = commitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
+    expect(await summarizePull(first)).toEqual(blockedBy('unreadable-commit'))
+    const long = commitWithMessage(tree, [baseCommit], 'x'.repeat(300_000))
+    expect(await summarizePull(commitWithMessage(tree, [long], 'y'))).toEqual(blockedBy('unreadable-commit'))
+    const latin = commitWithMessage(tree, [baseCommit], 'x', ['encoding ISO-8859-1'])
+    expect(await summarizePull(latin)).toEqual(expectedMergeVerdict)
   })
 })
 
@@ -372,16 +327,12 @@ describe('an edit of workflows', () => {
     ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
     ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
   ])('is found even if it is reverted: %s', async (_, change) => {
-    const edit = createCommitWithFileChanges({ [authorReadmePath]: 'two\n', ...change })
-    const undone = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [edit])
-    expect(summarizeVerdict(await evaluatePullAtHead(undone))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
+    const edit = commitChanges({ [readmePath]: 'two\n', ...change })
+    const undone = commitChanges({ [readmePath]: 'two\n' }, [edit])
+    expect(await summarizePull(undone)).toEqual(blockedBy('workflow-edit-in-history'))
+    expect(await summarizePull(commitChanges({ [readmePath]: 'three\n' }, [undone]))).toEqual(
+      blockedBy('workflow-edit-in-history'),
     )
-    expect(
-      summarizeVerdict(
-        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'three\n' }, [undone])),
-      ),
-    ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
 
   test('blocks if it is reverted next to a visible edit, and warns if all of it is visible', async () => {
@@ -390,95 +341,81 @@ describe('an edit of workflows', () => {
         .flatMap(({ findings }) => findings)
         .find(({ rule }) => rule === 'workflow-edit-in-history')?.severity
     const visible = { '.github/workflows/new.yml': 'on: push\n' }
-    expect(await severity(createCommitWithFileChanges(visible))).toBe('warning')
-    const edit = createCommitWithFileChanges({ ...visible, ...evil })
-    expect(await severity(createCommitWithFileChanges(visible, [edit]))).toBe('error')
+    expect(await severity(commitChanges(visible))).toBe('warning')
+    const edit = commitChanges({ ...visible, ...evil })
+    expect(await severity(commitChanges(visible, [edit]))).toBe('error')
   })
 
   test('is found if the files are removed and restored', async () => {
     const { [workflowPath]: _, ...without } = baseBranchFiles
-    const removed = origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
-    expect(
-      summarizeVerdict(
-        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [removed])),
-      ),
-    ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
+    const removed = origin.commit({ ...without, [readmePath]: 'two\n' }, [baseCommit])
+    expect(await summarizePull(commitChanges({ [readmePath]: 'two\n' }, [removed]))).toEqual(
+      blockedBy('workflow-edit-in-history'),
+    )
   })
 
   test('is found in a merge whose diff to its first parent hides it', async () => {
-    const side = createCommitWithFileChanges({ ...evil, [authorReadmePath]: 'two\n' })
-    const merge = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
-    expect(summarizeVerdict(await evaluatePullAtHead(merge))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    const side = commitChanges({ ...evil, [readmePath]: 'two\n' })
+    const merge = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, side])
+    expect(await summarizePull(merge)).toEqual(blockedBy('workflow-edit-in-history'))
   })
 
   test('is found in a merge with content that none of its parents has', async () => {
-    const one = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const two = createCommitWithFileChanges({ 'operators/mine/NEW.md': 'two\n' })
-    const merge = createCommitWithFileChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
-    expect(
-      summarizeVerdict(
-        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [merge])),
-      ),
-    ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
+    const one = commitChanges({ [readmePath]: 'two\n' })
+    const two = commitChanges({ 'operators/mine/NEW.md': 'two\n' })
+    const merge = commitChanges({ [readmePath]: 'two\n', ...evil }, [one, two])
+    expect(await summarizePull(commitChanges({ [readmePath]: 'two\n' }, [merge]))).toEqual(
+      blockedBy('workflow-edit-in-history'),
+    )
   })
 
   test('is found in an octopus merge, and in a history without a common ancestor', async () => {
-    const side = createCommitWithFileChanges(evil)
-    const octopus = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [
+    const side = commitChanges(evil)
+    const octopus = commitChanges({ [readmePath]: 'two\n' }, [
       baseCommit,
-      createCommitWithFileChanges({ [otherOwnerReadmePath]: 'x\n' }),
+      commitChanges({ [otherOwnerReadmePath]: 'x\n' }),
       side,
     ])
-    expect(summarizeVerdict(await evaluatePullAtHead(octopus))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    expect(await summarizePull(octopus)).toEqual(blockedBy('workflow-edit-in-history'))
     const orphan = origin.commit({ [workflowPath]: 'on: schedule\n' })
-    const joined = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
-    expect(summarizeVerdict(await evaluatePullAtHead(joined))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    const joined = commitChanges({ [readmePath]: 'two\n' }, [baseCommit, orphan])
+    expect(await summarizePull(joined)).toEqual(blockedBy('workflow-edit-in-history'))
   })
 
   test('is found if a merge of a newer base keeps the older workflow', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = origin.commit(newer, [baseCommit])
-    const feature = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    const stale = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
-    const undone = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
-    expect(summarizeVerdict(await evaluatePullAtHead(undone, { base: tip }))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    const feature = commitChanges({ [readmePath]: 'two\n' })
+    const stale = commitChanges({ [readmePath]: 'two\n' }, [feature, tip])
+    const undone = origin.commit({ ...newer, [readmePath]: 'two\n' }, [stale])
+    expect(await summarizePull(undone, { base: tip })).toEqual(blockedBy('workflow-edit-in-history'))
     // Here a merge reverts the edit as well, so no commit has content that none of its parents has.
-    const merged = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
-    expect(summarizeVerdict(await evaluatePullAtHead(merged, { base: tip }))).toEqual(
-      createBlockedVerdict('workflow-edit-in-history'),
-    )
+    const merged = origin.commit({ ...newer, [readmePath]: 'two\n' }, [stale, tip])
+    expect(await summarizePull(merged, { base: tip })).toEqual(blockedBy('workflow-edit-in-history'))
   })
 
   test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
     const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = origin.commit(newer, [baseCommit])
-    const feature = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
-    expect(summarizeVerdict(await evaluatePullAtHead(feature, { base: tip }))).toEqual(expectedMergeVerdict)
-    const merged = origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
-    const above = origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
-    expect(summarizeVerdict(await evaluatePullAtHead(above, { base: tip }))).toEqual(expectedMergeVerdict)
+    const feature = commitChanges({ [readmePath]: 'two\n' })
+    expect(await summarizePull(feature, { base: tip })).toEqual(expectedMergeVerdict)
+    const merged = origin.commit({ ...newer, [readmePath]: 'two\n' }, [feature, tip])
+    const above = origin.commit({ ...newer, [readmePath]: 'three\n' }, [merged])
+    expect(await summarizePull(above, { base: tip })).toEqual(expectedMergeVerdict)
     // The reverse order of parents, and with another branch in between.
     const side = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
-    const across = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n', [authorReadmePath]: 'two\n' }, [
+    const across = origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n', [readmePath]: 'two\n' }, [
       feature,
       side,
     ])
-    expect(summarizeVerdict(await evaluatePullAtHead(across, { base: tip }))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(across, { base: tip })).toEqual(expectedMergeVerdict)
   })
 })
 
 describe('the history of a pull request', () => {
   /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
-    const tree = origin.tree(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }))
+    const tree = origin.tree(commitChanges({ [readmePath]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
@@ -493,16 +430,14 @@ describe('the history of a pull request', () => {
   }
 
   test('has at most 250 commits', async () => {
-    expect(summarizeVerdict(await evaluatePullAtHead(line(250)))).toEqual(expectedMergeVerdict)
-    expect(summarizeVerdict(await evaluatePullAtHead(line(251)))).toEqual(
-      createBlockedVerdict('too-many-commits'),
-    )
+    expect(await summarizePull(line(250))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(line(251))).toEqual(blockedBy('too-many-commits'))
   })
 
   test('of ten thousand commits is rejected without reading the commits', async () => {
     const head = line(10_000)
-    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(createBlockedVerdict('too-many-commits'))
-    expect(await ownershipScenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
+    expect(await summarizePull(head)).toEqual(blockedBy('too-many-commits'))
+    expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
       isWhole: false,
       commits: [],
       largeFiles: [],
@@ -510,13 +445,10 @@ describe('the history of a pull request', () => {
   }, 60_000)
 
   test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
-    const added = createCommitWithFileChanges({
-      [authorReadmePath]: 'two\n',
-      'operators/mine/large.bin': 'x'.repeat(2000),
-    })
-    const gone = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [added])
+    const added = commitChanges({ [readmePath]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
+    const gone = commitChanges({ [readmePath]: 'two\n' }, [added])
     const blob = toBlobSha(origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
-    expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(gone)).toEqual(expectedMergeVerdict)
     const git: GitRunner = (args, more) =>
       runGit({
         args,
@@ -525,16 +457,13 @@ describe('the history of a pull request', () => {
         limit: 1_000_000,
         ...more,
       })
-    const objects = createCatFileObjectReader({
-      directory: origin.directory,
-      timeout: 30_000,
-    })
+    const objects = createCatFileObjectReader({ directory: origin.directory, timeout: 30_000 })
     try {
       const largeFilesAbove = async (maxBytes: number) =>
         (await readIncomingCommits({ git, objects, maxFileBytes: maxBytes }, baseCommit, gone)).largeFiles
       expect([await largeFilesAbove(1999), await largeFilesAbove(2000)]).toEqual([[blob], []])
       const evaluation = await evaluatePullAtHead(gone, { incoming: { largeFiles: [blob] } })
-      expect(summarizeVerdict(evaluation)).toEqual(createBlockedVerdict('oversized-file-in-history'))
+      expect(summarizeVerdict(evaluation)).toEqual(blockedBy('oversized-file-in-history'))
       expect(JSON.stringify(evaluation.verdict.outcomes)).toContain(blob)
     } finally {
       objects.close()
@@ -542,30 +471,22 @@ describe('the history of a pull request', () => {
   })
 
   test('must be signed in every commit if the base branch requires signatures', async () => {
-    const tree = createCommitWithFileChanges({ [authorReadmePath]: 'two\n' })
+    const tree = commitChanges({ [readmePath]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
-    const signed = createCommitWithMessage(tree, [baseCommit], 'signed', signature)
-    expect(summarizeVerdict(await evaluatePullAtHead(signed, { requiresSignatures: true }))).toEqual(
-      expectedMergeVerdict,
-    )
-    const bare = createCommitWithMessage(tree, [signed], 'a message is none:\n\ngpgsig x')
-    expect(summarizeVerdict(await evaluatePullAtHead(bare))).toEqual(expectedMergeVerdict)
-    const above = createCommitWithMessage(tree, [bare], 'signed', signature)
-    expect(summarizeVerdict(await evaluatePullAtHead(above, { requiresSignatures: true }))).toEqual(
-      createBlockedVerdict('unsigned-commit'),
-    )
+    const signed = commitWithMessage(tree, [baseCommit], 'signed', signature)
+    expect(await summarizePull(signed, { requiresSignatures: true })).toEqual(expectedMergeVerdict)
+    const bare = commitWithMessage(tree, [signed], 'a message is none:\n\ngpgsig x')
+    expect(await summarizePull(bare)).toEqual(expectedMergeVerdict)
+    const above = commitWithMessage(tree, [bare], 'signed', signature)
+    expect(await summarizePull(above, { requiresSignatures: true })).toEqual(blockedBy('unsigned-commit'))
   })
 
   test('can contain a submodule or a link that a later commit removes', async () => {
-    const odd = createCommitWithFileChanges({
-      [authorReadmePath]: 'two\n',
+    const odd = commitChanges({
+      [readmePath]: 'two\n',
       'operators/mine/sub': { mode: '160000', oid: baseCommit },
       'operators/mine/link': { mode: '120000', content: '/etc/passwd' },
     })
-    expect(
-      summarizeVerdict(
-        await evaluatePullAtHead(createCommitWithFileChanges({ [authorReadmePath]: 'two\n' }, [odd])),
-      ),
-    ).toEqual(expectedMergeVerdict)
+    expect(await summarizePull(commitChanges({ [readmePath]: 'two\n' }, [odd]))).toEqual(expectedMergeVerdict)
   })
 })

@@ -37,7 +37,7 @@ properties:
       displayName: Foo
       installModes: [{type: AllNamespaces, supported: true}]
 `
-const createCatalogYaml = (entries: string, ...versions: string[]) => `---
+const catalogYaml = (entries: string, ...versions: string[]) => `---
 schema: olm.package
 name: foo
 defaultChannel: stable
@@ -63,7 +63,7 @@ const suggestedFixCases: readonly (readonly [rule: string, why: string, text: st
   [
     'several-heads',
     'the newest replaces the head that is left over',
-    createCatalogYaml(
+    catalogYaml(
       `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
       '1.0.0',
       '1.1.0',
@@ -74,7 +74,7 @@ const suggestedFixCases: readonly (readonly [rule: string, why: string, text: st
   [
     'several-heads',
     'and keeps its quotes and its comment',
-    createCatalogYaml(
+    catalogYaml(
       `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`,
       '1.0.0',
       '1.1.0',
@@ -85,13 +85,13 @@ const suggestedFixCases: readonly (readonly [rule: string, why: string, text: st
   [
     'several-heads',
     'what replaced nothing gets the edge',
-    createCatalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
+    catalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
     '   - name: foo.v1.2.0\n+    replaces: foo.v1.1.0',
   ],
   [
     'several-heads',
     'where a replaced edge would strand others, the newest skips instead',
-    createCatalogYaml(
+    catalogYaml(
       `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
       '1.0.0',
       '1.1.0',
@@ -102,45 +102,37 @@ const suggestedFixCases: readonly (readonly [rule: string, why: string, text: st
   [
     'several-heads',
     'ten is newer than nine',
-    createCatalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
+    catalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
     '   - name: foo.v1.10.0\n+    replaces: foo.v1.9.0',
   ],
   [
     'misspelt-field',
     'the key alone',
-    createCatalogYaml(
-      `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`,
-      '1.0.0',
-      '1.1.0',
-    ),
+    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`, '1.0.0', '1.1.0'),
     '-    replace: foo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
   [
     'misspelt-property-type',
     'the type alone',
-    `${createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
+    `${catalogYaml('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
     '-  - type: olm.GVK\n+  - type: olm.gvk',
   ],
   [
     'invalid-version',
     'no letter in front',
-    createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
+    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
     '       packageName: foo\n-      version: v1.0.0\n+      version: 1.0.0',
   ],
   [
     'invalid-version',
     'one that is missing stands in the name',
-    createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
+    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
     '       packageName: foo\n+      version: 1.0.0',
   ],
   [
     'edge-to-nowhere',
     'a slip in the name',
-    createCatalogYaml(
-      `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`,
-      '1.0.0',
-      '1.1.0',
-    ),
+    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`, '1.0.0', '1.1.0'),
     '   - name: foo.v1.1.0\n-    replaces: fooo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
 ]
@@ -162,10 +154,7 @@ describe.each([
 })
 
 describe('a tag', () => {
-  const text = createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace(
-    `foo@${imageDigest}`,
-    'foo:v1 # latest',
-  )
+  const text = catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace(`foo@${imageDigest}`, 'foo:v1 # latest')
   const line = text.split('\n').findIndex((each) => each.startsWith('image:')) + 1
   const tagged = (data: object, more: Partial<Finding> = {}): Finding => ({
     ...{ rule: 'image-by-tag', severity: 'warning', what: '', why: '', fix: '' },
@@ -200,7 +189,7 @@ describe('a tag', () => {
 })
 
 describe('there is no fix', () => {
-  const fork = createCatalogYaml(
+  const fork = catalogYaml(
     `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
     '1.0.0',
     '1.1.0',
@@ -222,7 +211,7 @@ describe('there is no fix', () => {
     expect(computeFindingFix(heads, encodeText(text))).toBeUndefined()
   })
   test('for a list on one line', () => {
-    const flow = createCatalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
+    const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
     const found = findCatalogFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
     expect(computeFindingFix(found, encodeText(flow))).toBeUndefined()
   })

@@ -14,10 +14,10 @@ import {
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 
-const bundleImageReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
+const bundleImage = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const appImageReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
 const secondImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const successfulImageLookup: ImageLookupResult = {
+const imageFound: ImageLookupResult = {
   kind: 'ok',
   digest: `sha256:${'a'.repeat(64)}`,
   mediaType: 'x',
@@ -31,7 +31,7 @@ const bundleContent = {
     { type: 'olm.gvk', value: { group: 'g', kind: 'Foo', version: 'v1' } },
   ],
   relatedImages: [
-    { name: '', image: bundleImageReference },
+    { name: '', image: bundleImage },
     { name: 'app', image: appImageReference },
   ],
 }
@@ -49,7 +49,7 @@ interface TestCatalogBundles {
 function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): CheckInput {
   const blobOf = (root: string, blob: TestBundleFields) =>
     ({
-      image: bundleImageReference,
+      image: bundleImage,
       ...bundleContent,
       ...blob,
       relatedImages: (blob.relatedImages ?? bundleContent.relatedImages).map((related) => ({
@@ -87,54 +87,50 @@ function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): Chec
 /** A change that adds one bundle with the fields of `blob`. */
 const createCheckInputWithAddedBundle = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
-function createSampleLookupResults(
+function createResults(
   bundle?: BundleImageLookupResult,
-  image: ImageLookupResult = successfulImageLookup,
-  requestedReference = bundleImageReference,
+  image: ImageLookupResult = imageFound,
+  requestedReference = bundleImage,
 ) {
   return createLookupResults(
     new Map<string, ImageLookupResult | BundleImageLookupResult>([
       [toLookupKey({ kind: 'image', reference: requestedReference }), image],
-      ...(bundle
-        ? [[toLookupKey({ kind: 'bundle', reference: bundleImageReference }), bundle] as const]
-        : []),
+      ...(bundle ? [[toLookupKey({ kind: 'bundle', reference: bundleImage }), bundle] as const] : []),
     ]),
   )
 }
 /** The bundles that are opened if every image exists. */
 const listRequestedBundleImages = (given: CheckInput) =>
   imagesCheck
-    .ask(given, { get: () => successfulImageLookup as never })
+    .ask(given, { get: () => imageFound as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const createBundleImageLookupResult = (
-  content: Partial<BundleContentFields> = {},
-): BundleImageLookupResult => ({
+const listOpenedBundles = (...sides: TestCatalogBundles[]) =>
+  listRequestedBundleImages(createCatalogChangeInput(...sides))
+const openedBundle = (content: Partial<BundleContentFields> = {}): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: 'x',
   content: { ...bundleContent, ...content },
   findings: [],
 })
-const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageLookupResult) =>
+const checkBundle = (blob: TestBundleFields, answer?: BundleImageLookupResult) =>
   imagesCheck.judge(
     createCatalogChangeInput({ result: [{ ...blob }] }),
     createLookupResultsWithAllImages(answer),
   )
 /** Answers that every image exists. */
 function createLookupResultsWithAllImages(answer?: BundleImageLookupResult): LookupResults {
-  const known = createSampleLookupResults(answer)
-  return {
-    get: (question) => (question.kind === 'image' ? successfulImageLookup : known.get(question)) as never,
-  }
+  const known = createResults(answer)
+  return { get: (question) => (question.kind === 'image' ? imageFound : known.get(question)) as never }
 }
 
 describe('the content of a bundle image', () => {
   test('is requested only after the image is known to exist', () => {
     const kinds = (image: ImageLookupResult) =>
       imagesCheck
-        .ask(createCheckInputWithAddedBundle(), createSampleLookupResults(undefined, image))
+        .ask(createCheckInputWithAddedBundle(), createResults(undefined, image))
         .map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
-    expect(kinds(successfulImageLookup)).toEqual(['image', 'bundle'])
+    expect(kinds(imageFound)).toEqual(['image', 'bundle'])
   })
   test("is accepted if it matches the blob, regardless of key order and the bundle's related image", () => {
     const properties = [
@@ -145,16 +141,13 @@ describe('the content of a bundle image', () => {
       properties,
       relatedImages: bundleContent.relatedImages.slice(1),
     } as unknown as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult())).toMatchObject({
-      findings: [],
-      unanswered: [],
-    })
+    expect(checkBundle(blob, openedBundle())).toMatchObject({ findings: [], unanswered: [] })
   })
   test('is not compared with olm.csv.metadata in the catalog', () => {
     const blob = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toEqual([])
+    expect(checkBundle(blob, openedBundle()).findings).toEqual([])
   })
   test.each<[string, Partial<BundleContentFields>, string]>([
     ['name', { name: 'foo.v1.0.1' }, 'name is foo.v1.0.1 in the catalog and foo.v1.0.0 in the image'],
@@ -170,7 +163,7 @@ describe('the content of a bundle image', () => {
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
   ])('with another %s results in an error that shows both', (_name, blob, difference) => {
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
+    expect(checkBundle(blob, openedBundle()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
         severity: 'error',
@@ -184,7 +177,7 @@ describe('the content of a bundle image', () => {
       properties: bundleContent.properties.slice(0, 1),
       relatedImages: [{ name: 'x', image: secondImageReference }],
     } as Partial<BundleContentFields>
-    expect(runImagesCheckOnBundle(blob, createBundleImageLookupResult()).findings).toMatchObject([
+    expect(checkBundle(blob, openedBundle()).findings).toMatchObject([
       {
         rule: 'bundle-differs-from-image',
         severity: 'warning',
@@ -206,34 +199,31 @@ describe('the content of a bundle image', () => {
       fix: '',
       at: { file: 'manifests/a.yaml', line: 1, column: 1 },
     } as const
-    expect(
-      runImagesCheckOnBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings,
-    ).toMatchObject([
+    expect(checkBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings).toMatchObject([
       {
         rule: 'several-csvs',
-        what: `two of them (in ${bundleImageReference}, manifests/a.yaml)`,
+        what: `two of them (in ${bundleImage}, manifests/a.yaml)`,
         at: { file: 'c.yaml', line: 9 },
       },
     ])
   })
   test('results in an error if the archive is hostile, and is inconclusive during an outage', () => {
-    expect(
-      runImagesCheckOnBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings,
-    ).toMatchObject([{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }])
-    expect(
-      runImagesCheckOnBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings,
-    ).toMatchObject([{ rule: 'digest-mismatch' }])
+    expect(checkBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings).toMatchObject(
+      [{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }],
+    )
+    expect(checkBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings).toMatchObject([
+      { rule: 'digest-mismatch' },
+    ])
     for (const kind of ['missing', 'missing-or-private'] as const)
-      expect(runImagesCheckOnBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
+      expect(checkBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
         findings: [],
         unanswered: [{ reason: 'it is gone', retryAfter: 60 }],
       })
-    const waits = runImagesCheckOnBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
-    expect(waits).toMatchObject({
+    expect(checkBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })).toMatchObject({
       findings: [],
-      unanswered: [{ question: `the content of ${bundleImageReference}`, retryAfter: 9 }],
+      unanswered: [{ question: `the content of ${bundleImage}`, retryAfter: 9 }],
     })
-    expect(runImagesCheckOnBundle({}).unanswered).toHaveLength(1)
+    expect(checkBundle({}).unanswered).toHaveLength(1)
   })
   test('is one unanswered question for many bundles that wait for the same reason', () => {
     const bundles = Array.from({ length: 200 }, (_, index) => ({
@@ -245,7 +235,7 @@ describe('the content of a bundle image', () => {
       result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })),
     })
     const outcome = imagesCheck.judge(given, {
-      get: (question) => (question.kind === 'image' ? successfulImageLookup : later) as never,
+      get: (question) => (question.kind === 'image' ? imageFound : later) as never,
     })
     expect(outcome.unanswered).toEqual([
       {
@@ -260,68 +250,41 @@ describe('the content of a bundle image', () => {
 describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, even with the image of another bundle in it', () => {
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }),
-      ),
-    ).toEqual([bundleImageReference])
-    expect(listRequestedBundleImages(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
-      bundleImageReference,
-    ])
+    expect(listOpenedBundles({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })).toEqual([bundleImage])
+    expect(listOpenedBundles({ base: [], result: [{}] })).toEqual([bundleImage])
   })
   test('one with a changed blob for the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] }),
-      ),
-    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles({ ...published, result: [blob], changed: ['foo.v1.0.0'] })).toEqual([
+      bundleImage,
+    ])
   })
   test('none that is unchanged, or that only stores its metadata in another form', () => {
-    expect(listRequestedBundleImages(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
+    expect(listOpenedBundles({ ...published, result: [{}] })).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as TestBundleFields
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }),
-      ),
-    ).toEqual([])
+    expect(listOpenedBundles({ ...published, result: [migrated], changed: ['foo.v1.0.0'] })).toEqual([])
   })
   test('none that another catalog of the base contains with the same content and digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
-    expect(
-      listRequestedBundleImages(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
-    ).toEqual([])
+    expect(listOpenedBundles(older, { root: 'v4.20', base: [], result: [{}] })).toEqual([])
     const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] }),
-      ),
-    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles(older, { root: 'v4.20', base: [], result: [incompleteContent] })).toEqual([
+      bundleImage,
+    ])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
-    expect(
-      listRequestedBundleImages(
-        createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] }),
-      ),
-    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles(tagged, { root: 'v4.20', base: [], result: [byTag] })).toEqual([bundleImage])
   })
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
     const given = createCheckInputWithAddedBundle({ image: tag })
-    expect(imagesCheck.ask(given, createSampleLookupResults(undefined, successfulImageLookup, tag))).toEqual([
+    expect(imagesCheck.ask(given, createResults(undefined, imageFound, tag))).toEqual([
       { kind: 'image', reference: tag },
-      { kind: 'bundle', reference: bundleImageReference },
+      { kind: 'bundle', reference: bundleImage },
     ])
-    const outcome = imagesCheck.judge(
-      given,
-      createSampleLookupResults(
-        createBundleImageLookupResult({ name: 'bar.v1' }),
-        successfulImageLookup,
-        tag,
-      ),
-    )
+    const outcome = imagesCheck.judge(given, createResults(openedBundle({ name: 'bar.v1' }), imageFound, tag))
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
   test('none in a registry that is not allowed', () => {
@@ -332,19 +295,14 @@ describe('which bundles are opened', () => {
   test('one even if platforms are required of other images', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
     const given = {
-      ...createCheckInputWithAddedBundle({ relatedImages: [{ name: '', image: bundleImageReference }] }),
+      ...createCheckInputWithAddedBundle({ relatedImages: [{ name: '', image: bundleImage }] }),
       config,
     }
-    expect(imagesCheck.ask(given, createSampleLookupResults())).toEqual([
-      { kind: 'image', reference: bundleImageReference },
-      { kind: 'bundle', reference: bundleImageReference },
+    expect(imagesCheck.ask(given, createResults())).toEqual([
+      { kind: 'image', reference: bundleImage },
+      { kind: 'bundle', reference: bundleImage },
     ])
-    expect(
-      imagesCheck.judge(
-        given,
-        createSampleLookupResults(createBundleImageLookupResult({ relatedImages: [] })),
-      ),
-    ).toMatchObject({
+    expect(imagesCheck.judge(given, createResults(openedBundle({ relatedImages: [] })))).toMatchObject({
       findings: [],
       unanswered: [],
     })
@@ -354,7 +312,7 @@ describe('which bundles are opened', () => {
 describe('images of other formats', () => {
   const chart: BundleImageLookupResult = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
   test('a chart is not a registry+v1 bundle, and the finding reports its format', () => {
-    const { findings } = runImagesCheckOnBundle({}, chart)
+    const { findings } = checkBundle({}, chart)
     expect(findings).toMatchObject([
       { rule: 'foreign-bundle-format', severity: 'error', at: { line: 7 }, data: { format: 'helm+v3' } },
     ])
@@ -364,8 +322,8 @@ describe('images of other formats', () => {
       ({
         properties: [...bundleContent.properties, { type: 'olm.bundle.mediatype', value }],
       }) as unknown as TestBundleFields
-    expect(runImagesCheckOnBundle(named('helm+v3'), chart).findings).toEqual([])
-    expect(runImagesCheckOnBundle(named('plain+v0'), chart).findings).toMatchObject([
+    expect(checkBundle(named('helm+v3'), chart).findings).toEqual([])
+    expect(checkBundle(named('plain+v0'), chart).findings).toMatchObject([
       { rule: 'foreign-bundle-format', data: { named: 'plain+v0' } },
     ])
   })
@@ -412,12 +370,12 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
     ],
     ['other images', { relatedImages: [{ name: '', image: secret }] }, 'bundle-differs-from-image'],
   ])('is not quoted if it has %s', (_name, content, rule) => {
-    const { findings } = runImagesCheckOnBundle({}, answer(content))
+    const { findings } = checkBundle({}, answer(content))
     expect(findings.map((one) => one.rule)).toContain(rule)
     expect(JSON.stringify(findings)).not.toContain(secret)
   })
   test('has one finding per violated rule, with the title of the rule but no file or value', () => {
-    const { findings } = runImagesCheckOnBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
+    const { findings } = checkBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.what).toMatch(
       /^the bundle violates the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,
@@ -428,7 +386,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
 
 describe('a new bundle passes only with a definite yes to both questions', () => {
   const images: readonly ImageLookupResult[] = [
-    successfulImageLookup,
+    imageFound,
     { kind: 'missing', reason: 'r' },
     { kind: 'missing-or-private', reason: 'r' },
     { kind: 'digest-mismatch', reason: 'r' },
@@ -440,8 +398,8 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   const isError = ({ severity }: Finding) => severity === 'error'
   const otherName = { ...bundleContent, name: 'foo.v9' }
   const bundles: readonly [string, BundleImageLookupResult | undefined][] = [
-    ['what the blob says', createBundleImageLookupResult()],
-    ['another name', createBundleImageLookupResult(otherName)],
+    ['what the blob says', openedBundle()],
+    ['another name', openedBundle(otherName)],
     [
       'another name, unseen',
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
@@ -454,14 +412,13 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
       const given = createCheckInputWithAddedBundle()
-      const bundleKey = toLookupKey({ kind: 'bundle', reference: bundleImageReference })
+      const bundleKey = toLookupKey({ kind: 'bundle', reference: bundleImage })
       const known = createLookupResults(
         new Map<string, ImageLookupResult | BundleImageLookupResult>([
           ...given.change.references.map(
-            (one) =>
-              [toLookupKey({ kind: 'image', reference: one.reference }), successfulImageLookup] as const,
+            (one) => [toLookupKey({ kind: 'image', reference: one.reference }), imageFound] as const,
           ),
-          [toLookupKey({ kind: 'image', reference: bundleImageReference }), image],
+          [toLookupKey({ kind: 'image', reference: bundleImage }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),
         ]),
       )
@@ -479,7 +436,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     const { findings } = imagesCheck.judge(
       { ...createCheckInputWithAddedBundle(), config },
-      createLookupResultsWithAllImages(createBundleImageLookupResult()),
+      createLookupResultsWithAllImages(openedBundle()),
     )
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })

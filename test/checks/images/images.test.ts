@@ -10,8 +10,8 @@ import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const secondImageDigest = `sha256:${'b'.repeat(64)}`
-const pinnedImageReference = `quay.io/org/app@${imageDigest}`
-const successfulImageLookup: ImageLookupResult = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const pinnedImage = `quay.io/org/app@${imageDigest}`
+const imageFound: ImageLookupResult = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
 function createImagesCheckInput(
   references: readonly (string | Partial<AddedImageReference>)[],
@@ -27,7 +27,7 @@ function createImagesCheckInput(
         package: 'app',
         bundle: `app.v${index}`,
         role: 'related' as const,
-        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedImageReference, ...given }),
+        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedImage, ...given }),
       })),
     },
   } as unknown as CheckInput
@@ -51,15 +51,23 @@ const listQueriedImageReferences = (given: CheckInput) =>
     .ask(given, createImageCheckLookupResults())
     .map((question) => (question.kind === 'image' ? question.reference : ''))
 
+type ImageReferences = Parameters<typeof createImagesCheckInput>[0]
+const checkImages = (
+  references: ImageReferences,
+  known: Record<string, ImageLookupResult> = {},
+  images: Partial<Config['images']> = {},
+) => runImagesCheck(createImagesCheckInput(references, images), known)
+const formatFindings = (...[references, known, images]: Parameters<typeof checkImages>) =>
+  formatImageFindings(createImagesCheckInput(references, images), known)
+const listQueriedImages = (...input: Parameters<typeof createImagesCheckInput>) =>
+  listQueriedImageReferences(createImagesCheckInput(...input))
+
 describe('a rule that is ignored for a package', () => {
   const missing: ImageLookupResult = { kind: 'missing', reason: '404' }
   const rulesWith = (ignore: readonly string[], references: readonly Partial<AddedImageReference>[]) => {
     const given = createImagesCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
-    return formatImageFindings(
-      { ...given, config: { ...given.config, rules } },
-      { [pinnedImageReference]: missing },
-    )
+    return formatImageFindings({ ...given, config: { ...given.config, rules } }, { [pinnedImage]: missing })
   }
   test('reports nothing about images that only this package references', () => {
     expect(rulesWith(['app'], [{}, {}])).toEqual([])
@@ -79,49 +87,37 @@ describe('a rule that is ignored for a package', () => {
 
 describe('the check queries', () => {
   test('each image once, even if it is referenced repeatedly', () => {
-    expect(
-      listQueriedImageReferences(
-        createImagesCheckInput([pinnedImageReference, pinnedImageReference, 'quay.io/org/b:1']),
-      ),
-    ).toEqual([pinnedImageReference, 'quay.io/org/b:1'])
+    expect(listQueriedImages([pinnedImage, pinnedImage, 'quay.io/org/b:1'])).toEqual([
+      pinnedImage,
+      'quay.io/org/b:1',
+    ])
   })
   test('the tag next to a digest as well', () => {
-    expect(listQueriedImageReferences(createImagesCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual(
-      [`quay.io/org/app:v1@${imageDigest}`, 'quay.io/org/app:v1'],
-    )
+    expect(listQueriedImages([`quay.io/org/app:v1@${imageDigest}`])).toEqual([
+      `quay.io/org/app:v1@${imageDigest}`,
+      'quay.io/org/app:v1',
+    ])
   })
   test('images in a list of references, without platforms, because they do not run', () => {
     const listed = createImagesCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
-    expect(listQueriedImageReferences(listed)).toEqual([pinnedImageReference])
+    expect(listQueriedImageReferences(listed)).toEqual([pinnedImage])
     expect(
-      runImagesCheck(listed, {
-        [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
-      }),
-    ).toMatchObject({
-      findings: [],
-      unanswered: [],
-    })
-    expect(
-      formatImageFindings(listed, { [pinnedImageReference]: { kind: 'missing', reason: 'gone' } }),
-    ).toEqual(['1 image-missing'])
+      runImagesCheck(listed, { [pinnedImage]: { ...imageFound, platforms: ['linux/amd64'] } }),
+    ).toMatchObject({ findings: [], unanswered: [] })
+    expect(formatImageFindings(listed, { [pinnedImage]: { kind: 'missing', reason: 'gone' } })).toEqual([
+      '1 image-missing',
+    ])
   })
   test('nothing for malformed references and registries that are not allowed', () => {
     expect(
-      listQueriedImageReferences(
-        createImagesCheckInput(['Docker://x', 'evil.example/a', pinnedImageReference], {
-          registries: ['quay.io'],
-        }),
-      ),
-    ).toEqual([pinnedImageReference])
+      listQueriedImages(['Docker://x', 'evil.example/a', pinnedImage], { registries: ['quay.io'] }),
+    ).toEqual([pinnedImage])
   })
 })
 
 describe('the result for the author', () => {
   test('an existing image by digest has no findings', () => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
-      [pinnedImageReference]: successfulImageLookup,
-    })
-    expect(outcome).toEqual({
+    expect(checkImages([pinnedImage], { [pinnedImage]: imageFound })).toEqual({
       check: 'images',
       findings: [],
       unanswered: [],
@@ -136,8 +132,8 @@ describe('the result for the author', () => {
     ['malformed', 'malformed-reference'],
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s results in the error %s', (kind, rule) => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
-      [pinnedImageReference]: { kind, reason: 'so it is' } as ImageLookupResult,
+    const outcome = checkImages([pinnedImage], {
+      [pinnedImage]: { kind, reason: 'so it is' } as ImageLookupResult,
     })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
     expect(outcome.findings[0]?.what).toContain('so it is')
@@ -147,31 +143,26 @@ describe('the result for the author', () => {
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits with its reason and without a finding', (answer) => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
-      [pinnedImageReference]: answer,
-    })
+    const outcome = checkImages([pinnedImage], { [pinnedImage]: answer })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: `whether ${pinnedImageReference} exists`, reason: expect.stringContaining(answer.reason) },
+      { question: `whether ${pinnedImage} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
   test('an unanswered question waits', () => {
-    expect(runImagesCheck(createImagesCheckInput([pinnedImageReference])).unanswered).toHaveLength(1)
+    expect(checkImages([pinnedImage]).unanswered).toHaveLength(1)
   })
   test('malformed references are reported', () => {
-    expect(formatImageFindings(createImagesCheckInput(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
+    expect(formatFindings(['docker://quay.io/x', '$IMAGE', ''])).toEqual([
       '1 malformed-reference',
       '2 malformed-reference',
       '3 malformed-reference',
     ])
   })
   test('one image at several locations is one finding with related locations', () => {
-    const outcome = runImagesCheck(
-      createImagesCheckInput([pinnedImageReference, pinnedImageReference, pinnedImageReference]),
-      {
-        [pinnedImageReference]: { kind: 'missing', reason: '404' },
-      },
-    )
+    const outcome = checkImages([pinnedImage, pinnedImage, pinnedImage], {
+      [pinnedImage]: { kind: 'missing', reason: '404' },
+    })
     expect(outcome.findings).toHaveLength(1)
     expect(outcome.findings[0]?.related).toHaveLength(2)
   })
@@ -179,32 +170,19 @@ describe('the result for the author', () => {
 
 describe('tags', () => {
   test('an image by tag results in a warning that names the digest', () => {
-    const outcome = runImagesCheck(createImagesCheckInput(['quay.io/org/app:v1']), {
-      'quay.io/org/app:v1': successfulImageLookup,
-    })
-    expect(outcome.findings).toMatchObject([
+    expect(checkImages(['quay.io/org/app:v1'], { 'quay.io/org/app:v1': imageFound }).findings).toMatchObject([
       { rule: 'image-by-tag', severity: 'warning', data: { digest: imageDigest } },
     ])
-    expect(
-      formatImageFindings(createImagesCheckInput(['quay.io/org/app']), {
-        'quay.io/org/app': successfulImageLookup,
-      }),
-    ).toEqual(['1 image-by-tag'])
+    expect(formatFindings(['quay.io/org/app'], { 'quay.io/org/app': imageFound })).toEqual(['1 image-by-tag'])
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
-    const known = (tag: ImageLookupResult) => ({ [both]: successfulImageLookup, 'quay.io/org/app:v1': tag })
-    expect(
-      formatImageFindings(
-        createImagesCheckInput([both]),
-        known({ ...successfulImageLookup, digest: secondImageDigest }),
-      ),
-    ).toEqual(['1 tag-moved'])
-    expect(formatImageFindings(createImagesCheckInput([both]), known(successfulImageLookup))).toEqual([])
-    const unknown = runImagesCheck(
-      createImagesCheckInput([both]),
-      known({ kind: 'unknown', reason: '', retryAfter: 1 }),
-    )
+    const known = (tag: ImageLookupResult) => ({ [both]: imageFound, 'quay.io/org/app:v1': tag })
+    expect(formatFindings([both], known({ ...imageFound, digest: secondImageDigest }))).toEqual([
+      '1 tag-moved',
+    ])
+    expect(formatFindings([both], known(imageFound))).toEqual([])
+    const unknown = checkImages([both], known({ kind: 'unknown', reason: '', retryAfter: 1 }))
     expect([unknown.findings, unknown.unanswered]).toEqual([[], []])
   })
 })
@@ -224,41 +202,33 @@ describe('allowed registries', () => {
     ['docker.io', false],
     ['quay.io/org/app/sub', false],
   ])('%s: %s', (entry, allowed) => {
-    expect(
-      formatImageFindings(createImagesCheckInput([pinnedImageReference], { registries: [entry] }), {
-        [pinnedImageReference]: successfulImageLookup,
-      }),
-    ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
+    expect(formatFindings([pinnedImage], { [pinnedImage]: imageFound }, { registries: [entry] })).toEqual(
+      allowed ? [] : ['1 registry-not-allowed'],
+    )
   })
   test('a host that only starts with the name of an allowed one is not allowed', () => {
     const reference = `quay.io.evil.example/org/app@${imageDigest}`
-    expect(formatImageFindings(createImagesCheckInput([reference], { registries: ['quay.io'] }))).toEqual([
-      '1 registry-not-allowed',
-    ])
+    expect(formatFindings([reference], {}, { registries: ['quay.io'] })).toEqual(['1 registry-not-allowed'])
   })
 })
 
 describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
   test('a related image without a required platform is an error', () => {
-    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference], wanted), {
-      [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
-    })
+    const outcome = checkImages(
+      [pinnedImage],
+      { [pinnedImage]: { ...imageFound, platforms: ['linux/amd64'] } },
+      wanted,
+    )
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
   test('a bundle image is not checked, because it only contains files', () => {
     expect(
-      formatImageFindings(createImagesCheckInput([{ role: 'bundle' }], wanted), {
-        [pinnedImageReference]: { ...successfulImageLookup, platforms: [] },
-      }),
+      formatFindings([{ role: 'bundle' }], { [pinnedImage]: { ...imageFound, platforms: [] } }, wanted),
     ).toEqual([])
   })
   test('platforms that are not known yet leave the question unanswered', () => {
-    expect(
-      runImagesCheck(createImagesCheckInput([pinnedImageReference], wanted), {
-        [pinnedImageReference]: successfulImageLookup,
-      }).unanswered,
-    ).toHaveLength(1)
+    expect(checkImages([pinnedImage], { [pinnedImage]: imageFound }, wanted).unanswered).toHaveLength(1)
   })
 })
 
@@ -279,12 +249,9 @@ describe('the rules', () => {
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
-    imagesCheck.ask(
-      createImagesCheckInput([pinnedImageReference], { platforms }),
-      createImageCheckLookupResults(),
-    )
-  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImageReference }])
+    imagesCheck.ask(createImagesCheckInput([pinnedImage], { platforms }), createImageCheckLookupResults())
+  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImage }])
   expect(listPlatformQueries(['linux/arm64'])).toEqual([
-    { kind: 'image', reference: pinnedImageReference, platforms: true },
+    { kind: 'image', reference: pinnedImage, platforms: true },
   ])
 })

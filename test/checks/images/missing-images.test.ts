@@ -11,15 +11,12 @@ import {
 import type { ImageLookupResult } from '../../../src/checks/lookups.ts'
 
 const msPerHour = 3600_000
-const missingImageScanResult: ImageScanResult = {
-  kind: 'gone',
-  reason: 'the registry does not have it (404)',
-}
+const missingScan: ImageScanResult = { kind: 'gone', reason: 'the registry does not have it (404)' }
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const secondImageDigest = `sha256:${'b'.repeat(64)}`
 
 /** Applies the results of scans at these hours, one after another. */
-function applyImageScanResults(
+function applyScan(
   ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
 ): ImageScanFailureState | undefined {
   return sightings.reduce<ImageScanFailureState | undefined>(
@@ -30,82 +27,48 @@ function applyImageScanResults(
 
 describe('a reference', () => {
   test('is only suspected after one failed scan, and missing after a second one an hour later', () => {
-    expect(applyImageScanResults([0, missingImageScanResult])).toMatchObject({
-      kind: 'gone',
-      since: 0,
-      confirmed: false,
-    })
-    expect(applyImageScanResults([0, missingImageScanResult], [0.9, missingImageScanResult])).toMatchObject({
-      since: 0,
-      confirmed: false,
-    })
-    expect(
-      applyImageScanResults(
-        [0, missingImageScanResult],
-        [0.5, missingImageScanResult],
-        [1, missingImageScanResult],
-      ),
-    ).toMatchObject({
+    expect(applyScan([0, missingScan])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
+    expect(applyScan([0, missingScan], [0.9, missingScan])).toMatchObject({ since: 0, confirmed: false })
+    expect(applyScan([0, missingScan], [0.5, missingScan], [1, missingScan])).toMatchObject({
       since: 0,
       confirmed: true,
     })
   })
   test('is available after one successful scan, and is suspected again after another failed one', () => {
-    expect(
-      applyImageScanResults([0, missingImageScanResult], [1, missingImageScanResult], [2, { kind: 'well' }]),
-    ).toBeUndefined()
-    expect(
-      applyImageScanResults([0, missingImageScanResult], [1, { kind: 'well' }], [2, missingImageScanResult]),
-    ).toMatchObject({
+    expect(applyScan([0, missingScan], [1, missingScan], [2, { kind: 'well' }])).toBeUndefined()
+    expect(applyScan([0, missingScan], [1, { kind: 'well' }], [2, missingScan])).toMatchObject({
       since: 2 * msPerHour,
       confirmed: false,
     })
   })
   test('keeps its state if a scan is inconclusive', () => {
-    expect(applyImageScanResults([0, { kind: 'unknown' }])).toBeUndefined()
-    expect(applyImageScanResults([0, missingImageScanResult], [5, { kind: 'unknown' }])).toMatchObject({
-      confirmed: false,
-    })
-    expect(
-      applyImageScanResults(
-        [0, missingImageScanResult],
-        [5, { kind: 'unknown' }],
-        [9, missingImageScanResult],
-      ),
-    ).toMatchObject({
+    expect(applyScan([0, { kind: 'unknown' }])).toBeUndefined()
+    expect(applyScan([0, missingScan], [5, { kind: 'unknown' }])).toMatchObject({ confirmed: false })
+    expect(applyScan([0, missingScan], [5, { kind: 'unknown' }], [9, missingScan])).toMatchObject({
       since: 0,
       confirmed: true,
     })
-    expect(
-      applyImageScanResults(
-        [0, missingImageScanResult],
-        [1, missingImageScanResult],
-        [2, { kind: 'unknown' }],
-      ),
-    ).toMatchObject({
+    expect(applyScan([0, missingScan], [1, missingScan], [2, { kind: 'unknown' }])).toMatchObject({
       confirmed: true,
     })
   })
   test('with another fault is suspected of the new fault, but stays missing if it was confirmed', () => {
     const wrong: ImageScanResult = { kind: 'digest-mismatch', reason: 'other bytes' }
-    expect(applyImageScanResults([0, missingImageScanResult], [2, wrong])).toMatchObject({
+    expect(applyScan([0, missingScan], [2, wrong])).toMatchObject({
       kind: wrong.kind,
       since: 2 * msPerHour,
       confirmed: false,
     })
-    expect(
-      applyImageScanResults([0, missingImageScanResult], [1, missingImageScanResult], [2, wrong]),
-    ).toMatchObject({
+    expect(applyScan([0, missingScan], [1, missingScan], [2, wrong])).toMatchObject({
       kind: wrong.kind,
       since: 0,
       confirmed: true,
     })
   })
   test('keeps the reason of the first scan, so that other wording of the registry changes nothing', () => {
-    expect(
-      applyImageScanResults([0, missingImageScanResult], [1, { kind: 'gone', reason: 'other words' }])
-        ?.reason,
-    ).toBe(missingImageScanResult.reason)
+    expect(applyScan([0, missingScan], [1, { kind: 'gone', reason: 'other words' }])?.reason).toBe(
+      missingScan.reason,
+    )
   })
 })
 
@@ -129,9 +92,7 @@ describe('a tag next to a digest', () => {
   const imageFound = (now: string): ImageLookupResult => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
-    expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({
-      kind: 'tag-moved',
-    })
+    expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({ kind: 'tag-moved' })
   })
   test('did not move if it never had the digest, because an index and its images have other digests', () => {
     expect(detectMovedTag(pinned, imageFound(secondImageDigest), false)).toEqual({ kind: 'well' })

@@ -36,6 +36,8 @@ function createCatalogChange(
     ...(result && { result: side(result) }),
   } as unknown as CatalogChange
 }
+/** A catalog that gets the bundle `foo.v1` with this image. */
+const addFoo = (root: string, image: string) => createCatalogChange(root, {}, { 'foo.v1': image })
 /** Answers of registries for tags; every other answer is unknown. */
 function createImageTagLookupResults(tags: Readonly<Record<string, ImageLookupResult>> = {}): LookupResults {
   return createLookupResults(
@@ -44,7 +46,7 @@ function createImageTagLookupResults(tags: Readonly<Record<string, ImageLookupRe
     ),
   )
 }
-const formatRepublishedBundleFindings = (...catalogs: CatalogChange[]) =>
+const formatFindings = (...catalogs: CatalogChange[]) =>
   formatFindingsForTagLookups(createImageTagLookupResults(), ...catalogs)
 const formatFindingsForTagLookups = (known: LookupResults, ...catalogs: CatalogChange[]) =>
   evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
@@ -60,12 +62,9 @@ describe('a bundle name refers to one image', () => {
     { 'foo.v1': `quay.io/foo/b${firstDigestSuffix}` },
   )
   test('another digest under a published name is an error in the catalog that adds it', () => {
-    expect(
-      formatRepublishedBundleFindings(
-        createCatalogChange('v4.18', {}, { 'foo.v1': `quay.io/foo/b${secondDigestSuffix}` }),
-        published,
-      ),
-    ).toEqual([['bundle-republished', 'v4.18/c.yaml', 'v4.19']])
+    expect(formatFindings(addFoo('v4.18', `quay.io/foo/b${secondDigestSuffix}`), published)).toEqual([
+      ['bundle-republished', 'v4.18/c.yaml', 'v4.19'],
+    ])
   })
   test('the same digest is the same image, from any registry, with or without a tag', () => {
     for (const image of [
@@ -73,39 +72,24 @@ describe('a bundle name refers to one image', () => {
       `mirror.example/foo/b${firstDigestSuffix}`,
       `quay.io/foo/b:v1${firstDigestSuffix}`,
     ])
-      expect(
-        formatRepublishedBundleFindings(createCatalogChange('v4.20', {}, { 'foo.v1': image }), published),
-      ).toEqual([])
+      expect(formatFindings(addFoo('v4.20', image), published)).toEqual([])
   })
   test('a tag is compared by its current digest, and an inconclusive answer is not a finding', () => {
     const tag = 'quay.io/foo/b:v1'
-    const tagged = [createCatalogChange('v4.20', {}, { 'foo.v1': tag }), published]
+    const tagged = [addFoo('v4.20', tag), published]
     const republished = findRepublishedBundles(tagged)
     expect(listTagDigestLookups(republished)).toEqual([{ kind: 'image', reference: tag }])
+    const formatTaggedFindings = (answer: ImageLookupResult) =>
+      formatFindingsForTagLookups(createImageTagLookupResults({ [tag]: answer }), ...tagged)
     const imageFound = (digest: string): ImageLookupResult => ({
       kind: 'ok',
       digest,
       mediaType: 'x',
       size: 1,
     })
-    expect(
-      formatFindingsForTagLookups(
-        createImageTagLookupResults({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
-        ...tagged,
-      ),
-    ).toEqual([])
-    expect(
-      formatFindingsForTagLookups(
-        createImageTagLookupResults({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
-        ...tagged,
-      ),
-    ).toHaveLength(1)
-    expect(
-      formatFindingsForTagLookups(
-        createImageTagLookupResults({ [tag]: { kind: 'missing', reason: '404' } }),
-        ...tagged,
-      ),
-    ).toHaveLength(1)
+    expect(formatTaggedFindings(imageFound(firstDigestSuffix.slice(1)))).toEqual([])
+    expect(formatTaggedFindings(imageFound(secondDigestSuffix.slice(1)))).toHaveLength(1)
+    expect(formatTaggedFindings({ kind: 'missing', reason: '404' })).toHaveLength(1)
     for (const kind of ['unknown', 'missing-or-private'] as const) {
       const waits = evaluateRepublishedBundles(
         republished,
@@ -130,33 +114,21 @@ describe('a bundle name refers to one image', () => {
       { 'foo.v1': `q.io/b${secondDigestSuffix}` },
     )
     for (const digest of [firstDigestSuffix, secondDigestSuffix])
-      expect(
-        formatRepublishedBundleFindings(
-          createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${digest}` }),
-          published,
-          disagreeing,
-        ),
-      ).toEqual([])
+      expect(formatFindings(addFoo('v4.20', `q.io/b${digest}`), published, disagreeing)).toEqual([])
     const three = `@sha256:${'3'.repeat(64)}`
-    expect(
-      formatRepublishedBundleFindings(
-        createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${three}` }),
-        published,
-        disagreeing,
-      ),
-    ).toHaveLength(1)
+    expect(formatFindings(addFoo('v4.20', `q.io/b${three}`), published, disagreeing)).toHaveLength(1)
   })
   test('two catalogs that get the name in the same change must agree', () => {
     expect(
-      formatRepublishedBundleFindings(
-        createCatalogChange('v4.18', {}, { 'foo.v1': `q.io/b${firstDigestSuffix}` }),
+      formatFindings(
+        addFoo('v4.18', `q.io/b${firstDigestSuffix}`),
         createCatalogChange('v4.19', undefined, { 'foo.v1': `q.io/b${secondDigestSuffix}` }),
       ),
     ).toEqual([['bundle-republished', 'v4.19/c.yaml', 'v4.18']])
   })
   test('an edit within one catalog is not reported here, and a removed catalog still counts', () => {
     expect(
-      formatRepublishedBundleFindings(
+      formatFindings(
         createCatalogChange(
           'v4.19',
           { 'foo.v1': `q.io/b${firstDigestSuffix}` },
@@ -165,15 +137,13 @@ describe('a bundle name refers to one image', () => {
       ),
     ).toEqual([])
     expect(
-      formatRepublishedBundleFindings(
+      formatFindings(
         createCatalogChange('v4.18', { 'foo.v1': `q.io/b${firstDigestSuffix}` }, undefined),
-        createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${secondDigestSuffix}` }),
+        addFoo('v4.20', `q.io/b${secondDigestSuffix}`),
       ),
     ).toHaveLength(1)
   })
   test('bundles without an image are ignored', () => {
-    expect(
-      formatRepublishedBundleFindings(createCatalogChange('v4.18', {}, { 'foo.v1': '' }), published),
-    ).toEqual([])
+    expect(formatFindings(addFoo('v4.18', ''), published)).toEqual([])
   })
 })

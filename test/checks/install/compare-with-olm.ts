@@ -41,9 +41,7 @@ const olmResolverBuildDirectory =
   values.program === undefined ? mkdtempSync(join(tmpdir(), 'olm-resolver-')) : undefined
 const olmResolverProcess = spawn(
   values.program ?? buildOlmResolver(join(olmResolverBuildDirectory ?? '', 'olm-resolver')),
-  {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  },
+  { stdio: ['pipe', 'pipe', 'inherit'] },
 )
 let matchingResolverCaseCount = 0
 const pendingOlmResponseHandlers: ((answer: OlmResolverOutput) => void)[] = []

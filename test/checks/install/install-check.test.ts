@@ -20,14 +20,14 @@ import { createSmallBundle } from './small-bundle.ts'
 import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
 const catalogLinesBeforeChange = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
-const catalogLinesAfterChange = ['foo/stable 1.1.0 replaces 1.0.0', ...catalogLinesBeforeChange]
+const linesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...catalogLinesBeforeChange]
 /** Returns a different digest for each image. */
 const createFakeImageDigest = (image: string) =>
   `sha256:${Buffer.from(image).toString('hex').slice(-64).padStart(64, '0')}`
 
 describe('the install check', () => {
   test('passes if the changed package installs, reports the targets, and ignores the other packages', () => {
-    const outcome = runInstallCheck({ after: catalogLinesAfterChange })
+    const outcome = runCheck({ after: linesAfter })
     expect(outcome).toMatchObject({ findings: [], unanswered: [] })
     expect(outcome.summary).toBe('1 package, simulated: OLM v0 yes, OLM v1 yes, RukPak registry yes')
     expect(outcome.installSummaries?.map((one) => [one.package, one.bundle, one.installs])).toEqual([
@@ -42,9 +42,8 @@ describe('the install check', () => {
   test('requests cluster tests if they are configured, and only for targets that install', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
     const onCluster = { install: { required: false, with: [], cluster: 'automatic' as const } }
-    expect(runInstallCheck({ after: catalogLinesAfterChange }).clusterTests).toBeUndefined()
-    const clusterTests =
-      runInstallCheck({ after: catalogLinesAfterChange, config: onCluster }).clusterTests ?? []
+    expect(runCheck({ after: linesAfter }).clusterTests).toBeUndefined()
+    const clusterTests = runCheck({ after: linesAfter, config: onCluster }).clusterTests ?? []
     expect(
       clusterTests.map(({ trial: { target, isUpgrade, mode, steps } }) => [
         target,
@@ -59,17 +58,14 @@ describe('the install check', () => {
       ['OLM v1', true, 'AllNamespaces', ['foo.v1.0.0', 'foo.v1.1.0']],
     ])
     expect(
-      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn, config: onCluster }).clusterTests?.[0]
-        ?.trial.mode,
+      runCheck({ after: linesAfter, spec: onlyOwn, config: onCluster }).clusterTests?.[0]?.trial.mode,
     ).toBe('OwnNamespace')
     const other = { install: { ...onCluster.install, with: ['rukpak-registry' as const] } }
-    expect(
-      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn, config: other }).clusterTests,
-    ).toBeUndefined()
+    expect(runCheck({ after: linesAfter, spec: onlyOwn, config: other }).clusterTests).toBeUndefined()
   })
 
   test('opens the new head and the old one, by the digests of their images', () => {
-    expect(listInstallCheckLookups({ after: catalogLinesAfterChange })).toEqual([
+    expect(listInstallCheckLookups({ after: linesAfter })).toEqual([
       'image registry.example/foo:1.1.0',
       `install registry.example/foo@${createFakeImageDigest('registry.example/foo:1.1.0')}`,
       'image registry.example/foo:1.0.0',
@@ -78,17 +74,15 @@ describe('the install check', () => {
   })
 
   test('is optional unless the configuration requires it', () => {
-    expect(runInstallCheck({ after: catalogLinesAfterChange }).isOptional).toBe(true)
+    expect(runCheck({ after: linesAfter }).isOptional).toBe(true)
     expect(
-      runInstallCheck({
-        after: catalogLinesAfterChange,
-        config: { install: { required: true, with: [], cluster: 'off' } },
-      }).isOptional,
+      runCheck({ after: linesAfter, config: { install: { required: true, with: [], cluster: 'off' } } })
+        .isOptional,
     ).toBeUndefined()
   })
 
   test('reports a head that is not resolved at its package', () => {
-    const outcome = runInstallCheck({ after: [...catalogLinesAfterChange, 'foo 1.1.0 needs Red'] })
+    const outcome = runCheck({ after: [...linesAfter, 'foo 1.1.0 needs Red'] })
     expect(outcome.findings).toMatchObject([
       {
         rule: 'does-not-install',
@@ -105,7 +99,7 @@ describe('the install check', () => {
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
   ])('%s is neither a finding nor a pass', (_which, image) => {
-    const outcome = runInstallCheck({ after: catalogLinesAfterChange, image })
+    const outcome = runCheck({ after: linesAfter, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
       {
@@ -142,10 +136,7 @@ describe('the install check', () => {
   })
 
   test('an image that does not exist does not install', () => {
-    const outcome = runInstallCheck({
-      after: catalogLinesAfterChange,
-      image: { kind: 'missing', reason: 'no such manifest' },
-    })
+    const outcome = runCheck({ after: linesAfter, image: { kind: 'missing', reason: 'no such manifest' } })
     expect(outcome.findings).toMatchObject([{ rule: 'does-not-install' }])
   })
 
@@ -154,41 +145,35 @@ describe('the install check', () => {
     const rukPak = {
       install: { required: false, with: ['rukpak-registry' as const], cluster: 'off' as const },
     }
+    expect(runCheck({ after: linesAfter, spec: onlyOwn }).findings.map(({ rule }) => rule)).not.toContain(
+      'does-not-install',
+    )
     expect(
-      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn }).findings.map(({ rule }) => rule),
-    ).not.toContain('does-not-install')
-    expect(
-      runInstallCheck({ after: catalogLinesAfterChange, spec: onlyOwn, config: rukPak }).findings.map(
-        ({ rule }) => rule,
-      ),
+      runCheck({ after: linesAfter, spec: onlyOwn, config: rukPak }).findings.map(({ rule }) => rule),
     ).toContain('does-not-install')
   })
 
   test('reports what a cluster rejects at the image reference, with the configured severity', () => {
     const broken = { more: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n' }
-    const [found] = runInstallCheck({ after: catalogLinesAfterChange, ...broken }).findings.filter(
+    const [found] = runCheck({ after: linesAfter, ...broken }).findings.filter(
       ({ rule }) => rule === 'mistyped-manifest-field',
     )
     expect(found).toMatchObject({ severity: 'error', at: { file: expect.stringContaining('catalogs/v1') } })
     const rules = { 'mistyped-manifest-field': 'off' as const }
-    expect(
-      runInstallCheck({ after: catalogLinesAfterChange, ...broken, config: { rules } }).findings,
-    ).toEqual([])
+    expect(runCheck({ after: linesAfter, ...broken, config: { rules } }).findings).toEqual([])
   })
 
   test('does not disclose the content of a restricted image', () => {
     const secret = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hush}\ndata: {hush: [1]}\n'
-    const outcome = runInstallCheck({ after: catalogLinesAfterChange, more: secret, isRestricted: true })
+    const outcome = runCheck({ after: linesAfter, more: secret, isRestricted: true })
     expect(outcome.findings).not.toEqual([])
     expect(JSON.stringify(outcome)).not.toContain('hush')
-    expect(JSON.stringify(runInstallCheck({ after: catalogLinesAfterChange, more: secret }))).toContain(
-      'hush',
-    )
+    expect(JSON.stringify(runCheck({ after: linesAfter, more: secret }))).toContain('hush')
   })
 
   test('combines catalogs with the same result', () => {
-    const outcome = runInstallCheck({
-      after: [...catalogLinesAfterChange, 'foo 1.1.0 needs Red'],
+    const outcome = runCheck({
+      after: [...linesAfter, 'foo 1.1.0 needs Red'],
       roots: ['catalogs/v1', 'catalogs/v2'],
     })
     expect(outcome.installSummaries).toMatchObject([{ catalogs: ['catalogs/v1', 'catalogs/v2'] }])
@@ -197,7 +182,7 @@ describe('the install check', () => {
 
   test('does not pass if there are more packages than it simulates', () => {
     const many = Array.from({ length: 70 }, (_, index) => `p${index}/stable 1.0.0`)
-    const outcome = runInstallCheck({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
+    const outcome = runCheck({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
     expect(outcome.unanswered).toContainEqual(
       expect.objectContaining({ question: 'whether 10 more packages can be installed' }),
     )
@@ -262,7 +247,7 @@ function createPackageChange(name: string, base: Catalog, result: Catalog): Pack
   }
 }
 
-function runInstallCheck(scenario: InstallScenario): CheckOutcome {
+function runCheck(scenario: InstallScenario): CheckOutcome {
   return installCheck.judge(
     createInstallCheckInput(scenario),
     createLookupResults(resolveInstallCheckLookups(scenario)),

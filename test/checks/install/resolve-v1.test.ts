@@ -57,13 +57,9 @@ describe('OLM v1', () => {
     expect(
       resolveBundleLikeOlmV1(
         assembleCatalogFromBlobs([...parseCatalogBlobsFromLines(['foo/stable 2.0.0']), ...deprecations]),
-        {
-          package: 'foo',
-        },
+        { package: 'foo' },
       ),
-    ).toMatchObject({
-      isDeprecated: true,
-    })
+    ).toMatchObject({ isDeprecated: true })
   })
 
   test.each([
@@ -90,10 +86,7 @@ function resolveBundleNameLikeOlmV1(
 ) {
   const resolution = resolveBundleLikeOlmV1(
     assembleCatalogFromBlobs([...parseCatalogBlobsFromLines(lines), ...more]),
-    {
-      package: 'foo',
-      ...request,
-    },
+    { package: 'foo', ...request },
   )
   return resolution.kind === 'resolved' ? resolution.bundle.name : resolution.message
 }

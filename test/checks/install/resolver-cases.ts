@@ -14,25 +14,18 @@ const upgradeChainCatalogLines = [
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
 ]
-const barAndBazCatalogLines = [
-  'bar/stable 1.0.0',
-  'bar 1.0.0 gives Red',
-  'baz/stable 1.0.0',
-  'baz 1.0.0 gives Red',
-]
+const fooNeedsRed = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
+const barGivesRed = ['bar/stable 1.0.0', 'bar 1.0.0 gives Red']
+const newBarGivesRed = ['bar/stable 2.0.0', 'bar 2.0.0 gives Red']
+const bazGivesRed = ['baz/stable 1.0.0', 'baz 1.0.0 gives Red']
+const barAndBazCatalogLines = [...barGivesRed, ...bazGivesRed]
 
-export const resolverCases: readonly ResolverCase[] = [
+const resolverCaseTable: readonly (Omit<ResolverCase, 'subscriptions'> & Partial<ResolverCase>)[] = [
   // A Subscription's channel.
-  {
-    claim: 'the head is installed',
-    catalog: upgradeChainCatalogLines,
-    subscriptions: ['foo/stable'],
-    gives: ['foo.v1.2.0'],
-  },
+  { claim: 'the head is installed', catalog: upgradeChainCatalogLines, gives: ['foo.v1.2.0'] },
   {
     claim: 'the head is what nothing replaces, not what is newest',
     catalog: ['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'],
-    subscriptions: ['foo/stable'],
     gives: ['foo.v1.0.0'],
   },
   {
@@ -49,7 +42,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'without a channel another one will do where the default channel cannot be installed',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'foo/beta 0.9.0', 'foo/alpha 2.0.0'],
+    catalog: [...fooNeedsRed, 'foo/beta 0.9.0', 'foo/alpha 2.0.0'],
     subscriptions: ['foo'],
     gives: ['foo.v2.0.0'],
   },
@@ -202,41 +195,34 @@ export const resolverCases: readonly ResolverCase[] = [
   // Required APIs.
   {
     claim: 'the provider of a required API comes along',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'bar/stable 1.0.0', 'bar 1.0.0 gives Red'],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, ...barGivesRed],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'what a provider requires comes along too',
     catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
+      ...fooNeedsRed,
+      ...barGivesRed,
       'bar 1.0.0 needs Blue',
       'baz/stable 1.0.0',
       'baz 1.0.0 gives Blue',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'baz.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'an API that nobody provides is told',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red'],
-    subscriptions: ['foo/stable'],
+    catalog: fooNeedsRed,
     gives:
       'bundle foo.v1.0.0 requires an operator providing an API with group: example.com, version: v1, kind: Red',
   },
   {
     claim: 'another version of the API is another API',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red/v2', 'bar/stable 1.0.0', 'bar 1.0.0 gives Red'],
-    subscriptions: ['foo/stable'],
+    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red/v2', ...barGivesRed],
     gives: 'version: v2, kind: Red',
   },
   {
     claim: 'a bundle can provide what it requires',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 gives Red', 'foo 1.0.0 needs Red'],
-    subscriptions: ['foo/stable'],
     gives: ['foo.v1.0.0'],
   },
   {
@@ -245,89 +231,49 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo/stable 1.0.0',
       'foo 1.0.0 gives Blue',
       'foo 1.0.0 needs Red',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
+      ...barGivesRed,
       'bar 1.0.0 needs Blue',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'of two providers the first package by name is taken',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', ...barAndBazCatalogLines],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, ...barAndBazCatalogLines],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'a provider in a default channel goes before one in another channel',
-    catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      ...barAndBazCatalogLines,
-      'bar/extra 0.9.0',
-      'bar default extra',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, ...barAndBazCatalogLines, 'bar/extra 0.9.0', 'bar default extra'],
     gives: ['baz.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'the head of the provider is preferred',
-    catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'bar/stable 2.0.0 replaces 1.0.0',
-      'bar 2.0.0 gives Red',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, 'bar/stable 2.0.0 replaces 1.0.0', 'bar 2.0.0 gives Red', ...barGivesRed],
     gives: ['bar.v2.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'an older version will do where the head does not provide the API',
-    catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'bar/stable 2.0.0 replaces 1.0.0',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, 'bar/stable 2.0.0 replaces 1.0.0', ...barGivesRed],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'what is replaced and skipped is no provider either',
-    catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'bar/stable 2.0.0 replaces 1.0.0 skips 1.0.0',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, 'bar/stable 2.0.0 replaces 1.0.0 skips 1.0.0', ...barGivesRed],
     gives: 'requires an operator providing an API',
   },
   {
     claim: 'what is skipped is no provider',
-    catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'bar/stable 2.0.0 skips 1.0.0',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, 'bar/stable 2.0.0 skips 1.0.0', ...barGivesRed],
     gives: 'requires an operator providing an API',
   },
   {
     claim: 'the Subscription falls back to an older version where the head cannot have what it requires',
     catalog: [...upgradeChainCatalogLines, 'foo 1.2.0 needs Red'],
-    subscriptions: ['foo/stable'],
     gives: ['foo.v1.1.0'],
   },
   {
     claim: 'what is installed already is the preferred provider',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', ...barAndBazCatalogLines],
+    catalog: [...fooNeedsRed, ...barAndBazCatalogLines],
     subscriptions: ['foo/stable', 'baz/stable has 1.0.0'],
     gives: ['foo.v1.0.0'],
   },
@@ -344,11 +290,9 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo/stable 1.0.0',
       'foo 1.0.0 gives Red',
       'foo 1.0.0 needs Blue',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
+      ...barGivesRed,
       'bar 1.0.0 gives Blue',
     ],
-    subscriptions: ['foo/stable'],
     gives: 'provide Red (example.com/v1)',
   },
   {
@@ -361,33 +305,21 @@ export const resolverCases: readonly ResolverCase[] = [
       'bar/fast 2.0.0',
       'bar 2.0.0 gives Blue',
     ],
-    subscriptions: ['foo/stable'],
     gives: 'originate from package bar',
   },
   {
     claim: 'one bundle can meet two requirements',
-    catalog: [
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'foo 1.0.0 needs Blue',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-      'baz/stable 1.0.0',
-      'baz 1.0.0 gives Red',
-      'baz 1.0.0 gives Blue',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: [...fooNeedsRed, 'foo 1.0.0 needs Blue', ...barGivesRed, ...bazGivesRed, 'baz 1.0.0 gives Blue'],
     gives: ['baz.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'a bundle that lists an API twice cannot be installed',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 gives Red', 'foo 1.0.0 gives Red'],
-    subscriptions: ['foo/stable'],
     gives: 'foo.v1.0.0 and first/simulation/stable/foo.v1.0.0 provide Red',
   },
   {
     claim: 'an installed Operator without a Subscription stays, and is in the way of others',
-    catalog: [...barAndBazCatalogLines],
+    catalog: barAndBazCatalogLines,
     subscriptions: ['bar/stable', 'baz unsubscribed 1.0.0'],
     gives: 'clusterserviceversion baz.v1.0.0 exists and is not referenced by a subscription',
   },
@@ -406,7 +338,6 @@ export const resolverCases: readonly ResolverCase[] = [
   {
     claim: 'a required package comes along',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs bar ">=1.0.0"', 'bar/stable 1.5.0'],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.5.0', 'foo.v1.0.0'],
   },
   {
@@ -418,25 +349,21 @@ export const resolverCases: readonly ResolverCase[] = [
       'bar/stable 1.5.0 replaces 1.0.0',
       'bar/stable 1.0.0',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.5.0', 'foo.v1.0.0'],
   },
   {
     claim: 'a range that no version is in is told',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs bar ">=2.0.0"', 'bar/stable 1.0.0'],
-    subscriptions: ['foo/stable'],
     gives: 'bundle foo.v1.0.0 requires an operator with package: bar and with version in range: >=2.0.0',
   },
   {
     claim: 'a package that no catalog has is told',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs bar "1.x"'],
-    subscriptions: ['foo/stable'],
     gives: 'with package: bar and with version in range: 1.x',
   },
   {
     claim: 'a range that cannot be read stops everything',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs bar "^1.0.0"', 'bar/stable 1.0.0'],
-    subscriptions: ['foo/stable'],
     gives: 'Could not',
   },
   {
@@ -448,7 +375,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'bar/stable 1.9.0 replaces 1.2.0',
       'bar/stable 1.2.0',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.2.0', 'foo.v1.0.0'],
   },
   {
@@ -491,7 +417,6 @@ export const resolverCases: readonly ResolverCase[] = [
   {
     claim: 'a required label is met by a bundle that has it',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs label gold', 'bar/stable 1.0.0', 'bar 1.0.0 label gold'],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
@@ -501,7 +426,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo 1.0.0 constraint {"package":{"packageName":"bar","versionRange":"1.x"}}',
       'bar/stable 1.0.0',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
@@ -511,7 +435,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo 1.0.0 constraint {"all":{"constraints":[{"package":{"packageName":"bar","versionRange":"1.x"}},{"package":{"packageName":"baz","versionRange":"1.x"}}]}}',
       ...barAndBazCatalogLines,
     ],
-    subscriptions: ['foo/stable'],
     gives: 'with package: bar and with version in range: 1.x and with package: baz',
   },
   {
@@ -521,7 +444,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo 1.0.0 constraint {"any":{"constraints":[{"package":{"packageName":"baz","versionRange":"1.x"}},{"package":{"packageName":"bar","versionRange":"1.x"}}]}}',
       ...barAndBazCatalogLines,
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
@@ -532,7 +454,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'bar/stable 1.2.0 replaces 1.1.0',
       'bar/stable 1.1.0',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.1.0', 'foo.v1.0.0'],
   },
   {
@@ -541,7 +462,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo/stable 1.0.0',
       'foo 1.0.0 constraint {"not":{"constraints":[{"gvk":{"group":"example.com","version":"v1","kind":"Red"}}]}}',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['foo.v1.0.0'],
   },
   {
@@ -553,7 +473,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'baz/stable 1.0.0',
       'baz 1.0.0 property certified true',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['baz.v1.0.0', 'foo.v1.0.0'],
   },
   {
@@ -564,7 +483,6 @@ export const resolverCases: readonly ResolverCase[] = [
       'bar/stable 1.2.0 replaces 1.1.0',
       'bar/stable 1.1.0',
     ],
-    subscriptions: ['foo/stable'],
     gives: ['bar.v1.1.0', 'foo.v1.0.0'],
   },
   {
@@ -573,49 +491,41 @@ export const resolverCases: readonly ResolverCase[] = [
       'foo/stable 1.0.0',
       'foo 1.0.0 constraint {"failureMessage":"wants gold","cel":{"rule":"properties.exists(p, p.type == \\"gold\\")"}}',
     ],
-    subscriptions: ['foo/stable'],
     gives: 'and message: "wants gold"',
   },
   {
     claim: 'a CEL rule that fails as it runs is not met',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 constraint {"cel":{"rule":"properties[99].type == \\"x\\""}}'],
-    subscriptions: ['foo/stable'],
     gives: 'bundle foo.v1.0.0 requires an operator with constraint',
   },
   {
     claim: 'a CEL rule that does not compile stops everything',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 constraint {"cel":{"rule":"nonsense("}}'],
-    subscriptions: ['foo/stable'],
     gives: 'convert olm.constraint to resolver predicate',
   },
   {
     claim: 'a constraint with an unknown field stops everything',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 constraint {"none":{"constraints":[]}}'],
-    subscriptions: ['foo/stable'],
     gives: 'parse olm.constraint: json: unknown field "none"',
   },
   {
     claim: 'an empty constraint stops everything',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 constraint {}'],
-    subscriptions: ['foo/stable'],
     gives: 'constraint is empty',
   },
   {
     claim: 'a deprecated bundle is passed over',
     catalog: [...upgradeChainCatalogLines, 'foo 1.2.0 deprecated'],
-    subscriptions: ['foo/stable'],
     gives: ['foo.v1.1.0'],
   },
   {
     claim: 'where all are deprecated that is told',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 deprecated'],
-    subscriptions: ['foo/stable'],
     gives: 'foo.v1.0.0 is deprecated',
   },
   {
     claim: 'property types that OLM does not know require nothing',
     catalog: ['foo/stable 1.0.0', 'foo 1.0.0 property olm.maxOpenShiftVersion "4.1"'],
-    subscriptions: ['foo/stable'],
     gives: ['foo.v1.0.0'],
   },
   // Several catalogs.
@@ -627,49 +537,17 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'a dependency comes from the same catalog where that has it',
-    catalog: [
-      '@first',
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-      '@second 9',
-      'bar/stable 2.0.0',
-      'bar 2.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: ['@first', ...fooNeedsRed, ...barGivesRed, '@second 9', ...newBarGivesRed],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'else from the catalog with the highest priority',
-    catalog: [
-      '@first',
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      '@second 1',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-      '@third 2',
-      'bar/stable 2.0.0',
-      'bar 2.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: ['@first', ...fooNeedsRed, '@second 1', ...barGivesRed, '@third 2', ...newBarGivesRed],
     gives: ['bar.v2.0.0', 'foo.v1.0.0'],
   },
   {
     claim: 'and at the same priority from the first by name',
-    catalog: [
-      '@first',
-      'foo/stable 1.0.0',
-      'foo 1.0.0 needs Red',
-      '@third',
-      'bar/stable 2.0.0',
-      'bar 2.0.0 gives Red',
-      '@second',
-      'bar/stable 1.0.0',
-      'bar 1.0.0 gives Red',
-    ],
-    subscriptions: ['foo/stable'],
+    catalog: ['@first', ...fooNeedsRed, '@third', ...newBarGivesRed, '@second', ...barGivesRed],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
@@ -685,3 +563,9 @@ export const resolverCases: readonly ResolverCase[] = [
     gives: 'bundle bar.v1.0.0 requires an operator providing an API',
   },
 ]
+
+/** A case without Subscriptions subscribes to the channel stable of the package foo. */
+export const resolverCases: readonly ResolverCase[] = resolverCaseTable.map((resolverCase) => ({
+  subscriptions: ['foo/stable'],
+  ...resolverCase,
+}))

@@ -20,7 +20,7 @@ import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
 import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
-const upgradeChainCatalogLines = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
+const upgradeChain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
 const unresolvableCatalog = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
 const fakeSizeAndHashFunctions = {
   packedSize: (bytes: Uint8Array) => bytes.length,
@@ -37,7 +37,7 @@ describe('a simulated install', () => {
   })
 
   test('is yes if every step is known to pass', () => {
-    const install = simulateInstall(upgradeChainCatalogLines)
+    const install = simulate(upgradeChain)
     expect(getInstallStepOutcomes(install)).toEqual({
       catalog: 'passed',
       graph: 'passed',
@@ -64,9 +64,7 @@ describe('a simulated install', () => {
   })
 
   test('is never yes if a bundle cannot be read', () => {
-    const install = simulateInstall(upgradeChainCatalogLines, {
-      content: { kind: 'unknown', reason: 'the registry is away' },
-    })
+    const install = simulate(upgradeChain, { content: { kind: 'unknown', reason: 'the registry is away' } })
     expect(install.installs).toBe('unknown')
     expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
   })
@@ -74,7 +72,7 @@ describe('a simulated install', () => {
   describe('is yes only for bundles that were opened', () => {
     test('RukPak installs the head, which is opened, if OLM resolves nothing', () => {
       const opened: string[] = []
-      const install = simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], opened })
+      const install = simulate(unresolvableCatalog, { wanted: ['RukPak registry'], opened })
       expect(opened).toEqual(['foo.v1.0.0'])
       expect(install.installs).toBe('yes')
       expect(getInstallAcceptanceByTarget(install)).toMatchObject({
@@ -83,21 +81,18 @@ describe('a simulated install', () => {
         'RukPak registry': 'yes',
       })
       const content = { kind: 'unknown', reason: 'the registry is away' } as const
-      expect(simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], content }).installs).toBe(
-        'unknown',
-      )
+      expect(simulate(unresolvableCatalog, { wanted: ['RukPak registry'], content }).installs).toBe('unknown')
       const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
       const ownNamespaceOnly = createSmallBundleContent('foo.v1.0.0', 'foo', onlyOwn)
       expect(
-        simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], content: ownNamespaceOnly })
-          .installs,
+        simulate(unresolvableCatalog, { wanted: ['RukPak registry'], content: ownNamespaceOnly }).installs,
       ).toBe('no')
     })
 
     test('OLM v1 installs the highest version, which is opened in addition to the head', () => {
       const lines = ['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0']
       const opened: string[] = []
-      const install = simulateInstall(lines, {
+      const install = simulate(lines, {
         opened,
         contentOf: ({ name, package: its }) =>
           name === 'foo.v1.1.0' ? { kind: 'missing', reason: 'gone' } : createSmallBundleContent(name, its),
@@ -111,9 +106,7 @@ describe('a simulated install', () => {
     })
 
     test('a channel without a head does not install with RukPak', () => {
-      const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'], {
-        wanted: ['RukPak registry'],
-      })
+      const install = simulate(['foo/stable 1.1.0', 'foo/stable 1.0.0'], { wanted: ['RukPak registry'] })
       expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
     })
 
@@ -125,16 +118,12 @@ describe('a simulated install', () => {
         'OLM v0',
       ],
     ])('the result is unknown for %s', (_which, given, target) => {
-      expect(
-        getInstallAcceptanceByTarget(simulateInstall(upgradeChainCatalogLines, { content: given }))[target],
-      ).toBe('unknown')
+      expect(getInstallAcceptanceByTarget(simulate(upgradeChain, { content: given }))[target]).toBe('unknown')
     })
 
     test('an unreadable bundle can be of any format', () => {
       const given = { kind: 'unknown', reason: 'the registry is away' } as const
-      expect(
-        simulateInstall(upgradeChainCatalogLines, { content: given, wanted: ['RukPak plain'] }).installs,
-      ).toBe('unknown')
+      expect(simulate(upgradeChain, { content: given, wanted: ['RukPak plain'] }).installs).toBe('unknown')
     })
 
     test('manifests in the catalog do not replace the image that it references', () => {
@@ -142,12 +131,12 @@ describe('a simulated install', () => {
         ...createSmallBundleContent('foo.v1.1.0', 'foo'),
         from: 'catalog',
       } as BundleContentForInstall
-      expect(simulateInstall(upgradeChainCatalogLines, { content: given }).installs).toBe('unknown')
+      expect(simulate(upgradeChain, { content: given }).installs).toBe('unknown')
     })
 
     test('the result is unknown without a channel', () => {
       const plan = planInstallSimulation({
-        catalog: assembleCatalogFromBlobs(parseCatalogBlobsFromLines(upgradeChainCatalogLines)),
+        catalog: assembleCatalogFromBlobs(parseCatalogBlobsFromLines(upgradeChain)),
         package: 'foo',
         channels: [],
       })
@@ -157,7 +146,7 @@ describe('a simulated install', () => {
     })
 
     test('upgrades and OLM v0 are unknown if versions were left out', () => {
-      const install = simulateInstall(upgradeChainCatalogLines, { maxVersions: 1 })
+      const install = simulate(upgradeChain, { maxVersions: 1 })
       expect(getInstallStepOutcomes(install)['upgrades']).toBe('unknown')
       expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
     })
@@ -170,25 +159,20 @@ describe('a simulated install', () => {
       [
         'unpacking',
         'manifests of the catalog',
-        upgradeChainCatalogLines,
+        upgradeChain,
         { content: createBundleContentFromText(undefined, { unpacked: undefined }, 'catalog') },
       ],
-      [
-        'running',
-        'no server was asked',
-        upgradeChainCatalogLines,
-        { running: { responses: [], images: [] } },
-      ],
-      ['crds', 'no CRD before', upgradeChainCatalogLines, { base: upgradeChainCatalogLines.slice(1) }],
+      ['running', 'no server was asked', upgradeChain, { running: { responses: [], images: [] } }],
+      ['crds', 'no CRD before', upgradeChain, { base: upgradeChain.slice(1) }],
     ])('%s: %s', (id, _why, lines, options) => {
-      expect(getInstallStepOutcomes(simulateInstall(lines, options))[id]).toBe('left out')
+      expect(getInstallStepOutcomes(simulate(lines, options))[id]).toBe('left out')
     })
 
     test('unpacking by OLM v0 is not a step for a bundle in another format', () => {
       const plain = createBundleContentFromText({
         'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
       })
-      const install = simulateInstall(upgradeChainCatalogLines, { content: plain })
+      const install = simulate(upgradeChain, { content: plain })
       expect(getInstallStepOutcomes(install)).not.toHaveProperty('unpacking')
       expect(getInstallStepOutcomes(install)).toMatchObject({ crds: 'left out' })
       expect(getInstallAcceptanceByTarget(install)).toMatchObject({
@@ -198,8 +182,8 @@ describe('a simulated install', () => {
     })
 
     test('CRDs are unknown if an earlier version cannot be read', () => {
-      const install = simulateInstall(upgradeChainCatalogLines, {
-        base: upgradeChainCatalogLines.slice(1),
+      const install = simulate(upgradeChain, {
+        base: upgradeChain.slice(1),
         contentOf: ({ name, package: its }) =>
           name === 'foo.v1.0.0'
             ? createBundleContentFromText(undefined, { crds: undefined })
@@ -212,17 +196,12 @@ describe('a simulated install', () => {
 
   test('is no if the image does not exist', () => {
     expect(
-      simulateInstall(upgradeChainCatalogLines, { content: { kind: 'missing', reason: 'no such manifest' } })
-        .installs,
+      simulate(upgradeChain, { content: { kind: 'missing', reason: 'no such manifest' } }).installs,
     ).toBe('no')
   })
 
   test('summarizes a requirement that no catalog meets in one sentence, and keeps the chain as its detail', () => {
-    const install = simulateInstall([
-      ...upgradeChainCatalogLines,
-      'foo 1.1.0 needs Red',
-      'foo 1.0.0 needs Red',
-    ])
+    const install = simulate([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])
     expect(install.installs).toBe('no')
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
       says: 'No version of foo in channel stable can be installed from this catalog: all 2 versions (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in the catalog provides.',
@@ -232,20 +211,14 @@ describe('a simulated install', () => {
   })
 
   test('lists the requirements of versions with different missing dependencies', () => {
-    const install = simulateInstall([
-      ...upgradeChainCatalogLines,
-      'foo 1.1.0 needs Red',
-      'foo 1.0.0 needs Blue',
-    ])
+    const install = simulate([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
     expect(formatInstallStepNotes(install)).toContain(
       'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog satisfies these requirements.',
     )
   })
 
   test('prints the full chain only with --verbose, and no sentence twice', () => {
-    const channels = [
-      simulateInstall([...upgradeChainCatalogLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red']),
-    ]
+    const channels = [simulate([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])]
     const report = { package: 'foo', installs: 'no' as const, channels }
     const chain = 'subscription foo requires at least one of'
     expect(describeInstall(report)).not.toContain(chain)
@@ -258,19 +231,19 @@ describe('a simulated install', () => {
   })
 
   test('is no if OLM would silently install an older version', () => {
-    const install = simulateInstall([...upgradeChainCatalogLines, 'foo 1.1.0 needs Red'])
+    const install = simulate([...upgradeChain, 'foo 1.1.0 needs Red'])
     expect(getInstallStepOutcomes(install)).toMatchObject({ resolution: 'failed', head: 'failed' })
     expect(install).toMatchObject({ installs: 'no', bundle: 'foo.v1.0.0' })
   })
 
   test('reports the bundles that are also installed, and why', () => {
     const lines = [
-      ...upgradeChainCatalogLines,
+      ...upgradeChain,
       'foo 1.1.0 needs bar ">=1.0.0"',
       'foo 1.0.0 needs bar ">=1.0.0"',
       'bar/stable 1.0.0',
     ]
-    const install = simulateInstall(lines)
+    const install = simulate(lines)
     expect(install.comesAlong).toEqual([
       {
         name: 'bar.v1.0.0',
@@ -286,10 +259,10 @@ describe('a simulated install', () => {
 
   test('fails if a version of the base is stranded, and only warns if the base already stranded it', () => {
     const now = ['foo/stable 1.1.0']
-    expect(simulateInstall(now, { base: ['foo/stable 1.0.0'] }).installs).toBe('no')
+    expect(simulate(now, { base: ['foo/stable 1.0.0'] }).installs).toBe('no')
     // 0.9.0 had no upgrade in the base either.
     const before = ['foo/stable 1.0.0 skips 0.9.5', 'foo/stable 0.9.5 replaces 0.9.0', 'foo/stable 0.9.0']
-    const stuck = simulateInstall(['foo/stable 1.1.0 replaces 1.0.0 skips 0.9.5', 'foo/stable 1.0.0'], {
+    const stuck = simulate(['foo/stable 1.1.0 replaces 1.0.0 skips 0.9.5', 'foo/stable 1.0.0'], {
       base: before,
     })
     expect(getInstallStepOutcomes(stuck)['upgrades']).toBe('warning')
@@ -297,20 +270,18 @@ describe('a simulated install', () => {
   })
 
   test('fails if opm would not serve the catalog', () => {
-    const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'])
+    const install = simulate(['foo/stable 1.1.0', 'foo/stable 1.0.0'])
     expect(getInstallStepOutcomes(install)).toMatchObject({ catalog: 'failed', graph: 'failed' })
     expect(install.installs).toBe('no')
   })
 
   test('warns if OLM v1 would install another version', () => {
-    const install = simulateInstall(['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0'])
+    const install = simulate(['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0'])
     expect(getInstallStepOutcomes(install)['graph']).toBe('warning')
   })
 
   test('fails if the bundle is not the one that the catalog declares', () => {
-    const install = simulateInstall(upgradeChainCatalogLines, {
-      content: createSmallBundleContent('foo.v1.1.0', 'other'),
-    })
+    const install = simulate(upgradeChain, { content: createSmallBundleContent('foo.v1.1.0', 'other') })
     expect(getInstallStepOutcomes(install)['content']).toBe('failed')
     expect(install.installs).toBe('no')
   })
@@ -319,21 +290,13 @@ describe('a simulated install', () => {
     const onlyOwn = createSmallBundleContent('foo.v1.1.0', 'foo', {
       installModes: [{ type: 'OwnNamespace', supported: true }],
     })
-    expect(simulateInstall(upgradeChainCatalogLines, { content: onlyOwn }).installs).toBe('yes')
-    expect(simulateInstall(upgradeChainCatalogLines, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe(
-      'no',
-    )
-    expect(simulateInstall(upgradeChainCatalogLines, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe(
-      'no',
-    )
+    expect(simulate(upgradeChain, { content: onlyOwn }).installs).toBe('yes')
+    expect(simulate(upgradeChain, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe('no')
+    expect(simulate(upgradeChain, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe('no')
   })
 
   test('can be formatted as text', () => {
-    const text = describeInstall({
-      package: 'foo',
-      installs: 'yes',
-      channels: [simulateInstall(upgradeChainCatalogLines)],
-    })
+    const text = describeInstall({ package: 'foo', installs: 'yes', channels: [simulate(upgradeChain)] })
     expect(text).toContain('foo, channel stable: foo.v1.1.0: installs (simulated)')
     expect(text).toContain('2 of 2 versions can be upgraded to the head')
     expect(text).toMatch(/OLM v0 +yes/)
@@ -392,7 +355,7 @@ interface InstallSimulationOptions {
   readonly opened?: string[]
 }
 
-function simulateInstall(
+function simulate(
   lines: readonly string[],
   {
     base: baseLines,

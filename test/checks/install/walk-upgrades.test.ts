@@ -60,9 +60,7 @@ describe('upgrades', () => {
   test('that lead back to an earlier version are reported as a circle', () => {
     // Each version upgrades to the other one, so OLM alternates between them.
     const lines = ['foo/stable 2.0.0 replaces 1.0.0', 'foo/stable 1.0.0 range ">=2.0.0"']
-    expect(simulateUpgradeFrom(lines, '1.0.0')).toMatchObject({
-      end: { kind: 'circle' },
-    })
+    expect(simulateUpgradeFrom(lines, '1.0.0')).toMatchObject({ end: { kind: 'circle' } })
   })
 })
 

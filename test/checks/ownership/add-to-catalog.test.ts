@@ -10,8 +10,8 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('one-more')
-afterAll(() => ownershipScenario.close())
+const scenario = await createOwnershipScenario('one-more')
+afterAll(() => scenario.close())
 
 const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
@@ -23,11 +23,11 @@ const baseBranchFiles: OriginFiles = {
 }
 
 async function evaluateOwnership(more: OriginFiles) {
-  const from = ownershipScenario.origin.commit(baseBranchFiles)
-  const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...more }, [from])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  const from = scenario.origin.commit(baseBranchFiles)
+  const head = scenario.origin.commit({ ...baseBranchFiles, ...more }, [from])
+  scenario.origin.branch('main', from)
+  scenario.origin.pull(7, head)
+  await scenario.mirror.fetch('main', toPullNumber(7))
   const loaded: string[] = []
   const loader: CatalogLoader = {
     cache: noopCache,
@@ -40,14 +40,14 @@ async function evaluateOwnership(more: OriginFiles) {
     },
   }
   const { verdict } = await evaluatePullSnapshot(
-    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
+    createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head }),
     {
-      repository: ownershipScenario.mirror,
+      repository: scenario.mirror,
       loader,
       ask: async (question) =>
         ['image', 'bundle', 'install'].includes(question.kind)
           ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
-          : ownershipScenario.fakeAccounts.answer(question),
+          : scenario.fakeAccounts.answer(question),
       memory: noopPullHistoryStore,
     },
   )

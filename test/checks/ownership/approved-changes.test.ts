@@ -17,20 +17,20 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('agreed')
-const { origin } = ownershipScenario
+const scenario = await createOwnershipScenario('agreed')
+const { origin } = scenario
 const store = await openPreparedStore({ clock: realTimeClock })
 beforeAll(async () => {
   for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
-    ownershipScenario.fakeAccounts.person(login)
+    scenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(async () => {
   await store.close()
-  await ownershipScenario.close()
+  await scenario.close()
 })
 
 const createReviewersYaml = (...people: string[]) => `reviewers: [${people.join(', ')}]\n`
-const baseBranchFiles: OriginFiles = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': createReviewersYaml('alice', 'alan', 'mallory'),
   'operators/mine/notes.md': '1\n',
@@ -38,7 +38,7 @@ const baseBranchFiles: OriginFiles = {
   'operators/other/notes.md': '1\n',
 }
 const reviewersWithoutMallory = { 'operators/mine/ci.yaml': createReviewersYaml('alice', 'alan') }
-const notesFileChange = { 'operators/mine/notes.md': '2\n' }
+const notesChange = { 'operators/mine/notes.md': '2\n' }
 const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let currentPullNumber = 500
@@ -70,15 +70,15 @@ async function evaluatePull({
   const pull = toPullNumber(currentPullNumber)
   origin.branch('main', base)
   origin.pull(currentPullNumber, head)
-  await ownershipScenario.mirror.fetch('main', pull)
+  await scenario.mirror.fetch('main', pull)
   const snapshot = {
     ...createTestPullSnapshot({ pull, base, head, reviews, comments, ...more }),
-    author: ownershipScenario.fakeAccounts.person(author),
+    author: scenario.fakeAccounts.person(author),
   }
   const examination = await evaluatePullSnapshot(snapshot, {
-    repository: ownershipScenario.mirror,
+    repository: scenario.mirror,
     loader: { load: async () => undefined },
-    ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+    ask: async (question) => scenario.fakeAccounts.answer(question),
     memory: store,
   })
   const { verdict, epoch, described, commands } = examination
@@ -103,11 +103,11 @@ async function evaluatePull({
 }
 
 const createReview = (login: string, head: CommitSha, minute: number) =>
-  ownershipScenario.createReview(login, head, { submittedAt: formatTimestampAtMinute(minute) })
+  scenario.createReview(login, head, { submittedAt: formatTimestampAtMinute(minute) })
 let lastCommentId = 9000
 const createComment = (login: string, body: string, minute: number): PullComment => ({
   id: (lastCommentId += 1),
-  author: ownershipScenario.fakeAccounts.person(login),
+  author: scenario.fakeAccounts.person(login),
   body,
   createdAt: formatTimestampAtMinute(minute),
   updatedAt: formatTimestampAtMinute(minute),
@@ -115,10 +115,10 @@ const createComment = (login: string, body: string, minute: number): PullComment
 
 /** Removes mallory from the list and adds them again: harmless until another pull request merges the first half. */
 function createPullWithTwoCommits(extra: OriginFiles = {}) {
-  const base = origin.commit({ ...baseBranchFiles, ...extra })
-  const first = origin.commit({ ...baseBranchFiles, ...extra, ...reviewersWithoutMallory }, [base])
-  const head = origin.commit({ ...baseBranchFiles, ...extra, ...notesFileChange }, [first])
-  const merged = origin.commit({ ...baseBranchFiles, ...extra, ...reviewersWithoutMallory }, [base, first])
+  const base = origin.commit({ ...baseFiles, ...extra })
+  const first = origin.commit({ ...baseFiles, ...extra, ...reviewersWithoutMallory }, [base])
+  const head = origin.commit({ ...baseFiles, ...extra, ...notesChange }, [first])
+  const merged = origin.commit({ ...baseFiles, ...extra, ...reviewersWithoutMallory }, [base, first])
   return { base, first, head, merged }
 }
 
@@ -180,7 +180,7 @@ describe('an approval by review', () => {
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
-    const elsewhere = origin.commit({ ...baseBranchFiles, 'operators/other/notes.md': '2\n' }, [base])
+    const elsewhere = origin.commit({ ...baseFiles, 'operators/other/notes.md': '2\n' }, [base])
     expect((await evaluatePull({ base: elsewhere, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('wait')
@@ -190,50 +190,38 @@ describe('an approval by review', () => {
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
-    const elsewhere = origin.commit({ ...baseBranchFiles, 'operators/other/notes.md': '2\n' }, [base])
+    const elsewhere = origin.commit({ ...baseFiles, 'operators/other/notes.md': '2\n' }, [base])
     expect(await evaluatePull({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
   })
   test('is for the effect of a list on owners, which depends on the other lists', async () => {
     const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...reviewersWithoutMallory }
-    const base = origin.commit({ ...baseBranchFiles, ...listed })
+    const base = origin.commit({ ...baseFiles, ...listed })
     const head = origin.commit(
-      {
-        ...baseBranchFiles,
-        ...listed,
-        'operators/mine/ci.yaml': baseBranchFiles['operators/mine/ci.yaml'] ?? '',
-      },
+      { ...baseFiles, ...listed, 'operators/mine/ci.yaml': baseFiles['operators/mine/ci.yaml'] ?? '' },
       [base],
     )
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
-    const removed = origin.commit(
-      { ...baseBranchFiles, ...listed, CODEOWNERS: '/operators/other/ @olga\n' },
-      [base],
-    )
+    const removed = origin.commit({ ...baseFiles, ...listed, CODEOWNERS: '/operators/other/ @olga\n' }, [
+      base,
+    ])
     const after = await evaluatePull({ base: removed, head, reviews })
     expect(after.kind).toBe('wait')
     expect(after.what).toContain('adds mallory')
   })
   test('remains valid after a revert on the base, and merges nothing that the base already has', async () => {
-    const base = origin.commit(baseBranchFiles)
-    const done = origin.commit({ ...baseBranchFiles, ...notesFileChange }, [base])
-    const head = origin.commit({ ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' }, [
-      done,
-    ])
+    const base = origin.commit(baseFiles)
+    const done = origin.commit({ ...baseFiles, ...notesChange }, [base])
+    const head = origin.commit({ ...baseFiles, ...notesChange, 'operators/mine/x.md': 'x\n' }, [done])
     await evaluatePull({ base: done, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base: done, head, reviews })).kind).toBe('merge')
     // The history of the head contains the change, so a merge keeps the revert on the base.
-    const reverted = origin.commit(baseBranchFiles, [done])
+    const reverted = origin.commit(baseFiles, [done])
     expect((await evaluatePull({ base: reverted, head, reviews })).kind).toBe('merge')
-    const other = origin.commit({ ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'y\n' }, [
-      base,
-    ])
-    const both = origin.commit({ ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' }, [
-      done,
-      other,
-    ])
+    const other = origin.commit({ ...baseFiles, ...notesChange, 'operators/mine/x.md': 'y\n' }, [base])
+    const both = origin.commit({ ...baseFiles, ...notesChange, 'operators/mine/x.md': 'x\n' }, [done, other])
     expect((await evaluatePull({ base: both, head, reviews })).kind).not.toBe('merge')
   })
 })
@@ -259,7 +247,7 @@ describe('a command', () => {
   })
   test('that confirms a push is for the shown effect', async () => {
     const { base, head, merged } = createPullWithTwoCommits()
-    const pusher = ownershipScenario.fakeAccounts.person('eve')
+    const pusher = scenario.fakeAccounts.person('eve')
     const pull = { head, author: 'alice', pusher }
     await evaluatePull({ ...pull, base, shows: 1 })
     const comments = [createComment('alice', '/approve', 2)]
@@ -295,7 +283,7 @@ describe('a command', () => {
     const comments = [hold, createComment('alan', '/unhold', 2)]
     expect((await evaluatePull({ ...pull, base, comments })).kind).toBe('merge')
     expect((await evaluatePull({ ...pull, base: merged, comments })).reasons).toEqual(['held'])
-    const pushed = origin.commit({ ...baseBranchFiles, 'operators/mine/notes.md': '3\n' }, [head])
+    const pushed = origin.commit({ ...baseFiles, 'operators/mine/notes.md': '3\n' }, [head])
     expect((await evaluatePull({ ...pull, base, head: pushed, comments })).reasons).toEqual(['held'])
   })
 })

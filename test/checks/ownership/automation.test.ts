@@ -9,13 +9,13 @@ import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, FakeGitHubAccounts } from './ownership-scenario.ts'
 
 const releaseBotAccount: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
-const ownershipScenario = await createOwnershipScenario('automation')
+const scenario = await createOwnershipScenario('automation')
 beforeEach(() => {
-  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
-  for (const login of ['alice', 'maria', 'mallory', 'nina']) ownershipScenario.fakeAccounts.person(login)
-  ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBotAccount)
+  scenario.fakeAccounts = new FakeGitHubAccounts()
+  for (const login of ['alice', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
+  scenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBotAccount)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const createAutomationConfigYaml = (account: string, more = '') => `automation:
   - account: ${account}
@@ -31,7 +31,7 @@ const createBaseBranchFiles = (account = "'release-bot[bot]'", more = ''): Origi
   [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
   [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
 })
-const createCatalogWithNewBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
+const addBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
 const sameRepositoryPullSnapshot: Partial<PullSnapshot> = {
   headRepository: { owner: 'Acme', name: 'Catalog' },
 }
@@ -45,20 +45,18 @@ async function evaluatePull(
     base = createBaseBranchFiles(),
   }: { author?: GitHubAccount; snapshot?: object; base?: OriginFiles } = {},
 ) {
-  const { verdict } = await ownershipScenario.evaluatePull(base, { ...base, ...change }, { author, snapshot })
+  const { verdict } = await scenario.evaluatePull(base, { ...base, ...change }, { author, snapshot })
   return verdict.kind
 }
 
 describe('an automation account', () => {
   test('can add versions to its packages in its channels alone', async () => {
-    expect(await evaluatePull({ [getCatalogPath('mine')]: createCatalogWithNewBundle() })).toBe('merge')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: addBundle() })).toBe('merge')
   })
   test('cannot change another package alone', async () => {
-    expect(await evaluatePull({ [getCatalogPath('victim')]: createCatalogWithNewBundle('victim') })).toBe(
-      'wait',
-    )
+    expect(await evaluatePull({ [getCatalogPath('victim')]: addBundle('victim') })).toBe('wait')
     // Blobs of its package in the directory of another package also require the owners of that package.
-    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${createCatalogWithNewBundle()}`
+    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${addBundle()}`
     expect(await evaluatePull({ [getCatalogPath('victim')]: both, [getCatalogPath('mine')]: '' })).not.toBe(
       'merge',
     )
@@ -69,26 +67,21 @@ describe('an automation account', () => {
       ...createBaseBranchFiles(),
       [getCatalogPath('mine')]: renamed(createCatalogYaml('mine', ['1.0.0'])),
     }
-    expect(
-      await evaluatePull({ [getCatalogPath('mine')]: renamed(createCatalogWithNewBundle()) }, { base }),
-    ).toBe('wait')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: renamed(addBundle()) }, { base })).toBe('wait')
     const nightly = (text: string) => text.replaceAll('stable', 'edge-nightly')
     const own = {
       ...createBaseBranchFiles(),
       [getCatalogPath('mine')]: nightly(createCatalogYaml('mine', ['1.0.0'])),
     }
-    expect(
-      await evaluatePull({ [getCatalogPath('mine')]: nightly(createCatalogWithNewBundle()) }, { base: own }),
-    ).toBe('merge')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: nightly(addBundle()) }, { base: own })).toBe(
+      'merge',
+    )
   })
   test('cannot make another kind of change alone, even together with an allowed one', async () => {
-    const deprecated = `${createCatalogWithNewBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
+    const deprecated = `${addBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
     expect(await evaluatePull({ [getCatalogPath('mine')]: deprecated })).toBe('wait')
     expect(
-      await evaluatePull({
-        [getCatalogPath('mine')]: createCatalogWithNewBundle(),
-        'operators/mine/notes.md': 'x\n',
-      }),
+      await evaluatePull({ [getCatalogPath('mine')]: addBundle(), 'operators/mine/notes.md': 'x\n' }),
     ).toBe('wait')
     expect(
       await evaluatePull({ 'operators/mine/ci.yaml': "reviewers:\n  - alice\n  - 'release-bot[bot]'\n" }),
@@ -102,32 +95,28 @@ describe('an automation account', () => {
       '.github/catalog-bot.yml': createAutomationConfigYaml("'release-bot[bot]'").replace('mine,', "'*',"),
     }
     expect(await evaluatePull(widened)).toBe('wait')
-    expect(
-      await evaluatePull({ ...widened, [getCatalogPath('victim')]: createCatalogWithNewBundle('victim') }),
-    ).toBe('wait')
+    expect(await evaluatePull({ ...widened, [getCatalogPath('victim')]: addBundle('victim') })).toBe('wait')
   })
   test('cannot approve a pull request', async () => {
-    const from = ownershipScenario.origin.commit(createBaseBranchFiles())
-    const head = ownershipScenario.origin.commit(
-      { ...createBaseBranchFiles(), [getCatalogPath('mine')]: createCatalogWithNewBundle() },
+    const from = scenario.origin.commit(createBaseBranchFiles())
+    const head = scenario.origin.commit(
+      { ...createBaseBranchFiles(), [getCatalogPath('mine')]: addBundle() },
       [from],
     )
-    const reviews = [ownershipScenario.createReview('nina', head, { author: releaseBotAccount })]
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
-      'wait',
-    )
+    const reviews = [scenario.createReview('nina', head, { author: releaseBotAccount })]
+    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
   })
 })
 
 describe('the permissions of an automation account', () => {
-  const change = { [getCatalogPath('mine')]: createCatalogWithNewBundle() }
+  const change = { [getCatalogPath('mine')]: addBundle() }
   test('do not apply to a head that another account or an unknown one pushed', async () => {
     expect(
       await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher: releaseBotAccount } }),
     ).toBe('merge')
     for (const pusher of [
-      ownershipScenario.fakeAccounts.person('mallory'),
-      ownershipScenario.fakeAccounts.person('maria'),
+      scenario.fakeAccounts.person('mallory'),
+      scenario.fakeAccounts.person('maria'),
       null,
     ])
       expect(await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher } })).toBe('wait')
@@ -138,9 +127,7 @@ describe('the permissions of an automation account', () => {
   })
   test('do not apply to an account with a similar login or another id', async () => {
     for (const login of ['release-bot', 'Release-Bot'])
-      expect(await evaluatePull(change, { author: ownershipScenario.fakeAccounts.person(login) })).toBe(
-        'wait',
-      )
+      expect(await evaluatePull(change, { author: scenario.fakeAccounts.person(login) })).toBe('wait')
     const other: GitHubAccount = { ...releaseBotAccount, id: toUserId(78) }
     expect(await evaluatePull(change, { author: other })).toBe('wait')
     const pinned = createBaseBranchFiles("'release-bot[bot]:77'")
@@ -148,17 +135,17 @@ describe('the permissions of an automation account', () => {
     expect(await evaluatePull(change, { base: createBaseBranchFiles("'release-bot[bot]:78'") })).toBe('wait')
   })
   test('apply to the fork of a machine account if this account pushed the head', async () => {
-    const machine = ownershipScenario.fakeAccounts.person('machine')
+    const machine = scenario.fakeAccounts.person('machine')
     const base = createBaseBranchFiles('machine')
     const snapshot = { headRepository: { owner: 'machine', name: 'catalog' }, pusher: machine }
     expect(await evaluatePull(change, { author: machine, base, snapshot })).toBe('merge')
-    const pusher = ownershipScenario.fakeAccounts.person('mallory')
+    const pusher = scenario.fakeAccounts.person('mallory')
     expect(await evaluatePull(change, { author: machine, base, snapshot: { ...snapshot, pusher } })).toBe(
       'wait',
     )
     // This is also true if the owner of the package pushed, who must open a separate pull request.
     const limited = createBaseBranchFiles('machine', 'permissions:\n  owner:\n    add-bundle: maintainer\n')
-    const owner = { ...snapshot, pusher: ownershipScenario.fakeAccounts.person('alice') }
+    const owner = { ...snapshot, pusher: scenario.fakeAccounts.person('alice') }
     expect(await evaluatePull(change, { author: machine, base: limited, snapshot: owner })).toBe('wait')
   })
   test('come from the configuration of the base, not of the pull request', async () => {

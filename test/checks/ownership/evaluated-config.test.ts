@@ -11,9 +11,9 @@ import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('examined')
-const { origin } = ownershipScenario
-afterAll(() => ownershipScenario.close())
+const scenario = await createOwnershipScenario('examined')
+const { origin } = scenario
+afterAll(() => scenario.close())
 
 describe('T34: the configuration', () => {
   test('is the one at the base tip, whatever the pull request makes of it', async () => {
@@ -27,14 +27,14 @@ describe('T34: the configuration', () => {
       const head = origin.commit({ ...base, [config]: text }, [from])
       origin.branch('main', from)
       origin.pull(7, head)
-      await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-      const author = ownershipScenario.fakeAccounts.person('mallory')
+      await scenario.mirror.fetch('main', toPullNumber(7))
+      const author = scenario.fakeAccounts.person('mallory')
       const { config: used, verdict } = await evaluatePullSnapshot(
         createTestPullSnapshot({ author, base: from, head }),
         {
-          repository: ownershipScenario.mirror,
+          repository: scenario.mirror,
           loader: { load: async () => undefined },
-          ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+          ask: async (question) => scenario.fakeAccounts.answer(question),
           memory: noopPullHistoryStore,
         },
       )
@@ -54,13 +54,13 @@ test('a configuration that is too large to be read is not read as none', async (
   const head = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
   origin.branch('main', from)
   origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await scenario.mirror.fetch('main', toPullNumber(7))
   const { verdict } = await evaluatePullSnapshot(
-    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('mallory'), base: from, head }),
+    createTestPullSnapshot({ author: scenario.fakeAccounts.person('mallory'), base: from, head }),
     {
-      repository: ownershipScenario.mirror,
+      repository: scenario.mirror,
       loader: { load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+      ask: async (question) => scenario.fakeAccounts.answer(question),
       memory: noopPullHistoryStore,
     },
   )
@@ -85,13 +85,13 @@ describe('T25: a login that is registered again', () => {
     const head = origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
     origin.branch('main', from)
     origin.pull(7, head)
-    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+    await scenario.mirror.fetch('main', toPullNumber(7))
     const evaluateAs = async (author: GitHubAccount) => {
-      ownershipScenario.fakeAccounts.accounts.set('olga', author)
+      scenario.fakeAccounts.accounts.set('olga', author)
       const { verdict } = await evaluatePullSnapshot(createTestPullSnapshot({ author, base: from, head }), {
-        repository: ownershipScenario.mirror,
+        repository: scenario.mirror,
         loader: { load: async () => undefined },
-        ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+        ask: async (question) => scenario.fakeAccounts.answer(question),
         memory,
       })
       return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)

@@ -11,13 +11,12 @@ import {
   type ScenarioPullOptions,
 } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('by-hand')
+const scenario = await createOwnershipScenario('by-hand')
 beforeEach(() => {
-  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
-  for (const login of ['alice', 'olga', 'maria', 'max', 'mallory'])
-    ownershipScenario.fakeAccounts.person(login)
+  scenario.fakeAccounts = new FakeGitHubAccounts()
+  for (const login of ['alice', 'olga', 'maria', 'max', 'mallory']) scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria, max]\n',
@@ -27,18 +26,15 @@ const baseBranchFiles: OriginFiles = {
 const filesWithMakefile: OriginFiles = { ...baseBranchFiles, Makefile: 'all:\n' }
 
 async function evaluatePull(head: CommitSha, from: CommitSha, options: ScenarioPullOptions = {}) {
-  const { verdict, outcome, rules } = await ownershipScenario.evaluate(from, head, {
-    author: 'alice',
-    ...options,
-  })
+  const { verdict, outcome, rules } = await scenario.evaluate(from, head, { author: 'alice', ...options })
   const { checks, comment } = renderPullReport(verdict, { changeLines: [] })
   const run = checks.find(({ name }) => name === 'catalog-bot / ownership')
   return { verdict, rules, conclusion: run?.conclusion, title: run?.title, comment, waiting: outcome.waiting }
 }
 
 function createPullCommits(files: OriginFiles = filesWithMakefile) {
-  const from = ownershipScenario.origin.commit(baseBranchFiles)
-  return { from, head: ownershipScenario.origin.commit(files, [from]) }
+  const from = scenario.origin.commit(baseBranchFiles)
+  return { from, head: scenario.origin.commit(files, [from]) }
 }
 
 describe('a file outside all packages', () => {
@@ -51,7 +47,7 @@ describe('a file outside all packages', () => {
   })
   test('is green then, and is still not merged by the bot', async () => {
     const { from, head } = createPullCommits()
-    const after = await evaluatePull(head, from, { reviews: [ownershipScenario.createReview('maria', head)] })
+    const after = await evaluatePull(head, from, { reviews: [scenario.createReview('maria', head)] })
     expect(after).toMatchObject({ conclusion: 'success', verdict: { kind: 'wait' } })
     expect(after.verdict.permit).toBeUndefined()
     expect(after.title).toBe('Approved; a maintainer must merge this pull request manually')
@@ -61,7 +57,7 @@ describe('a file outside all packages', () => {
     'is not green for the approval of %s, who maintains nothing',
     async (login) => {
       const { from, head } = createPullCommits()
-      const seen = await evaluatePull(head, from, { reviews: [ownershipScenario.createReview(login, head)] })
+      const seen = await evaluatePull(head, from, { reviews: [scenario.createReview(login, head)] })
       expect(seen.conclusion).toBe('action_required')
     },
   )
@@ -69,7 +65,7 @@ describe('a file outside all packages', () => {
     const { from, head } = createPullCommits()
     const own = {
       ...{
-        user: ownershipScenario.fakeAccounts.person('maria').id,
+        user: scenario.fakeAccounts.person('maria').id,
         login: 'maria',
         head,
         baseRef: 'main',
@@ -82,14 +78,13 @@ describe('a file outside all packages', () => {
   })
   test('is not green for an approval of another commit, of an earlier state, or of another change', async () => {
     const { from, head } = createPullCommits()
-    const pushed = ownershipScenario.origin.commit({ ...filesWithMakefile, Makefile: 'evil:\n' }, [head])
+    const pushed = scenario.origin.commit({ ...filesWithMakefile, Makefile: 'evil:\n' }, [head])
     expect(
-      (await evaluatePull(pushed, from, { reviews: [ownershipScenario.createReview('maria', head)] }))
-        .conclusion,
+      (await evaluatePull(pushed, from, { reviews: [scenario.createReview('maria', head)] })).conclusion,
     ).toBe('action_required')
     const yes = {
       ...{
-        user: ownershipScenario.fakeAccounts.person('maria').id,
+        user: scenario.fakeAccounts.person('maria').id,
         login: 'maria',
         head,
         baseRef: 'main',
@@ -109,8 +104,8 @@ describe('a file outside all packages', () => {
   })
   test('is not green while GitHub does not say whether the approver is a maintainer', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [ownershipScenario.createReview('nina', head)]
-    ownershipScenario.fakeAccounts.fails = ({ kind }) =>
+    const reviews = [scenario.createReview('nina', head)]
+    scenario.fakeAccounts.fails = ({ kind }) =>
       kind === 'role' ? { kind: 'unknown', reason: 'no answer', retryAfter: 5 } : undefined
     const seen = await evaluatePull(head, from, { reviews })
     expect(seen.verdict.kind).toBe('unknown')

@@ -14,8 +14,8 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('many-files')
-afterAll(() => ownershipScenario.close())
+const scenario = await createOwnershipScenario('many-files')
+afterAll(() => scenario.close())
 
 const baseBranchFiles: OriginFiles = {
   'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
@@ -47,27 +47,23 @@ test('an evaluation of hundreds of files lists each tree once and reads each blo
     head[`catalogs/v4.16/p${at}/OWNERS`] = `approvers: [owner-of-${at}]\n`
     head[`catalogs/v4.16/link${at}.yaml`] = { mode: '120000', content: `p${at}/catalog.yaml` }
   }
-  const from = ownershipScenario.origin.commit(baseBranchFiles)
-  const to = ownershipScenario.origin.commit(head, [from])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, to)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const { counted, asked } = recordGitRepositoryCalls(ownershipScenario.mirror)
+  const from = scenario.origin.commit(baseBranchFiles)
+  const to = scenario.origin.commit(head, [from])
+  scenario.origin.branch('main', from)
+  scenario.origin.pull(7, to)
+  await scenario.mirror.fetch('main', toPullNumber(7))
+  const { counted, asked } = recordGitRepositoryCalls(scenario.mirror)
   const pool = createCatalogFileReaderPool()
   try {
     const { verdict, change } = await evaluatePullSnapshot(
-      createTestPullSnapshot({
-        author: ownershipScenario.fakeAccounts.person('alice'),
-        base: from,
-        head: to,
-      }),
+      createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
         repository: counted,
         loader: createCatalogLoader(pool, noopCache),
         ask: async (question) =>
           ['image', 'bundle', 'install'].includes(question.kind)
             ? { kind: 'unknown', reason: 'nobody is asked', retryAfter: 0 }
-            : ownershipScenario.fakeAccounts.answer(question),
+            : scenario.fakeAccounts.answer(question),
         memory: noopPullHistoryStore,
       },
     )
@@ -96,15 +92,15 @@ describe('the same change', () => {
   }
 
   async function anInput(): Promise<CheckInput> {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const to = ownershipScenario.origin.commit(
+    const from = scenario.origin.commit(baseBranchFiles)
+    const to = scenario.origin.commit(
       {
         ...baseBranchFiles,
         'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
       },
       [from],
     )
-    return (await ownershipScenario.evaluate(from, to, { author: 'alice' })).input
+    return (await scenario.evaluate(from, to, { author: 'alice' })).input
   }
 
   test('is analyzed once, for any answers and any approvals', async () => {
@@ -122,7 +118,7 @@ describe('the same change', () => {
     ownershipCheck.judge(input, role('admin'))
     const approval = {
       ...createApprovalFromReview(input),
-      user: ownershipScenario.fakeAccounts.person('maria').id,
+      user: scenario.fakeAccounts.person('maria').id,
       login: 'maria',
     }
     ownershipCheck.judge({ ...input, approvals: [approval] }, role('read'))
@@ -131,7 +127,7 @@ describe('the same change', () => {
 
   test('is analyzed again if an owner file or the author differs', async () => {
     const input = await anInput()
-    const maria = ownershipScenario.fakeAccounts.person('maria')
+    const maria = scenario.fakeAccounts.person('maria')
     const answers = createLookupResults(
       new Map([
         [`role ${maria.id}`, { kind: 'role' as const, role: 'read' as const }],
@@ -173,8 +169,8 @@ function createApprovalFromReview({ snapshot }: CheckInput) {
 
 test('every new path in a directory that looks like another one is reported', async () => {
   const confusablePath = 'catalogs/v4.16/Mine'
-  const from = ownershipScenario.origin.commit(baseBranchFiles)
-  const to = ownershipScenario.origin.commit(
+  const from = scenario.origin.commit(baseBranchFiles)
+  const to = scenario.origin.commit(
     {
       ...baseBranchFiles,
       [`${confusablePath}/catalog.yaml`]: createCatalogYaml('other', ['1.0.0']),
@@ -184,7 +180,7 @@ test('every new path in a directory that looks like another one is reported', as
     },
     [from],
   )
-  const { outcome } = await ownershipScenario.evaluate(from, to, { author: 'alice' })
+  const { outcome } = await scenario.evaluate(from, to, { author: 'alice' })
   const confusableNames = outcome.findings
     .filter(({ rule, data }) => rule === 'confusable-name' && typeof data?.['path'] === 'string')
     .map(({ data }) => [data?.['path'], data?.['name'], data?.['like']])

@@ -3,8 +3,8 @@ import { getOmittedFindingCount } from '../../../packages/findings/src/finding-l
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('many-packages')
-afterAll(() => ownershipScenario.close())
+const scenario = await createOwnershipScenario('many-packages')
+afterAll(() => scenario.close())
 
 test('a file of more packages than a call takes arguments is judged: it waits for who may allow it', async () => {
   const base = {
@@ -12,9 +12,9 @@ test('a file of more packages than a call takes arguments is judged: it waits fo
     'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
   }
   const many = Array.from({ length: 130_000 }, (_, at) => `---\nschema: olm.package\nname: p${at}\n`).join('')
-  const from = ownershipScenario.origin.commit(base)
-  const head = ownershipScenario.origin.commit({ ...base, 'catalogs/v4.16/many/catalog.yaml': many }, [from])
-  const { outcome } = await ownershipScenario.evaluate(from, head)
+  const from = scenario.origin.commit(base)
+  const head = scenario.origin.commit({ ...base, 'catalogs/v4.16/many/catalog.yaml': many }, [from])
+  const { outcome } = await scenario.evaluate(from, head)
   expect(outcome.waiting.length).toBeGreaterThan(0)
   const newPackages = outcome.findings.filter(({ rule }) => rule === 'new-package')
   expect(newPackages.filter(({ at }) => at !== undefined)).toHaveLength(5000)

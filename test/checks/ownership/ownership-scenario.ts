@@ -7,8 +7,7 @@ import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-f
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import { describePullRequestChange } from '../../../src/pull-request/describe-change.ts'
-import { toUserId } from '../../../src/pull-request/ids.ts'
-import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
+import { toUserId, type CommitSha, type TreeSha, type UserId } from '../../../src/pull-request/ids.ts'
 import { findContainingCatalog, addCatalogsToEmptyLayout } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { isPossibleCompositeListPath } from '../../../src/pull-request/references/composite-list.ts'
@@ -21,12 +20,10 @@ import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-
 import { createLookupResults, toLookupKey } from '../../../src/checks/lookups.ts'
 import type { LookupResultByKind, LookupRequest } from '../../../src/checks/lookups.ts'
 import { configPath } from '../../../src/config/config-path.ts'
-import { parseConfig } from '../../../src/config/config.ts'
-import type { Config } from '../../../src/config/config.ts'
+import { parseConfig, type Config } from '../../../src/config/config.ts'
 import { decideVerdict } from '../../../src/policy/decide.ts'
 import type { PullVerdict } from '../../../src/policy/verdict.ts'
-import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
-import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import {
   createTestPullSnapshot,
   createOutcomesForAllChecks,
@@ -289,6 +286,16 @@ export class OwnershipScenario {
   ): Promise<OwnershipEvaluation> {
     const from = this.origin.commit(base)
     return this.evaluate(from, this.origin.commit(head, [from]), options)
+  }
+
+  /** The kind of the verdict of `evaluate`. */
+  async decide(...pull: Parameters<OwnershipScenario['evaluate']>): Promise<PullVerdict['kind']> {
+    return (await this.evaluate(...pull)).verdict.kind
+  }
+
+  /** The kind of the verdict of `evaluatePull`. */
+  async decidePull(...pull: Parameters<OwnershipScenario['evaluatePull']>): Promise<PullVerdict['kind']> {
+    return (await this.evaluatePull(...pull)).verdict.kind
   }
 
   createReview(login: string, head: CommitSha, more: Partial<PullReview> = {}): PullReview {

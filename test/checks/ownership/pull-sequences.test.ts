@@ -80,10 +80,7 @@ const countPackageVersions = (state: SimulatedRepositoryState, name: string) =>
 const updateRepositoryFiles = (
   state: SimulatedRepositoryState,
   files: CatalogFiles,
-): SimulatedRepositoryState => ({
-  ...state,
-  files: { ...state.files, ...files },
-})
+): SimulatedRepositoryState => ({ ...state, files: { ...state.files, ...files } })
 
 const repositoryEditByName: Readonly<Record<string, RepositoryStateEdit>> = {
   'update foo': (state) =>

@@ -10,19 +10,17 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('pushers')
+const scenario = await createOwnershipScenario('pushers')
 const store = await openPreparedStore({ clock: realTimeClock })
 afterAll(async () => {
   await store.close()
-  await ownershipScenario.close()
+  await scenario.close()
 })
 
 let lastPullNumber = 0
 let baseCommit: CommitSha
 let headCommit: CommitSha
-const confirmUnknownPushesConfig = {
-  '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n',
-}
+const confirmUnknownPushesConfig = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
 const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, alan]\n',
@@ -30,8 +28,8 @@ const baseBranchFiles: OriginFiles = {
 }
 const createPullCommits = (more: OriginFiles = {}) => {
   lastPullNumber += 1
-  baseCommit = ownershipScenario.origin.commit({ ...baseBranchFiles, ...more })
-  headCommit = ownershipScenario.origin.commit(
+  baseCommit = scenario.origin.commit({ ...baseBranchFiles, ...more })
+  headCommit = scenario.origin.commit(
     { ...baseBranchFiles, ...more, 'operators/mine/notes.md': `${lastPullNumber}\n` },
     [baseCommit],
   )
@@ -52,7 +50,7 @@ function createPullEventPayload(action: string, sender: GitHubAccount, more: obj
 const deliverPullRequestEvent = async (action: string, login: string) => {
   const push = parsePushFromDelivery(
     'pull_request',
-    createPullEventPayload(action, ownershipScenario.fakeAccounts.person(login)),
+    createPullEventPayload(action, scenario.fakeAccounts.person(login)),
   )
   await store.accept(
     {
@@ -65,10 +63,10 @@ const deliverPullRequestEvent = async (action: string, login: string) => {
   )
 }
 const evaluateAndListFindingRules = async () => {
-  ownershipScenario.origin.branch('main', baseCommit)
-  ownershipScenario.origin.pull(lastPullNumber, headCommit)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(lastPullNumber))
-  const author = ownershipScenario.fakeAccounts.person('alice')
+  scenario.origin.branch('main', baseCommit)
+  scenario.origin.pull(lastPullNumber, headCommit)
+  await scenario.mirror.fetch('main', toPullNumber(lastPullNumber))
+  const author = scenario.fakeAccounts.person('alice')
   const { verdict } = await evaluatePullSnapshot(
     createTestPullSnapshot({
       pull: toPullNumber(lastPullNumber),
@@ -77,9 +75,9 @@ const evaluateAndListFindingRules = async () => {
       head: headCommit,
     }),
     {
-      repository: ownershipScenario.mirror,
+      repository: scenario.mirror,
       loader: { load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+      ask: async (question) => scenario.fakeAccounts.answer(question),
       memory: store,
     },
   )
@@ -124,7 +122,7 @@ describe('T24: a head', () => {
     await deliverPullRequestEvent('opened', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
     const previousHead = headCommit
-    headCommit = ownershipScenario.origin.commit(
+    headCommit = scenario.origin.commit(
       { ...baseBranchFiles, 'operators/mine/notes.md': `pushed by an outsider ${lastPullNumber}\n` },
       [previousHead],
     )
@@ -132,7 +130,7 @@ describe('T24: a head', () => {
     // The delivery arrives late.
     await deliverPullRequestEvent('synchronize', 'mallory')
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
-    headCommit = ownershipScenario.origin.commit(
+    headCommit = scenario.origin.commit(
       { ...baseBranchFiles, 'operators/mine/notes.md': `author ${lastPullNumber}\n` },
       [headCommit],
     )
@@ -146,8 +144,8 @@ describe('T24: a head', () => {
     expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('uses the configuration of the base, not of the pull request', async () => {
-    baseCommit = ownershipScenario.origin.commit({ ...baseBranchFiles, ...confirmUnknownPushesConfig })
-    headCommit = ownershipScenario.origin.commit(
+    baseCommit = scenario.origin.commit({ ...baseBranchFiles, ...confirmUnknownPushesConfig })
+    headCommit = scenario.origin.commit(
       { ...baseBranchFiles, 'operators/mine/notes.md': `x${lastPullNumber}\n` },
       [baseCommit],
     )
@@ -157,7 +155,7 @@ describe('T24: a head', () => {
 
 describe('a delivery', () => {
   test('does not report a push if its fields are missing or inconsistent', () => {
-    const alice = ownershipScenario.fakeAccounts.person('alice')
+    const alice = scenario.fakeAccounts.person('alice')
     const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
     expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
       head: headCommit,

@@ -4,12 +4,11 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('asked')
+const scenario = await createOwnershipScenario('asked')
 beforeAll(async () => {
-  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory'])
-    ownershipScenario.fakeAccounts.person(login)
+  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory']) scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 const createPackageFiles = (name: string, ...people: string[]): OriginFiles => ({
@@ -19,9 +18,9 @@ const createPackageFiles = (name: string, ...people: string[]): OriginFiles => (
 const createFilesWithAddedBundles = (...names: string[]): OriginFiles =>
   Object.fromEntries(names.map((name) => [getCatalogPath(name), createCatalogYaml(name, ['1.0.0', '1.1.0'])]))
 
-async function findRequestedApprovers(base: OriginFiles, change: OriginFiles, author = 'mallory') {
+async function findApprovers(base: OriginFiles, change: OriginFiles, author = 'mallory') {
   const all = { 'config.yaml': 'maintainers: [maria]\n', ...base }
-  const { verdict, outcome } = await ownershipScenario.evaluatePull(all, { ...all, ...change }, { author })
+  const { verdict, outcome } = await scenario.evaluatePull(all, { ...all, ...change }, { author })
   expect(verdict.kind).toBe('wait')
   return { waiting: outcome.waiting, findings: outcome.findings }
 }
@@ -29,30 +28,22 @@ async function findRequestedApprovers(base: OriginFiles, change: OriginFiles, au
 test('an approval is requested from another owner, or else from a maintainer', async () => {
   const joins = (...people: string[]) => ({ 'operators/foo/ci.yaml': `reviewers: [${people.join(', ')}]\n` })
   expect(
-    (
-      await findRequestedApprovers(
-        createPackageFiles('foo', 'alice', 'vera'),
-        joins('alice', 'vera', 'olga'),
-        'alice',
-      )
-    ).waiting,
+    (await findApprovers(createPackageFiles('foo', 'alice', 'vera'), joins('alice', 'vera', 'olga'), 'alice'))
+      .waiting,
   ).toEqual([{ what: 'an owner of foo must approve', who: ['vera'] }])
   expect(
-    (await findRequestedApprovers(createPackageFiles('foo', 'alice'), joins('alice', 'olga'), 'alice'))
-      .waiting,
+    (await findApprovers(createPackageFiles('foo', 'alice'), joins('alice', 'olga'), 'alice')).waiting,
   ).toEqual([{ what: 'a maintainer must approve the change to foo', who: ['maria'] }])
 })
 
 test('a person who can give several approvals is asked only once', async () => {
   const base = { ...createPackageFiles('foo', 'maria', 'olga'), ...createPackageFiles('bar', 'maria') }
-  const { waiting } = await findRequestedApprovers(base, createFilesWithAddedBundles('foo', 'bar'))
+  const { waiting } = await findApprovers(base, createFilesWithAddedBundles('foo', 'bar'))
   expect(waiting).toEqual([{ what: 'an owner of bar, foo must approve', who: ['maria'] }])
   // A person who can give only some of the approvals does not replace the owners of the others.
   const two = { ...createPackageFiles('foo', 'olga', 'vera'), ...createPackageFiles('bar', 'olga', 'alice') }
   expect(
-    (await findRequestedApprovers(two, createFilesWithAddedBundles('foo', 'bar'))).waiting.map(
-      ({ who }) => who,
-    ),
+    (await findApprovers(two, createFilesWithAddedBundles('foo', 'bar'))).waiting.map(({ who }) => who),
   ).toEqual([
     ['olga', 'alice'],
     ['olga', 'vera'],
@@ -61,7 +52,7 @@ test('a person who can give several approvals is asked only once', async () => {
 
 test('only a maintainer is asked if a maintainer must also approve another change', async () => {
   const base = createPackageFiles('foo', 'maria', 'olga')
-  const { waiting } = await findRequestedApprovers(base, {
+  const { waiting } = await findApprovers(base, {
     ...createFilesWithAddedBundles('foo'),
     ...createPackageFiles('new', 'mallory'),
   })

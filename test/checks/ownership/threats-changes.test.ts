@@ -1,17 +1,20 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createNumberedLines } from '../../adapters/git/origin.ts'
-import type { OriginFiles } from '../../adapters/git/origin.ts'
+import { createNumberedLines, type OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
+import {
+  createOwnershipScenario,
+  type OwnershipEvaluation,
+  type ScenarioPullOptions,
+} from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('changes')
-const { origin } = ownershipScenario
+const scenario = await createOwnershipScenario('changes')
+const { origin } = scenario
 beforeAll(async () => {
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    ownershipScenario.fakeAccounts.person(login)
+    scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const createReviewersYaml = (...logins: string[]) =>
   `reviewers:\n${logins.map((login) => `  - ${login}\n`).join('')}`
@@ -19,7 +22,7 @@ const getCiYamlPath = (name: string) => `operators/${name}/ci.yaml`
 const getCatalogPath = (name: string, version = 'v4.20') => `catalogs/${version}/${name}/catalog.yaml`
 
 /** Alice and Alan own `mine`, Vera owns `victim`, Maria maintains the repository. */
-const baseBranchFiles: OriginFiles = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [getCiYamlPath('victim')]: createReviewersYaml('vera'),
   [getCiYamlPath('mine')]: createReviewersYaml('alice', 'alan'),
@@ -29,27 +32,21 @@ const baseBranchFiles: OriginFiles = {
 const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)))
 const authorPackageChanges = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
-const baseFilesWithAuthorChanges: OriginFiles = { ...baseBranchFiles, ...authorPackageChanges }
-const aliceAuthorOptions = { author: 'alice' }
+const updatedFiles: OriginFiles = { ...baseFiles, ...authorPackageChanges }
+const byAlice = { author: 'alice' }
+const evaluateChange = (changes: OriginFiles, options: ScenarioPullOptions = byAlice) =>
+  scenario.evaluatePull(baseFiles, { ...baseFiles, ...changes }, options)
 const listPackagesWithFindings = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
 
 describe('an owner', () => {
   test('can add a bundle to their package alone', async () => {
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      aliceAuthorOptions,
-    )
+    const { verdict, outcome } = await evaluateChange(authorPackageChanges)
     expect(outcome.findings).toEqual([])
     expect(verdict.kind).toBe('merge')
   })
   test('requires one query for their login, and no other query', async () => {
-    const { questions } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      aliceAuthorOptions,
-    )
+    const { questions } = await evaluateChange(authorPackageChanges)
     expect(questions).toEqual([{ kind: 'user', login: 'alice' }])
   })
   test('gets one finding for a file that concerns several directories of its package', async () => {
@@ -60,7 +57,7 @@ describe('an owner', () => {
       ...Object.fromEntries(others.map((blob, at) => [`catalog-4-20/channels/${at}.yaml`, blob])),
       'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\n',
     }
-    const { outcome } = await ownershipScenario.evaluatePull(
+    const { outcome } = await scenario.evaluatePull(
       split,
       { ...split, 'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\nname: x\n' },
       { author: 'mallory' },
@@ -70,11 +67,7 @@ describe('an owner', () => {
     ])
   })
   test('needs a maintainer to edit or remove bundles or to remove a channel', async () => {
-    const two = {
-      ...baseBranchFiles,
-      [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']),
-    }
-    const edited = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
+    const catalog = createCatalogYaml('mine', ['1.0.0', '1.1.0'])
     for (const [file, kind] of [
       [
         createCatalogYaml('mine', ['1.0.0', '1.1.0'], {
@@ -83,15 +76,12 @@ describe('an owner', () => {
         'edit-bundle',
       ],
       [createCatalogYaml('mine', ['1.0.0']), 'remove-bundle'],
-      [
-        createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('name: stable', 'name: other'),
-        'remove-channel',
-      ],
+      [catalog.replace('name: stable', 'name: other'), 'remove-channel'],
     ] as const) {
-      const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
-        two,
-        { ...two, [getCatalogPath('mine')]: file },
-        aliceAuthorOptions,
+      const { verdict, rules, outcome } = await scenario.evaluatePull(
+        updatedFiles,
+        { ...baseFiles, [getCatalogPath('mine')]: file },
+        byAlice,
       )
       expect(verdict.kind).toBe('wait')
       expect(rules).toEqual(['consent-missing'])
@@ -99,50 +89,27 @@ describe('an owner', () => {
       expect(outcome.findings.flatMap(({ data }) => data?.['kinds'])).toContain(kind)
       expect(outcome.waiting).toMatchObject([{ who: ['maria'] }])
     }
-    expect(edited).toBeDefined()
   })
   test('can add their package to another catalog alone', async () => {
-    const more = {
-      ...baseBranchFiles,
-      [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']),
-    }
-    const { verdict } = await ownershipScenario.evaluatePull(
-      more,
-      { ...more, [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) },
-      aliceAuthorOptions,
-    )
-    expect(verdict.kind).toBe('merge')
+    const more = { ...baseFiles, [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
+    const promoted = { ...more, [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+    expect(await scenario.decidePull(more, promoted, byAlice)).toBe('merge')
   })
 })
 
 describe('a new catalog', () => {
   test('needs a maintainer, even if an owner only adds their package to it', async () => {
-    const head = {
-      ...baseBranchFiles,
-      [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']),
-    }
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      head,
-      aliceAuthorOptions,
-    )
+    const catalog = { [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+    const { verdict, outcome } = await evaluateChange(catalog)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
-    expect(
-      (await ownershipScenario.evaluatePull(baseBranchFiles, head, { author: 'maria' })).verdict.kind,
-    ).toBe('merge')
+    expect((await evaluateChange(catalog, { author: 'maria' })).verdict.kind).toBe('merge')
   })
 })
 
 describe('an author without ownership', () => {
   test('waits for an owner, and the result lists the owners', async () => {
-    const { verdict, outcome, rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      {
-        author: 'mallory',
-      },
-    )
+    const { verdict, outcome, rules } = await evaluateChange(authorPackageChanges, { author: 'mallory' })
     expect(verdict.kind).toBe('wait')
     expect(rules).toEqual(['not-owner'])
     expect(outcome.findings[0]).toMatchObject({
@@ -156,10 +123,10 @@ describe('an author without ownership', () => {
 describe('T01: rename theft', () => {
   test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
     const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
-    const judged = await ownershipScenario.evaluatePull(
-      { ...baseBranchFiles, ...stolen },
-      { ...baseBranchFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
-      aliceAuthorOptions,
+    const judged = await scenario.evaluatePull(
+      { ...baseFiles, ...stolen },
+      { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
+      byAlice,
     )
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
@@ -180,14 +147,14 @@ describe('T02: long lists', () => {
   test.each([30, 31, 100, 101, 250, 251, 2999, 3000, 3001])(
     'a file of another owner at position %d is found',
     async (position) => {
-      const first = { ...baseBranchFiles, 'operators/kim/ci.yaml': createReviewersYaml('vera') }
+      const first = { ...baseFiles, 'operators/kim/ci.yaml': createReviewersYaml('vera') }
       const head = {
         ...first,
         ...own('catalogs/v4.20/mine', position - 1),
         'operators/kim/notes.md': 'x\n',
         ...own('operators/mine/notes', 3002 - position),
       }
-      const judged = await ownershipScenario.evaluatePull(first, head, aliceAuthorOptions)
+      const judged = await scenario.evaluatePull(first, head, byAlice)
       expect(judged.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
       expect(judged.verdict.kind).toBe('wait')
       expect(listPackagesWithFindings(judged)).toEqual(['kim'])
@@ -205,12 +172,8 @@ describe('T03: content that looks like a diff', () => {
     'diff --git a/x b/x\ndeleted file mode 100644\n',
     '"a\\tb" => b\n',
   ])('%j in a file hides nothing', async (lines) => {
-    const head = {
-      ...baseFilesWithAuthorChanges,
-      'operators/mine/notes.md': lines,
-      'operators/victim/notes.md': lines,
-    }
-    const judged = await ownershipScenario.evaluatePull(baseBranchFiles, head, aliceAuthorOptions)
+    const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
+    const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
       getCatalogPath('mine'),
       'operators/mine/notes.md',
@@ -221,20 +184,20 @@ describe('T03: content that looks like a diff', () => {
 })
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
-  const granted = { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') }
+  const granted = { ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') }
   const attack = {
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']),
   }
   test.each([1, 101, 251])(
     '%d commits that grant and revoke ownership',
     async (count) => {
-      const root = origin.commit(baseBranchFiles)
+      const root = origin.commit(baseFiles)
       let head = root
       for (let at = 0; at < count; at += 1)
         head = origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
       head = origin.commit(attack, [head])
-      const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
+      const judged = await scenario.evaluate(root, head, { author: 'mallory' })
       expect(judged.verdict.kind).toBe('wait')
       expect(judged.outcome.findings[0]?.data).toMatchObject({ owners: ['vera'] })
     },
@@ -246,33 +209,35 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       { ...granted, ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root],
     )
-    const tip = origin.commit(baseBranchFiles, [root])
-    expect((await ownershipScenario.evaluate(tip, head, { author: 'mallory' })).verdict.kind).toBe('wait')
+    const tip = origin.commit(baseFiles, [root])
+    expect(await scenario.decide(tip, head, { author: 'mallory' })).toBe('wait')
   })
   test('a merge commit that adds owners', async () => {
-    const root = origin.commit(baseBranchFiles)
+    const root = origin.commit(baseFiles)
     const side = origin.commit(granted, [root])
     const head = origin.commit(
       { ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root, side],
     )
-    const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
+    const judged = await scenario.evaluate(root, head, { author: 'mallory' })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
   })
   test('an unrelated history', async () => {
-    const root = origin.commit(baseBranchFiles)
+    const root = origin.commit(baseFiles)
     const head = origin.commit({ ...granted, ...attack })
-    expect((await ownershipScenario.evaluate(root, head, { author: 'mallory' })).verdict.kind).not.toBe(
-      'merge',
-    )
+    expect(await scenario.decide(root, head, { author: 'mallory' })).not.toBe('merge')
   })
 })
 
 describe('T05: authors cannot grant ownership to themselves', () => {
   const ci = (...logins: string[]) => ({
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCiYamlPath('mine')]: createReviewersYaml(...logins),
+  })
+  const ciSetting = (setting: string) => ({
+    ...baseFiles,
+    [getCiYamlPath('mine')]: `${setting}\n${createReviewersYaml('alice', 'alan')}`,
   })
   const table: [string, string, OriginFiles, string][] = [
     ['an outsider adds themselves', 'mallory', ci('alice', 'alan', 'mallory'), 'wait'],
@@ -291,47 +256,23 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     ],
     ['an owner removes the last other owner', 'alice', ci('alice'), 'wait'],
     ['an owner steps down', 'alice', ci('alan'), 'merge'],
-    ['an owner deletes the list', 'alice', omitFilePaths(baseBranchFiles, getCiYamlPath('mine')), 'wait'],
+    ['an owner deletes the list', 'alice', omitFilePaths(baseFiles, getCiYamlPath('mine')), 'wait'],
     ['an owner reorders the list', 'alice', ci('alan', 'alice'), 'merge'],
     ['an owner writes a login in another case', 'alice', ci('ALICE', 'alan'), 'merge'],
     [
       'an owner breaks the list',
       'alice',
-      { ...baseBranchFiles, [getCiYamlPath('mine')]: 'reviewers: alice\n' },
+      { ...baseFiles, [getCiYamlPath('mine')]: 'reviewers: alice\n' },
       'blocked',
     ],
     ['an owner names an account that does not exist', 'alice', ci('alice', 'alan', 'nobody-yet'), 'blocked'],
-    [
-      'an owner turns landing off for all',
-      'alice',
-      {
-        ...baseBranchFiles,
-        [getCiYamlPath('mine')]: `merge: false\n${createReviewersYaml('alice', 'alan')}`,
-      },
-      'wait',
-    ],
-    [
-      'an owner takes a partner project',
-      'alice',
-      {
-        ...baseBranchFiles,
-        [getCiYamlPath('mine')]: `cert_project_id: 1\n${createReviewersYaml('alice', 'alan')}`,
-      },
-      'wait',
-    ],
-    [
-      'an owner changes another setting',
-      'alice',
-      {
-        ...baseBranchFiles,
-        [getCiYamlPath('mine')]: `updateGraph: semver-mode\n${createReviewersYaml('alice', 'alan')}`,
-      },
-      'merge',
-    ],
+    ['an owner turns landing off for all', 'alice', ciSetting('merge: false'), 'wait'],
+    ['an owner takes a partner project', 'alice', ciSetting('cert_project_id: 1'), 'wait'],
+    ['an owner changes another setting', 'alice', ciSetting('updateGraph: semver-mode'), 'merge'],
     [
       'an owner gives their list to a new file',
       'alice',
-      { ...baseBranchFiles, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mallory]\n' },
+      { ...baseFiles, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mallory]\n' },
       'wait',
     ],
     ['a maintainer adds an owner', 'maria', ci('alice', 'alan', 'nina'), 'merge'],
@@ -339,61 +280,54 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'an owner becomes a maintainer',
       'alice',
-      { ...baseBranchFiles, 'config.yaml': 'maintainers:\n  - maria\n  - alice\n' },
+      { ...baseFiles, 'config.yaml': 'maintainers:\n  - maria\n  - alice\n' },
       'wait',
     ],
-    ['an owner writes a CODEOWNERS file', 'alice', { ...baseBranchFiles, CODEOWNERS: '* @alice\n' }, 'wait'],
+    ['an owner writes a CODEOWNERS file', 'alice', { ...baseFiles, CODEOWNERS: '* @alice\n' }, 'wait'],
     [
       'an owner writes an earlier CODEOWNERS file',
       'alice',
-      { ...baseBranchFiles, '.github/CODEOWNERS': '* @alice\n' },
+      { ...baseFiles, '.github/CODEOWNERS': '* @alice\n' },
       'wait',
     ],
   ]
   test.each(table)('%s', async (_, author, head, expected) => {
-    expect((await ownershipScenario.evaluatePull(baseBranchFiles, head, { author })).verdict.kind).toBe(
-      expected,
-    )
+    expect(await scenario.decidePull(baseFiles, head, { author })).toBe(expected)
   })
   test('a new owner cannot approve their addition, but an existing owner can', async () => {
-    const from = origin.commit(baseBranchFiles)
+    const from = origin.commit(baseFiles)
     const head = origin.commit(ci('alice', 'alan', 'nina'), [from])
     const by = (login: string) =>
-      ownershipScenario.evaluate(from, head, {
-        author: 'alice',
-        reviews: [ownershipScenario.createReview(login, head)],
-      })
+      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
     expect((await by('nina')).verdict.kind).toBe('wait')
     expect((await by('vera')).verdict.kind).toBe('wait')
     expect((await by('alan')).verdict.kind).toBe('merge')
     expect((await by('maria')).verdict.kind).toBe('merge')
   })
   test('a new owner must be known to GitHub, and without an answer the verdict is unknown', async () => {
-    ownershipScenario.fakeAccounts.fails = (question) =>
+    scenario.fakeAccounts.fails = (question) =>
       question.kind === 'user' && question.login === 'nina'
         ? { kind: 'unknown', reason: 'GitHub answered 502', retryAfter: 5 }
         : undefined
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, ci('alice', 'alan', 'nina'), {
-      author: 'maria',
-    })
-    ownershipScenario.fakeAccounts.fails = () => undefined
+    const { verdict } = await evaluateChange(ci('alice', 'alan', 'nina'), { author: 'maria' })
+    scenario.fakeAccounts.fails = () => undefined
     expect(verdict.kind).toBe('unknown')
   })
 })
 
 describe('T06: new packages and confusable names', () => {
   const fresh = (name: string): OriginFiles => ({
-    ...baseBranchFiles,
+    ...baseFiles,
     [getCiYamlPath(name)]: createReviewersYaml('mallory'),
     [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
   })
   test('a new package and its first owner need a maintainer', async () => {
-    const from = origin.commit(baseBranchFiles)
+    const from = origin.commit(baseFiles)
     const head = origin.commit(fresh('brand-new'), [from])
     const judge = (...reviews: string[]) =>
-      ownershipScenario.evaluate(from, head, {
+      scenario.evaluate(from, head, {
         author: 'mallory',
-        reviews: reviews.map((login) => ownershipScenario.createReview(login, head)),
+        reviews: reviews.map((login) => scenario.createReview(login, head)),
       })
     const alone = await judge()
     expect(alone.verdict.kind).toBe('wait')
@@ -416,24 +350,16 @@ describe('T06: new packages and confusable names', () => {
     'aux',
     'victim_',
   ])('the name %j is rejected, even for maintainers', async (name) => {
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, fresh(name), {
-      author: 'maria',
-    })
+    const { verdict } = await evaluateChange(fresh(name), { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
   })
   test('a file that differs from another only by case is rejected', async () => {
-    const { rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, 'operators/mine/CI.yaml': 'x: y\n' },
-      aliceAuthorOptions,
-    )
+    const { rules } = await evaluateChange({ 'operators/mine/CI.yaml': 'x: y\n' })
     expect(rules).toContain('confusable-name')
   })
   test('a package name in content that belongs to another directory is rejected', async () => {
-    const head = { ...baseBranchFiles, [getCatalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
-    const { verdict, rules } = await ownershipScenario.evaluatePull(baseBranchFiles, head, {
-      author: 'maria',
-    })
+    const catalog = { [getCatalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
+    const { verdict, rules } = await evaluateChange(catalog, { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
   })
@@ -447,10 +373,10 @@ describe('the first catalogs of a repository', () => {
   }
   const first: OriginFiles = { ...bare, [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
   test('are detected as catalogs, and need a maintainer as author or approver', async () => {
-    const byMaria = await ownershipScenario.evaluatePull(bare, first, { author: 'maria' })
+    const byMaria = await scenario.evaluatePull(bare, first, { author: 'maria' })
     expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
     expect(byMaria.verdict.kind).toBe('merge')
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(bare, first, aliceAuthorOptions)
+    const { verdict, outcome } = await scenario.evaluatePull(bare, first, byAlice)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
     expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
@@ -458,7 +384,7 @@ describe('the first catalogs of a repository', () => {
   test('cannot be in a directory in which the base has files', async () => {
     const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
     const inside = { ...taken, 'catalog/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']) }
-    const { input, rules } = await ownershipScenario.evaluatePull(taken, inside, { author: 'maria' })
+    const { input, rules } = await scenario.evaluatePull(taken, inside, { author: 'maria' })
     expect(input.change.catalogs).toEqual([])
     expect(rules).toEqual(['outside-packages'])
   })
@@ -470,21 +396,17 @@ describe('T07: links, submodules, executables', () => {
     ['160000', { mode: '160000', oid: 'a'.repeat(40) }],
   ])('mode %s is rejected, for a new file and for a changed one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
-    for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
-      const { verdict, outcome } = await ownershipScenario.evaluatePull(
-        before,
-        { ...before, [path]: file },
-        aliceAuthorOptions,
-      )
+    for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
+      const { verdict, outcome } = await scenario.evaluatePull(before, { ...before, [path]: file }, byAlice)
       expect(verdict.kind).toBe('blocked')
       expect(outcome.findings).toMatchObject([{ rule: 'file-mode', at: { file: path }, data: { mode } }])
     }
   })
   test('an executable bit is only an informational finding, because nothing runs the file', async () => {
     const path = 'operators/mine/notes.md'
-    for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
+    for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
       const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
-      const { verdict, outcome } = await ownershipScenario.evaluatePull(before, after, aliceAuthorOptions)
+      const { verdict, outcome } = await scenario.evaluatePull(before, after, byAlice)
       expect(verdict.kind).toBe('merge')
       expect(outcome.findings).toMatchObject([
         { rule: 'executable-file', severity: 'info', at: { file: path } },
@@ -493,29 +415,19 @@ describe('T07: links, submodules, executables', () => {
   })
   test('an existing link can be changed into a regular file, or removed', async () => {
     const path = 'operators/mine/notes.md'
-    const before = { ...baseBranchFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
-    expect(
-      (
-        await ownershipScenario.evaluatePull(
-          before,
-          { ...baseBranchFiles, [path]: 'x\n' },
-          aliceAuthorOptions,
-        )
-      ).verdict.kind,
-    ).toBe('merge')
-    expect(
-      (await ownershipScenario.evaluatePull(before, baseBranchFiles, aliceAuthorOptions)).verdict.kind,
-    ).toBe('merge')
+    const before = { ...baseFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
+    expect(await scenario.decidePull(before, { ...baseFiles, [path]: 'x\n' }, byAlice)).toBe('merge')
+    expect(await scenario.decidePull(before, baseFiles, byAlice)).toBe('merge')
   })
   test('an owner file that is a link is broken and does not grant ownership', async () => {
     const linked = {
-      ...baseBranchFiles,
+      ...baseFiles,
       [getCiYamlPath('mine')]: { mode: '120000', content: '../../operators/x.yaml' },
     }
-    const { verdict, rules } = await ownershipScenario.evaluatePull(
+    const { verdict, rules } = await scenario.evaluatePull(
       linked,
       { ...linked, ...authorPackageChanges },
-      aliceAuthorOptions,
+      byAlice,
     )
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('owner-source-broken')
@@ -537,11 +449,7 @@ describe('T08: unusual paths', () => {
     `operators/mine/${'d/'.repeat(60)}x`,
     'operators/mine/\u0007',
   ])('%j is rejected', async (path) => {
-    const { verdict, rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [path]: 'x\n' },
-      aliceAuthorOptions,
-    )
+    const { verdict, rules } = await evaluateChange({ [path]: 'x\n' })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('odd-path')
   })
@@ -558,20 +466,16 @@ describe('T09: files that change what other people see', () => {
     'operators/mine/.github/workflows/x.yml',
     'catalogs/v4.20/.indexignore',
   ])('%s belongs to the repository in any directory', async (path) => {
-    const { verdict, rules } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [path]: '* -diff\n' },
-      aliceAuthorOptions,
-    )
+    const { verdict, rules } = await evaluateChange({ [path]: '* -diff\n' })
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('outside-packages')
   })
   test('attributes in the base do not change what is authorized', async () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
-    const judged = await ownershipScenario.evaluatePull(
-      { ...baseBranchFiles, ...attributes },
-      { ...baseFilesWithAuthorChanges, ...attributes },
-      aliceAuthorOptions,
+    const judged = await scenario.evaluatePull(
+      { ...baseFiles, ...attributes },
+      { ...updatedFiles, ...attributes },
+      byAlice,
     )
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([getCatalogPath('mine')])
     expect(judged.verdict.kind).toBe('merge')
@@ -597,9 +501,8 @@ describe('T10: everything outside packages is merged manually', () => {
   ]
   test.each(outside)('%s, in an update that is otherwise allowed', async (path) => {
     for (const author of ['alice', 'maria']) {
-      const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
-        baseBranchFiles,
-        { ...baseFilesWithAuthorChanges, [path]: '# x\n' },
+      const { verdict, rules, outcome } = await evaluateChange(
+        { ...authorPackageChanges, [path]: '# x\n' },
         { author },
       )
       expect(verdict.kind).toBe('wait')
@@ -608,12 +511,10 @@ describe('T10: everything outside packages is merged manually', () => {
     }
   })
   test('no approval makes catalog-bot merge it', async () => {
-    const from = origin.commit(baseBranchFiles)
-    const head = origin.commit({ ...baseBranchFiles, Makefile: 'x\n' }, [from])
-    const reviews = ['maria', 'vera', 'alan'].map((login) => ownershipScenario.createReview(login, head))
-    expect((await ownershipScenario.evaluate(from, head, { author: 'alice', reviews })).verdict.kind).toBe(
-      'wait',
-    )
+    const from = origin.commit(baseFiles)
+    const head = origin.commit({ ...baseFiles, Makefile: 'x\n' }, [from])
+    const reviews = ['maria', 'vera', 'alan'].map((login) => scenario.createReview(login, head))
+    expect(await scenario.decide(from, head, { author: 'alice', reviews })).toBe('wait')
   })
 })
 
@@ -626,39 +527,28 @@ describe('T11: both content and location decide', () => {
     ['a package', `---\nschema: olm.package\nname: victim\ndefaultChannel: evil\n`],
     ['any other blob', `---\nschema: custom.note\nname: n\npackage: victim\n`],
   ])("%s of another package in the author's file is rejected", async (_, blob) => {
-    const judged = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [getCatalogPath('mine')]: mine + blob },
-      aliceAuthorOptions,
-    )
+    const judged = await evaluateChange({ [getCatalogPath('mine')]: mine + blob })
     expect(judged.verdict.kind).toBe('blocked')
     expect(
       judged.outcome.findings.find(({ rule }) => rule === 'package-content-mismatch')?.data,
-    ).toMatchObject({
-      package: 'victim',
-      home: 'victim',
-    })
+    ).toMatchObject({ package: 'victim', home: 'victim' })
     expect(judged.outcome.findings.find(({ rule }) => rule === 'not-owner')?.data).toMatchObject({
       package: 'victim',
     })
   })
   test("removing blobs of another package from the author's file waits for the package's owner", async () => {
     const split = {
-      ...baseBranchFiles,
+      ...baseFiles,
       [getCatalogPath('mine')]:
         `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
     }
-    const judged = await ownershipScenario.evaluatePull(split, baseBranchFiles, aliceAuthorOptions)
+    const judged = await scenario.evaluatePull(split, baseFiles, byAlice)
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
   test("a bundle with the name of another package's bundle is rejected", async () => {
     const taken = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
-    const { rules, verdict } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, [getCatalogPath('mine')]: taken },
-      aliceAuthorOptions,
-    )
+    const { rules, verdict } = await evaluateChange({ [getCatalogPath('mine')]: taken })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
   })
@@ -669,35 +559,26 @@ describe('T11: both content and location decide', () => {
       ['eda-openshift-operator', 'eda-k8s-operator'],
     ] as const) {
       const before = {
-        ...baseBranchFiles,
+        ...baseFiles,
         [getCiYamlPath(directory)]: createReviewersYaml('nina'),
         [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0']),
       }
       const after = { ...before, [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0', '1.1.0']) }
-      expect((await ownershipScenario.evaluatePull(before, after, { author: 'nina' })).verdict.kind).toBe(
-        'merge',
-      )
-      expect((await ownershipScenario.evaluatePull(before, after, { author: 'mallory' })).verdict.kind).toBe(
-        'wait',
-      )
+      expect(await scenario.decidePull(before, after, { author: 'nina' })).toBe('merge')
+      expect(await scenario.decidePull(before, after, { author: 'mallory' })).toBe('wait')
       // The owner can also add it to another catalog if the packages of the directory are known.
       const more = { ...before, [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
       const promoted = { ...more, [getCatalogPath(directory, 'v4.21')]: createCatalogYaml(name, ['1.0.0']) }
       const packagesByDirectory = new Map([[directory, [name]]])
-      expect(
-        (await ownershipScenario.evaluatePull(more, promoted, { author: 'nina', packagesByDirectory }))
-          .verdict.kind,
-      ).toBe('merge')
-      expect((await ownershipScenario.evaluatePull(more, promoted, { author: 'nina' })).verdict.kind).toBe(
-        'wait',
-      )
+      expect(await scenario.decidePull(more, promoted, { author: 'nina', packagesByDirectory })).toBe('merge')
+      expect(await scenario.decidePull(more, promoted, { author: 'nina' })).toBe('wait')
     }
   })
   test('removing a file with content of another package requires the consent of its owner', async () => {
-    const judged = await ownershipScenario.evaluatePull(
-      { ...baseBranchFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
-      baseBranchFiles,
-      aliceAuthorOptions,
+    const judged = await scenario.evaluatePull(
+      { ...baseFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
+      baseFiles,
+      byAlice,
     )
     expect(judged.verdict.kind).toBe('wait')
     expect(listPackagesWithFindings(judged)).toEqual(['victim'])
@@ -707,55 +588,45 @@ describe('T11: both content and location decide', () => {
 describe('T12: mutable references', () => {
   test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
-      ...baseFilesWithAuthorChanges,
+      ...updatedFiles,
       [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
         /@sha256:0+(?![^]*@sha256)/,
         ':latest',
       ),
     }
-    const first = await ownershipScenario.evaluatePull(baseBranchFiles, baseFilesWithAuthorChanges, {
-      author: 'mallory',
-    })
-    const second = await ownershipScenario.evaluatePull(baseBranchFiles, byTag, { author: 'mallory' })
+    const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
+    const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
     expect(second.outcome.waiting).toEqual(first.outcome.waiting)
   })
 })
 
 describe('T13: two changes that are safe separately', () => {
   test('the second is evaluated against the result of the first, not against its original base', async () => {
-    const root = origin.commit(baseBranchFiles)
-    const first = origin.commit(
-      { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') },
-      [root],
-    )
+    const root = origin.commit(baseFiles)
+    const first = origin.commit({ ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') }, [
+      root,
+    ])
     const second = origin.commit(
-      {
-        ...baseBranchFiles,
-        [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']),
-      },
+      { ...baseFiles, [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
       [root],
     )
-    expect((await ownershipScenario.evaluate(root, second, { author: 'vera' })).verdict.kind).toBe('merge')
-    expect((await ownershipScenario.evaluate(first, second, { author: 'vera' })).verdict.kind).toBe('wait')
-    expect((await ownershipScenario.evaluate(first, second, { author: 'nina' })).verdict.kind).toBe('merge')
+    expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
+    expect(await scenario.decide(first, second, { author: 'vera' })).toBe('wait')
+    expect(await scenario.decide(first, second, { author: 'nina' })).toBe('merge')
   })
 })
 
 describe('T14: what is merged is not what the pull request shows', () => {
   test('an edit of a file that the base has moved to another owner', async () => {
-    const root = origin.commit({
-      ...baseBranchFiles,
-      'operators/mine/x.yaml': createNumberedLines('line', 100),
-    })
+    const root = origin.commit({ ...baseFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100) })
     const head = origin.commit(
-      { ...baseBranchFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100, 50) },
+      { ...baseFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100, 50) },
       [root],
     )
-    const tip = origin.commit(
-      { ...baseBranchFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) },
-      [root],
-    )
-    const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
+    const tip = origin.commit({ ...baseFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) }, [
+      root,
+    ])
+    const judged = await scenario.evaluate(tip, head, byAlice)
     // The merge reports a conflict, or it follows the move and changes the victim's file.
     expect(judged.verdict.kind).not.toBe('merge')
     if (judged.verdict.kind === 'wait')
@@ -766,13 +637,12 @@ describe('T14: what is merged is not what the pull request shows', () => {
       Object.fromEntries(
         [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createNumberedLines(`n${at}`, 30)]),
       )
-    const root = origin.commit({ ...baseBranchFiles, ...files('mine') })
-    const head = origin.commit(
-      { ...baseBranchFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' },
-      [root],
-    )
-    const tip = origin.commit({ ...baseBranchFiles, ...files('victim') }, [root])
-    const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
+    const root = origin.commit({ ...baseFiles, ...files('mine') })
+    const head = origin.commit({ ...baseFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' }, [
+      root,
+    ])
+    const tip = origin.commit({ ...baseFiles, ...files('victim') }, [root])
+    const judged = await scenario.evaluate(tip, head, byAlice)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
@@ -780,7 +650,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
   })
   test('a criss-cross history that silently reverts the victim', async () => {
     const v = (version: string) => ({
-      ...baseBranchFiles,
+      ...baseFiles,
       [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', version]),
     })
     const note = { 'operators/mine/notes.md': 'x\n' }
@@ -790,32 +660,27 @@ describe('T14: what is merged is not what the pull request shows', () => {
     const m2 = origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
     const p2 = origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
     const head = origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
-    const judged = await ownershipScenario.evaluate(m2, head, aliceAuthorOptions)
-    expect(judged.verdict.kind).not.toBe('merge')
+    expect(await scenario.decide(m2, head, byAlice)).not.toBe('merge')
   })
 })
 
 describe('T15: changes inside merge commits', () => {
   test("an edit of another owner's file in a merge of the base is found", async () => {
-    const root = origin.commit(baseBranchFiles)
-    const own = origin.commit(baseFilesWithAuthorChanges, [root])
-    const tip = origin.commit({ ...baseBranchFiles, 'operators/victim/notes.md': 'x\n' }, [root])
-    const evil = origin.commit({ ...baseFilesWithAuthorChanges, 'operators/victim/notes.md': 'evil\n' }, [
-      own,
-      tip,
-    ])
-    const judged = await ownershipScenario.evaluate(tip, evil, aliceAuthorOptions)
+    const root = origin.commit(baseFiles)
+    const own = origin.commit(updatedFiles, [root])
+    const tip = origin.commit({ ...baseFiles, 'operators/victim/notes.md': 'x\n' }, [root])
+    const evil = origin.commit({ ...updatedFiles, 'operators/victim/notes.md': 'evil\n' }, [own, tip])
+    const judged = await scenario.evaluate(tip, evil, byAlice)
     expect(judged.verdict.kind).toBe('wait')
     expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
   test('the shape of the history does not change the verdict', async () => {
-    const root = origin.commit(baseBranchFiles)
-    const one = origin.commit(baseFilesWithAuthorChanges, [root])
-    const empty = origin.commit(baseFilesWithAuthorChanges, [origin.commit(baseBranchFiles, [root])], {
+    const root = origin.commit(baseFiles)
+    const one = origin.commit(updatedFiles, [root])
+    const empty = origin.commit(updatedFiles, [origin.commit(baseFiles, [root])], {
       author: 'vera <vera@example.com>',
     })
-    for (const head of [one, empty])
-      expect((await ownershipScenario.evaluate(root, head, aliceAuthorOptions)).verdict.kind).toBe('merge')
+    for (const head of [one, empty]) expect(await scenario.decide(root, head, byAlice)).toBe('merge')
   })
   test('an approval is carried over only if configured, for the same content, config, and base', async () => {
     const carryOverConfig = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
@@ -823,12 +688,12 @@ describe('T15: changes inside merge commits', () => {
       [{}, 'wait'],
       [carryOverConfig, 'merge'],
     ] as const) {
-      const root = origin.commit({ ...baseBranchFiles, ...extra })
-      const first = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [root])
-      const said = await ownershipScenario.evaluate(root, first, {
+      const root = origin.commit({ ...baseFiles, ...extra })
+      const first = origin.commit({ ...updatedFiles, ...extra }, [root])
+      const said = await scenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
-        reviews: [ownershipScenario.createReview('alan', first)],
+        reviews: [scenario.createReview('alan', first)],
       })
       expect(said.verdict.kind).toBe('merge')
       const { getApprovalCoverageOfChange: coverage } =
@@ -838,9 +703,9 @@ describe('T15: changes inside merge commits', () => {
         config: 'c',
         covers: coverage(said.input),
       }))
-      const same = origin.commit({ ...baseFilesWithAuthorChanges, ...extra }, [first])
+      const same = origin.commit({ ...updatedFiles, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
-        ownershipScenario.evaluate(root, head, {
+        scenario.evaluate(root, head, {
           author: 'mallory',
           approvals,
           epoch: 1,
@@ -848,10 +713,7 @@ describe('T15: changes inside merge commits', () => {
           ...more,
         })
       expect((await judge(same)).verdict.kind).toBe(expected)
-      const other = origin.commit(
-        { ...baseFilesWithAuthorChanges, ...extra, 'operators/mine/notes.md': 'x\n' },
-        [first],
-      )
+      const other = origin.commit({ ...updatedFiles, ...extra, 'operators/mine/notes.md': 'x\n' }, [first])
       expect((await judge(other)).verdict.kind).toBe('wait')
       expect((await judge(same, { configDigest: 'd' })).verdict.kind).toBe('wait')
       expect((await judge(same, { snapshot: { baseRef: 'release' } })).verdict.kind).toBe('wait')
@@ -861,19 +723,15 @@ describe('T15: changes inside merge commits', () => {
 
 describe('T16: a permit is for one commit with one tree', () => {
   test('the permit contains the merge commit with the authorized tree', async () => {
-    const { verdict } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      baseFilesWithAuthorChanges,
-      aliceAuthorOptions,
-    )
+    const { verdict } = await evaluateChange(authorPackageChanges)
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(baseFilesWithAuthorChanges)))
+    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
   })
 })
 
 describe('T17: stacked pull requests', () => {
   test('wait for the one below them', async () => {
-    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, baseFilesWithAuthorChanges, {
+    const { verdict } = await evaluateChange(authorPackageChanges, {
       author: 'alice',
       snapshot: { stacked: true },
     })
@@ -883,18 +741,16 @@ describe('T17: stacked pull requests', () => {
 
 describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
-    const from = origin.commit(baseBranchFiles)
-    const head = origin.commit(baseFilesWithAuthorChanges, [from])
-    const said = await ownershipScenario.evaluate(from, head, {
+    const from = origin.commit(baseFiles)
+    const head = origin.commit(updatedFiles, [from])
+    const said = await scenario.evaluate(from, head, {
       author: 'mallory',
-      reviews: [ownershipScenario.createReview('alan', head)],
+      reviews: [scenario.createReview('alan', head)],
     })
     expect(said.verdict.kind).toBe('merge')
     const { approvals } = said.input
     const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
-    expect((await ownershipScenario.evaluate(from, head, retargeted)).verdict.kind).toBe('wait')
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
-    ).toBe('wait')
+    expect(await scenario.decide(from, head, retargeted)).toBe('wait')
+    expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
   })
 })

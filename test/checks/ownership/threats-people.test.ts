@@ -1,8 +1,7 @@
 // Identities and permissions: threats T19 to T34, T50, T54 to T57, T61, T62. The tests of commands are next to those of
 // the gate (T20, T21, T29 to T31, T50, T57) and of the parser (T30).
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { CommitSha } from '../../../src/pull-request/ids.ts'
-import { toUserId } from '../../../src/pull-request/ids.ts'
+import { type CommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import {
   createApprovalsFromReviews,
@@ -18,21 +17,22 @@ import {
   createOwnershipScenario,
   FakeGitHubAccounts,
   createInconclusiveLookupResult,
+  type ScenarioPullOptions,
 } from './ownership-scenario.ts'
 
-const ownershipScenario = await createOwnershipScenario('people')
+const scenario = await createOwnershipScenario('people')
 beforeEach(() => {
-  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
+  scenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    ownershipScenario.fakeAccounts.person(login)
+    scenario.fakeAccounts.person(login)
 })
-afterAll(() => ownershipScenario.close())
+afterAll(() => scenario.close())
 
 const createReviewersYaml = (...logins: string[]) =>
   `reviewers:\n${logins.map((login) => `  - ${login}\n`).join('')}`
 const getCiYamlPath = (name: string) => `operators/${name}/ci.yaml`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const baseBranchFiles: OriginFiles = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [getCiYamlPath('victim')]: createReviewersYaml('vera'),
   [getCiYamlPath('mine')]: createReviewersYaml('alice', 'alan'),
@@ -42,54 +42,45 @@ const baseBranchFiles: OriginFiles = {
 const createPackageUpdateFiles = (name: string): OriginFiles => ({
   [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0', '1.1.0']),
 })
-const filesWithPackageUpdate: OriginFiles = { ...baseBranchFiles, ...createPackageUpdateFiles('mine') }
+const updatedFiles: OriginFiles = { ...baseFiles, ...createPackageUpdateFiles('mine') }
 
 /** The commits of a pull request that updates `mine`. */
 function createPullCommits(
-  head: OriginFiles = filesWithPackageUpdate,
-  on: OriginFiles = baseBranchFiles,
+  on: OriginFiles = baseFiles,
+  head: OriginFiles = { ...on, ...createPackageUpdateFiles('mine') },
 ): { from: CommitSha; head: CommitSha } {
-  const from = ownershipScenario.origin.commit(on)
-  return { from, head: ownershipScenario.origin.commit(head, [from]) }
+  const from = scenario.origin.commit(on)
+  return { from, head: scenario.origin.commit(head, [from]) }
 }
+
+/** The verdict of a pull request that updates `mine`. */
+const decideUpdate = (options: ScenarioPullOptions, on: OriginFiles = baseFiles) =>
+  scenario.decidePull(on, { ...on, ...createPackageUpdateFiles('mine') }, options)
 
 describe('T19: approve, then push', () => {
   test('an approval counts only for the reviewed commit', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [ownershipScenario.createReview('alan', head)]
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
-      'merge',
-    )
-    const pushed = ownershipScenario.origin.commit(
-      { ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' },
-      [head],
-    )
-    expect(
-      (await ownershipScenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind,
-    ).toBe('wait')
+    const reviews = [scenario.createReview('alan', head)]
+    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('merge')
+    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head])
+    expect(await scenario.decide(from, pushed, { author: 'mallory', reviews })).toBe('wait')
   })
   test('timestamps do not matter, for a review from the future and a commit from the past', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [ownershipScenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
-    const pushed = ownershipScenario.origin.commit(
-      { ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' },
-      [head],
-      {
-        time: 946_684_800,
-      },
-    )
-    expect(
-      (await ownershipScenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind,
-    ).toBe('wait')
+    const reviews = [scenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
+    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head], {
+      time: 946_684_800,
+    })
+    expect(await scenario.decide(from, pushed, { author: 'mallory', reviews })).toBe('wait')
   })
 })
 
 describe('T21: A, B, and A again', () => {
   test('a review of the first A does not count for the second', async () => {
     const { from, head } = createPullCommits()
-    const review = ownershipScenario.createReview('alan', head)
+    const review = scenario.createReview('alan', head)
     const snapshot = createTestPullSnapshot({
-      author: ownershipScenario.fakeAccounts.person('mallory'),
+      author: scenario.fakeAccounts.person('mallory'),
       head,
       base: from,
       reviews: [review],
@@ -97,14 +88,9 @@ describe('T21: A, B, and A again', () => {
     const seen = new Map([[review.id, 0]])
     const approvals = createApprovalsFromReviews(snapshot, 2, seen, new Map())
     expect(approvals).toMatchObject([{ head, epoch: 0 }])
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
-    ).toBe('wait')
+    expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
     const again = createApprovalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals: again, epoch: 2 }))
-        .verdict.kind,
-    ).toBe('merge')
+    expect(await scenario.decide(from, head, { author: 'mallory', approvals: again, epoch: 2 })).toBe('merge')
   })
 })
 
@@ -114,87 +100,64 @@ describe('T22: forged commit metadata', () => {
     'catalog-bot <catalog-bot@noreply.invalid>',
     'maria <maria@example.com>',
   ])('commits by "%s" give their pusher no permissions', async (author) => {
-    const from = ownershipScenario.origin.commit(baseBranchFiles)
-    const head = ownershipScenario.origin.commit(filesWithPackageUpdate, [from], {
-      author,
-      time: 978_307_200,
-    })
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
-    expect((await ownershipScenario.evaluate(from, head, { author: 'alice' })).verdict.kind).toBe('merge')
+    const from = scenario.origin.commit(baseFiles)
+    const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
+    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
+    expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
   })
 })
 
 describe('T23: Apps as authors', () => {
   const bot: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
-  const listed = {
-    ...baseBranchFiles,
-    [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]'),
-  }
+  const listed = { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]') }
   const ours = { headRepository: { owner: 'Acme', name: 'Catalog' } }
-  beforeEach(() => void ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
+  beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
-    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdateFiles('mine') }, listed)
-    const judge = (snapshot: Partial<PullSnapshot>) =>
-      ownershipScenario.evaluate(from, head, { author: bot, snapshot })
-    expect((await judge(ours)).verdict.kind).toBe('merge')
-    expect((await judge({ headRepository: { owner: 'mallory', name: 'catalog' } })).verdict.kind).toBe('wait')
-    expect((await judge({ headRepository: null })).verdict.kind).toBe('wait')
-    expect(
-      (await judge({ ...ours, pusher: ownershipScenario.fakeAccounts.person('mallory') })).verdict.kind,
-    ).toBe('wait')
-    expect((await judge({ ...ours, pusher: null })).verdict.kind).toBe('wait')
-    expect((await judge({ ...ours, pusher: bot })).verdict.kind).toBe('merge')
+    const { from, head } = createPullCommits(listed)
+    const judge = (snapshot: Partial<PullSnapshot>) => scenario.decide(from, head, { author: bot, snapshot })
+    expect(await judge(ours)).toBe('merge')
+    expect(await judge({ headRepository: { owner: 'mallory', name: 'catalog' } })).toBe('wait')
+    expect(await judge({ headRepository: null })).toBe('wait')
+    expect(await judge({ ...ours, pusher: scenario.fakeAccounts.person('mallory') })).toBe('wait')
+    expect(await judge({ ...ours, pusher: null })).toBe('wait')
+    expect(await judge({ ...ours, pusher: bot })).toBe('merge')
   })
   test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
-    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdateFiles('mine') }, listed)
+    const { from, head } = createPullCommits(listed)
     const short = { ...bot, login: 'release-bot' }
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: short, snapshot: ours })).verdict.kind,
-    ).toBe('merge')
-    const human = ownershipScenario.fakeAccounts.person('release-bot')
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: human, snapshot: ours })).verdict.kind,
-    ).toBe('wait')
+    expect(await scenario.decide(from, head, { author: short, snapshot: ours })).toBe('merge')
+    const human = scenario.fakeAccounts.person('release-bot')
+    expect(await scenario.decide(from, head, { author: human, snapshot: ours })).toBe('wait')
   })
   test("a listed App can neither push to another author's branch nor confirm such a push", async () => {
-    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdateFiles('mine') }, listed)
+    const { from, head } = createPullCommits(listed)
     const evaluatePush = (pusher: GitHubAccount, reviews: PullReview[] = []) =>
-      ownershipScenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews })
+      scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews })
     const pushedByApp = await evaluatePush(bot)
     expect([pushedByApp.verdict.kind, pushedByApp.rules]).toEqual(['wait', ['foreign-push']])
-    const review = ownershipScenario.createReview('nina', head, { author: bot })
-    const confirmedByApp = await evaluatePush(ownershipScenario.fakeAccounts.person('mallory'), [review])
+    const review = scenario.createReview('nina', head, { author: bot })
+    const confirmedByApp = await evaluatePush(scenario.fakeAccounts.person('mallory'), [review])
     expect([confirmedByApp.verdict.kind, confirmedByApp.rules]).toEqual(['wait', ['foreign-push']])
   })
   test('the pusher does not count as the author', async () => {
     const { from, head } = createPullCommits()
     const snapshot = {
-      pusher: ownershipScenario.fakeAccounts.person('alice'),
+      pusher: scenario.fakeAccounts.person('alice'),
       headRepository: { owner: 'alice', name: 'catalog' },
     }
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', snapshot })).verdict.kind).toBe(
-      'wait',
-    )
+    expect(await scenario.decide(from, head, { author: 'mallory', snapshot })).toBe('wait')
   })
   test('an App cannot approve (T35) or change owners, even if it is listed as a maintainer', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
-    ownershipScenario.fakeAccounts.roles.set(bot.id, 'admin')
-    const { from, head } = createPullCommits(
-      { ...maintained, ...createPackageUpdateFiles('mine') },
-      maintained,
-    )
-    const reviews = [ownershipScenario.createReview('nina', head, { author: bot })]
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
-      'wait',
-    )
-    const owners = createPullCommits(
-      { ...maintained, [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]', 'nina') },
-      maintained,
-    )
-    expect(
-      (await ownershipScenario.evaluate(owners.from, owners.head, { author: bot, snapshot: ours })).verdict
-        .kind,
-    ).toBe('wait')
+    scenario.fakeAccounts.roles.set(bot.id, 'admin')
+    const { from, head } = createPullCommits(maintained)
+    const reviews = [scenario.createReview('nina', head, { author: bot })]
+    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
+    const owners = createPullCommits(maintained, {
+      ...maintained,
+      [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]', 'nina'),
+    })
+    expect(await scenario.decide(owners.from, owners.head, { author: bot, snapshot: ours })).toBe('wait')
   })
 })
 
@@ -204,21 +167,17 @@ describe("T24: a push by another person to an owner's pull request", () => {
     reviews: (head: CommitSha) => PullReview[] = () => [],
   ) => {
     const { from, head } = createPullCommits()
-    return ownershipScenario.evaluate(from, head, {
-      author: 'alice',
-      snapshot: { pusher },
-      reviews: reviews(head),
-    })
+    return scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews: reviews(head) })
   }
   test('the author, other owners, and maintainers can push', async () => {
-    expect((await judge(ownershipScenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
-    expect((await judge(ownershipScenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
-    expect((await judge(ownershipScenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
+    expect((await judge(scenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
+    expect((await judge(scenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
+    expect((await judge(scenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
   })
   test('a push by a person without ownership or by an unknown person waits for a confirmation', async () => {
     for (const pusher of [
-      ownershipScenario.fakeAccounts.person('mallory'),
-      ownershipScenario.fakeAccounts.person('vera'),
+      scenario.fakeAccounts.person('mallory'),
+      scenario.fakeAccounts.person('vera'),
       null,
     ]) {
       const { verdict, rules } = await judge(pusher)
@@ -227,23 +186,19 @@ describe("T24: a push by another person to an owner's pull request", () => {
     }
   })
   test('an owner or a maintainer can confirm by review, but other people cannot', async () => {
-    const mallory = ownershipScenario.fakeAccounts.person('mallory')
-    expect(
-      (await judge(mallory, (head) => [ownershipScenario.createReview('alan', head)])).verdict.kind,
-    ).toBe('merge')
-    expect(
-      (await judge(mallory, (head) => [ownershipScenario.createReview('maria', head)])).verdict.kind,
-    ).toBe('merge')
-    expect(
-      (await judge(mallory, (head) => [ownershipScenario.createReview('nina', head)])).verdict.kind,
-    ).toBe('wait')
+    const mallory = scenario.fakeAccounts.person('mallory')
+    expect((await judge(mallory, (head) => [scenario.createReview('alan', head)])).verdict.kind).toBe('merge')
+    expect((await judge(mallory, (head) => [scenario.createReview('maria', head)])).verdict.kind).toBe(
+      'merge',
+    )
+    expect((await judge(mallory, (head) => [scenario.createReview('nina', head)])).verdict.kind).toBe('wait')
   })
   test('the author can confirm by command, only for this head', async () => {
     const { from, head } = createPullCommits()
-    const alice = ownershipScenario.fakeAccounts.person('alice')
+    const alice = scenario.fakeAccounts.person('alice')
     const pullOptions = (of: CommitSha) => ({
       author: alice,
-      snapshot: { pusher: ownershipScenario.fakeAccounts.person('mallory') },
+      snapshot: { pusher: scenario.fakeAccounts.person('mallory') },
       approvals: [
         {
           user: alice.id,
@@ -256,8 +211,8 @@ describe("T24: a push by another person to an owner's pull request", () => {
         } as const,
       ],
     })
-    expect((await ownershipScenario.evaluate(from, head, pullOptions(head))).verdict.kind).toBe('merge')
-    expect((await ownershipScenario.evaluate(from, head, pullOptions(from))).verdict.kind).toBe('wait')
+    expect(await scenario.decide(from, head, pullOptions(head))).toBe('merge')
+    expect(await scenario.decide(from, head, pullOptions(from))).toBe('wait')
   })
 })
 
@@ -265,51 +220,47 @@ describe('T25: renamed and reused logins', () => {
   test('a reused login of an owner does not grant ownership, so the package needs a maintainer', async () => {
     const accounts = new Map([['alice', toUserId(1)]])
     const { from, head } = createPullCommits()
-    const judged = await ownershipScenario.evaluate(from, head, { author: 'alice', accounts })
+    const judged = await scenario.evaluate(from, head, { author: 'alice', accounts })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toContain('owner-login-reused')
-    const reviews = [ownershipScenario.createReview('alan', head)]
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'alice', accounts, reviews })).verdict.kind,
-    ).toBe('wait')
-    const maintained = [ownershipScenario.createReview('maria', head)]
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'alice', accounts, reviews: maintained }))
-        .verdict.kind,
-    ).toBe('merge')
+    const reviews = [scenario.createReview('alan', head)]
+    expect(await scenario.decide(from, head, { author: 'alice', accounts, reviews })).toBe('wait')
+    const maintained = [scenario.createReview('maria', head)]
+    expect(await scenario.decide(from, head, { author: 'alice', accounts, reviews: maintained })).toBe(
+      'merge',
+    )
   })
   test('a login pinned to its account in the configuration follows the account', async () => {
-    const alice = ownershipScenario.fakeAccounts.person('alice')
+    const alice = scenario.fakeAccounts.person('alice')
     const config = `owners:\n  packages:\n    mine: ["alice:${alice.id}"]\n  sources: [packages, config.yaml]\n`
-    const pinned = { ...baseBranchFiles, '.github/catalog-bot.yml': config }
-    const { from, head } = createPullCommits({ ...pinned, ...createPackageUpdateFiles('mine') }, pinned)
+    const pinned = { ...baseFiles, '.github/catalog-bot.yml': config }
+    const { from, head } = createPullCommits(pinned)
     const renamed = { ...alice, login: 'alice-renamed' }
-    expect((await ownershipScenario.evaluate(from, head, { author: renamed })).verdict.kind).toBe('merge')
+    expect(await scenario.decide(from, head, { author: renamed })).toBe('merge')
     const usurper: GitHubAccount = { id: toUserId(666), login: 'alice', kind: 'user' }
-    const judged = await ownershipScenario.evaluate(from, head, { author: usurper })
+    const judged = await scenario.evaluate(from, head, { author: usurper })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toContain('owner-login-reused')
   })
   test('a login that is now another account or does not exist does not grant ownership', async () => {
     const { from, head } = createPullCommits()
     const stale: GitHubAccount = { id: toUserId(5555), login: 'alice', kind: 'user' }
-    expect((await ownershipScenario.evaluate(from, head, { author: stale })).verdict.kind).toBe('wait')
-    const alice = ownershipScenario.fakeAccounts.person('alice')
-    ownershipScenario.fakeAccounts.accounts.delete('alice')
-    expect((await ownershipScenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('wait')
+    expect(await scenario.decide(from, head, { author: stale })).toBe('wait')
+    const alice = scenario.fakeAccounts.person('alice')
+    scenario.fakeAccounts.accounts.delete('alice')
+    expect(await scenario.decide(from, head, { author: alice })).toBe('wait')
   })
 })
 
 describe('T26: inexact comparison', () => {
   test.each(['ali', 'alicea', 'lice', 'al', 'alice-', 'a'])('%j is not alice', async (login) => {
-    const { from, head } = createPullCommits()
-    expect((await ownershipScenario.evaluate(from, head, { author: login })).verdict.kind).toBe('wait')
+    expect(await decideUpdate({ author: login })).toBe('wait')
   })
   test('case does not matter in the list or in the login', async () => {
-    const loud = { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
-    const { from, head } = createPullCommits({ ...loud, ...createPackageUpdateFiles('mine') }, loud)
-    const alice = { ...ownershipScenario.fakeAccounts.person('alice'), login: 'Alice' }
-    expect((await ownershipScenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('merge')
+    const loud = { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
+    const { from, head } = createPullCommits(loud)
+    const alice = { ...scenario.fakeAccounts.person('alice'), login: 'Alice' }
+    expect(await scenario.decide(from, head, { author: alice })).toBe('merge')
   })
   test.each([
     'reviewers: alice\n',
@@ -325,10 +276,10 @@ describe('T26: inexact comparison', () => {
     'reviewers: !!set {alice}\n',
     'reviewers: [alice\n',
   ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
-    const odd = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
+    const odd = { ...baseFiles, [getCiYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
-      const { from, head } = createPullCommits({ ...odd, ...createPackageUpdateFiles('mine') }, odd)
-      const { verdict, rules } = await ownershipScenario.evaluate(from, head, { author })
+      const { from, head } = createPullCommits(odd)
+      const { verdict, rules } = await scenario.evaluate(from, head, { author })
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('owner-source-broken')
     }
@@ -337,27 +288,24 @@ describe('T26: inexact comparison', () => {
 
 describe('T27: unknown is not an approval', () => {
   const teams: OriginFiles = {
-    ...baseBranchFiles,
+    ...baseFiles,
     '.github/catalog-bot.yml':
       'owners:\n  packages:\n    mine: [acme/catalog-team]\n  sources: [packages, config.yaml, owners]\n',
   }
   const judge = async (files: OriginFiles = teams, author = 'alice') => {
-    const { from, head } = createPullCommits({ ...files, ...createPackageUpdateFiles('mine') }, files)
-    return ownershipScenario.evaluate(from, head, { author })
+    const { from, head } = createPullCommits(files)
+    return scenario.evaluate(from, head, { author })
   }
   test('a member of the team has permission, but another person does not', async () => {
-    ownershipScenario.fakeAccounts.teams.set(
-      'acme/catalog-team',
-      new Set([ownershipScenario.fakeAccounts.person('alice').id]),
-    )
+    scenario.fakeAccounts.teams.set('acme/catalog-team', new Set([scenario.fakeAccounts.person('alice').id]))
     expect((await judge()).verdict.kind).toBe('merge')
     expect((await judge(teams, 'mallory')).verdict.kind).toBe('wait')
   })
   test.each(['team-member', 'role', 'user'] as const)(
     'without an answer about "%s", the verdict is unknown',
     async (kind) => {
-      const files = kind === 'user' ? baseBranchFiles : teams
-      ownershipScenario.fakeAccounts.fails = (question) =>
+      const files = kind === 'user' ? baseFiles : teams
+      scenario.fakeAccounts.fails = (question) =>
         question.kind === kind ? createInconclusiveLookupResult('GitHub answered 403') : undefined
       const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
       expect(verdict.kind).toBe('unknown')
@@ -365,19 +313,17 @@ describe('T27: unknown is not an approval', () => {
     },
   )
   test('without any answer, the verdict is unknown and there are no findings', async () => {
-    ownershipScenario.fakeAccounts.fails = () => createInconclusiveLookupResult()
+    scenario.fakeAccounts.fails = () => createInconclusiveLookupResult()
     const { verdict, outcome } = await judge()
     expect(verdict.kind).toBe('unknown')
     expect(outcome.findings).toEqual([])
   })
   test('a missing answer about one person does not prevent an approval by another', async () => {
-    ownershipScenario.fakeAccounts.fails = (question) =>
+    scenario.fakeAccounts.fails = (question) =>
       question.kind === 'team-member' ? createInconclusiveLookupResult() : undefined
-    const { from, head } = createPullCommits({ ...teams, ...createPackageUpdateFiles('mine') }, teams)
-    const reviews = [ownershipScenario.createReview('maria', head)]
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
-      'merge',
-    )
+    const { from, head } = createPullCommits(teams)
+    const reviews = [scenario.createReview('maria', head)]
+    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('merge')
   })
   test('a broken alias file does not make an alias a login', async () => {
     const owners = { ...teams, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mine-team]\n' }
@@ -409,29 +355,29 @@ describe('T27: unknown is not an approval', () => {
 describe('T28: states of a review', () => {
   const judge = async (make: (head: CommitSha, from: CommitSha) => PullReview[], author = 'mallory') => {
     const { from, head } = createPullCommits()
-    return (await ownershipScenario.evaluate(from, head, { author, reviews: make(head, from) })).verdict.kind
+    return await scenario.decide(from, head, { author, reviews: make(head, from) })
   }
   test('a comment after an approval does not change it', async () => {
     expect(
       await judge((head) => [
-        ownershipScenario.createReview('alan', head),
-        ownershipScenario.createReview('alan', head, { state: 'commented' }),
+        scenario.createReview('alan', head),
+        scenario.createReview('alan', head, { state: 'commented' }),
       ]),
     ).toBe('merge')
   })
   test('a dismissed review does not count, and does not restore an older approval', async () => {
     expect(
       await judge((head) => [
-        ownershipScenario.createReview('alan', head),
-        ownershipScenario.createReview('alan', head, { state: 'dismissed' }),
+        scenario.createReview('alan', head),
+        scenario.createReview('alan', head, { state: 'dismissed' }),
       ]),
     ).toBe('wait')
   })
   test('changes requested after an approval replace it', async () => {
     expect(
       await judge((head) => [
-        ownershipScenario.createReview('alan', head),
-        ownershipScenario.createReview('alan', head, { state: 'changes-requested' }),
+        scenario.createReview('alan', head),
+        scenario.createReview('alan', head, { state: 'changes-requested' }),
       ]),
     ).toBe('wait')
   })
@@ -439,7 +385,7 @@ describe('T28: states of a review', () => {
     for (const login of ['alan', 'maria'])
       expect(
         await judge(
-          (_, from) => [ownershipScenario.createReview(login, from, { state: 'changes-requested' })],
+          (_, from) => [scenario.createReview(login, from, { state: 'changes-requested' })],
           'alice',
         ),
       ).toBe('wait')
@@ -447,7 +393,7 @@ describe('T28: states of a review', () => {
   test('changes requested by a person without ownership do not block', async () => {
     expect(
       await judge(
-        (head) => [ownershipScenario.createReview('mallory', head, { state: 'changes-requested' })],
+        (head) => [scenario.createReview('mallory', head, { state: 'changes-requested' })],
         'alice',
       ),
     ).toBe('merge')
@@ -455,12 +401,12 @@ describe('T28: states of a review', () => {
   test('more than a hundred reviews do not hide an earlier one', async () => {
     const noise = (head: CommitSha) =>
       Array.from({ length: 150 }, (_, at) =>
-        ownershipScenario.createReview(`noise-${at}`, head, { state: 'commented' }),
+        scenario.createReview(`noise-${at}`, head, { state: 'commented' }),
       )
     expect(
       await judge(
         (head) => [
-          ownershipScenario.createReview('alan', head, {
+          scenario.createReview('alan', head, {
             state: 'changes-requested',
             submittedAt: '2025-01-01T00:00:00Z',
           }),
@@ -471,39 +417,31 @@ describe('T28: states of a review', () => {
     ).toBe('wait')
   })
   test('approvals by the author and by a deleted account do not count', async () => {
-    expect(await judge((head) => [ownershipScenario.createReview('mallory', head)])).toBe('wait')
-    expect(await judge((head) => [ownershipScenario.createReview('alan', head, { author: null })])).toBe(
-      'wait',
-    )
+    expect(await judge((head) => [scenario.createReview('mallory', head)])).toBe('wait')
+    expect(await judge((head) => [scenario.createReview('alan', head, { author: null })])).toBe('wait')
   })
   test('a review without a known commit does not approve', async () => {
-    expect(await judge((head) => [ownershipScenario.createReview('alan', head, { commit: null })])).toBe(
-      'wait',
-    )
+    expect(await judge((head) => [scenario.createReview('alan', head, { commit: null })])).toBe('wait')
   })
   test('permissions at the time of the merge count, so a removed owner cannot approve', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [ownershipScenario.createReview('alan', head)]
-    const removed = ownershipScenario.origin.commit(
-      { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') },
+    const reviews = [scenario.createReview('alan', head)]
+    const removed = scenario.origin.commit(
+      { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') },
       [from],
     )
-    expect(
-      (await ownershipScenario.evaluate(removed, head, { author: 'mallory', reviews })).verdict.kind,
-    ).toBe('wait')
+    expect(await scenario.decide(removed, head, { author: 'mallory', reviews })).toBe('wait')
   })
   test('an owner of one package can approve only that package', async () => {
-    const { from, head } = createPullCommits({
-      ...filesWithPackageUpdate,
+    const { from, head } = createPullCommits(baseFiles, {
+      ...updatedFiles,
       ...createPackageUpdateFiles('victim'),
     })
     const judgeWith = async (...logins: string[]) =>
-      (
-        await ownershipScenario.evaluate(from, head, {
-          author: 'mallory',
-          reviews: logins.map((login) => ownershipScenario.createReview(login, head)),
-        })
-      ).verdict.kind
+      await scenario.decide(from, head, {
+        author: 'mallory',
+        reviews: logins.map((login) => scenario.createReview(login, head)),
+      })
     expect(await judgeWith('alan')).toBe('wait')
     expect(await judgeWith('vera')).toBe('wait')
     expect(await judgeWith('alan', 'vera')).toBe('merge')
@@ -511,11 +449,11 @@ describe('T28: states of a review', () => {
   })
   test('the order of the list does not matter, but the times of the reviews do', () => {
     const head = createTestPullSnapshot().head
-    const first = ownershipScenario.createReview('alan', head, {
+    const first = scenario.createReview('alan', head, {
       state: 'approved',
       submittedAt: '2026-01-01T00:00:01Z',
     })
-    const second = ownershipScenario.createReview('alan', head, {
+    const second = scenario.createReview('alan', head, {
       state: 'dismissed',
       submittedAt: '2026-01-01T00:00:02Z',
     })
@@ -529,25 +467,20 @@ describe('T32: labels', () => {
     '"%s" does not approve a pull request',
     async (label) => {
       const { from, head } = createPullCommits()
-      expect(
-        (await ownershipScenario.evaluate(from, head, { author: 'mallory', snapshot: { labels: [label] } }))
-          .verdict.kind,
-      ).toBe('wait')
+      expect(await scenario.decide(from, head, { author: 'mallory', snapshot: { labels: [label] } })).toBe(
+        'wait',
+      )
     },
   )
   test('a blocking label blocks', async () => {
-    const { from, head } = createPullCommits()
-    expect(
-      (await ownershipScenario.evaluate(from, head, { author: 'alice', snapshot: { labels: ['Hold'] } }))
-        .verdict.kind,
-    ).toBe('wait')
+    expect(await decideUpdate({ author: 'alice', snapshot: { labels: ['Hold'] } })).toBe('wait')
   })
 })
 
 describe('T33: forged checks', () => {
   test('checks and statuses are not part of the input of the check', async () => {
     const { from, head } = createPullCommits()
-    const { input } = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
+    const { input } = await scenario.evaluate(from, head, { author: 'mallory' })
     expect(Object.keys(input).filter((key) => /check|status/i.test(key))).toEqual([])
     expect(Object.keys(input.snapshot).filter((key) => /check|status/i.test(key))).toEqual([])
   })
@@ -564,11 +497,11 @@ describe('T34: rules in the pull request', () => {
   }
   test.each(Object.keys(rules))('%s of the pull request does not apply to it', async (path) => {
     const before = createPullCommits()
-    const plain = await ownershipScenario.evaluate(before.from, before.head, { author: 'mallory' })
-    const { from, head } = createPullCommits({ ...filesWithPackageUpdate, [path]: rules[path] ?? '' })
-    const judged = await ownershipScenario.evaluate(from, head, {
+    const plain = await scenario.evaluate(before.from, before.head, { author: 'mallory' })
+    const { from, head } = createPullCommits(baseFiles, { ...updatedFiles, [path]: rules[path] ?? '' })
+    const judged = await scenario.evaluate(from, head, {
       author: 'mallory',
-      reviews: [ownershipScenario.createReview('mallory', head)],
+      reviews: [scenario.createReview('mallory', head)],
     })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.waiting.flatMap(({ who }) => who)).toEqual(
@@ -581,14 +514,9 @@ describe('T34: rules in the pull request', () => {
 describe('T50: commits in the fork network', () => {
   test('a review of a commit other than the head does not approve, in any repository', async () => {
     const { from, head } = createPullCommits()
-    const foreign = ownershipScenario.origin.commit(filesWithPackageUpdate)
-    const reviews = [
-      ownershipScenario.createReview('alan', foreign),
-      ownershipScenario.createReview('maria', from),
-    ]
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
-      'wait',
-    )
+    const foreign = scenario.origin.commit(updatedFiles)
+    const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
+    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
   })
 })
 
@@ -597,13 +525,11 @@ describe('T54: disabling checks in the pull request', () => {
     const waiver = { '.github/catalog-bot.yml': 'rules:\n  package-content-mismatch: off\n' }
     const evil = `---\nschema: olm.channel\nname: evil\npackage: victim\nentries: []\n`
     const head = {
-      ...baseBranchFiles,
+      ...baseFiles,
       ...waiver,
       [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
     }
-    const { verdict, rules: found } = await ownershipScenario.evaluatePull(baseBranchFiles, head, {
-      author: 'alice',
-    })
+    const { verdict, rules: found } = await scenario.evaluatePull(baseFiles, head, { author: 'alice' })
     expect(verdict.kind).toBe('blocked')
     expect(found).toEqual(expect.arrayContaining(['outside-packages', 'package-content-mismatch']))
   })
@@ -620,9 +546,9 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
     'a path with %j is only plain text in the comment',
     async (piece) => {
       const path = `operators/victim/${piece}.md`
-      const { verdict } = await ownershipScenario.evaluatePull(
-        baseBranchFiles,
-        { ...baseBranchFiles, [path]: 'x\n' },
+      const { verdict } = await scenario.evaluatePull(
+        baseFiles,
+        { ...baseFiles, [path]: 'x\n' },
         { author: 'alice' },
       )
       const { comment } = renderPullReport(verdict, { changeLines: [] })
@@ -639,14 +565,14 @@ describe('T56: forged markers', () => {
     const comments = ['<!-- catalog-bot:report -->\napproved', '<!-- catalog-bot:approved alice -->'].map(
       (body, at) => ({
         id: at + 1,
-        author: ownershipScenario.fakeAccounts.person('mallory'),
+        author: scenario.fakeAccounts.person('mallory'),
         body,
         createdAt: '2026-01-01T00:00:00Z',
         updatedAt: '2026-01-01T00:00:00Z',
       }),
     )
-    const plain = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
-    const marked = await ownershipScenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
+    const plain = await scenario.evaluate(from, head, { author: 'mallory' })
+    const marked = await scenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
     expect(marked.outcome).toEqual(plain.outcome)
     expect(marked.verdict).toEqual(plain.verdict)
   })
@@ -655,25 +581,24 @@ describe('T56: forged markers', () => {
 describe('T61: permissions that are not granted explicitly', () => {
   test('a package without owners needs a maintainer', async () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
-      const orphan = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
-      const { from, head } = createPullCommits({ ...orphan, ...createPackageUpdateFiles('mine') }, orphan)
-      const { verdict, outcome } = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
+      const orphan = { ...baseFiles, [getCiYamlPath('mine')]: text }
+      const { from, head } = createPullCommits(orphan)
+      const { verdict, outcome } = await scenario.evaluate(from, head, { author: 'mallory' })
       expect(verdict.kind).toBe('wait')
       expect(outcome.waiting[0]?.who).toEqual(['maria'])
     }
   })
   test('a repository without owner files authorizes only people with the role maintain', async () => {
     const bare: OriginFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
-    const { from, head } = createPullCommits({ ...bare, ...createPackageUpdateFiles('mine') }, bare)
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
-    ownershipScenario.fakeAccounts.roles.set(ownershipScenario.fakeAccounts.person('mallory').id, 'write')
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
-    ownershipScenario.fakeAccounts.roles.set(ownershipScenario.fakeAccounts.person('mallory').id, 'maintain')
-    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('merge')
+    const { from, head } = createPullCommits(bare)
+    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
+    scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'write')
+    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
+    scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'maintain')
+    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('merge')
   })
   test('an author with a deleted account has no permissions', async () => {
-    const { from, head } = createPullCommits()
-    expect((await ownershipScenario.evaluate(from, head, { author: null })).verdict.kind).toBe('wait')
+    expect(await decideUpdate({ author: null })).toBe('wait')
   })
 })
 
@@ -685,9 +610,9 @@ describe('T62: a flood of useless submissions', () => {
         createCatalogYaml(`flood-${'abcdefghijkmnpqrstuv'[at]}`, ['1.0.0']),
       ]),
     )
-    const { verdict, outcome } = await ownershipScenario.evaluatePull(
-      baseBranchFiles,
-      { ...baseBranchFiles, ...many },
+    const { verdict, outcome } = await scenario.evaluatePull(
+      baseFiles,
+      { ...baseFiles, ...many },
       { author: 'alice' },
     )
     expect(verdict.kind).toBe('wait')

@@ -24,12 +24,7 @@ testIfCatalogsExist(
     }
     expect(counts).toEqual({
       'v4.16': { 'image-by-tag': 16 },
-      'v4.20': {
-        'downgrade-edge': 2,
-        'edge-to-nowhere': 33,
-        'head-not-highest': 1,
-        'image-by-tag': 37,
-      },
+      'v4.20': { 'downgrade-edge': 2, 'edge-to-nowhere': 33, 'head-not-highest': 1, 'image-by-tag': 37 },
       'v4.21': {
         'downgrade-edge': 2,
         'edge-to-nowhere': 33,

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { createLookupResults } from '../../../src/checks/lookups.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
-import { defaultConfig } from '../../../src/config/config.ts'
-import type { Config } from '../../../src/config/config.ts'
+import { defaultConfig, type Config } from '../../../src/config/config.ts'
 import {
   buildBundleBlob,
   computeCatalogChange,
@@ -26,8 +25,16 @@ function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Pa
 const formatValidationFindings = (outcome: ReturnType<typeof evaluateValidation>) =>
   outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`)
 
+const evaluateFile = (
+  base: readonly CatalogBlob[],
+  result: readonly CatalogBlob[],
+  config?: Partial<Config>,
+) => evaluateValidation({ [catalogPath]: base }, { [catalogPath]: result }, config)
+const formatFindingsOfFile = (...change: Parameters<typeof evaluateFile>) =>
+  formatValidationFindings(evaluateFile(...change))
+
 /** A bundle without findings from our own rules. */
-function createValidBundleBlob(name: string, version: string, more: CatalogBlob = {}): CatalogBlob {
+function createBundle(name: string, version: string, more: CatalogBlob = {}): CatalogBlob {
   const plain = buildBundleBlob(name, 'foo', version)
   return {
     ...plain,
@@ -46,31 +53,31 @@ function createValidBundleBlob(name: string, version: string, more: CatalogBlob 
     ...more,
   }
 }
-const catalogBlobsBeforeChange = [
+const blobsBefore = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
-  createValidBundleBlob('foo.v1.0.0', '1.0.0'),
+  createBundle('foo.v1.0.0', '1.0.0'),
 ]
-const catalogBlobsAfterChange = [
+const blobsAfter = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0']),
-  createValidBundleBlob('foo.v1.0.0', '1.0.0'),
-  createValidBundleBlob('foo.v1.1.0', '1.1.0'),
+  createBundle('foo.v1.0.0', '1.0.0'),
+  createBundle('foo.v1.1.0', '1.1.0'),
 ]
 /** The next version, with its image missing from the related images. */
 const blobsWithoutRelatedImage = [
-  ...catalogBlobsAfterChange.slice(0, 3),
-  createValidBundleBlob('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
+  ...blobsAfter.slice(0, 3),
+  createBundle('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
 ]
 
 describe('the validation check', () => {
   test('by default applies opm v1.73, which requires an integer channel priority', () => {
     const value = { channelName: 'stable', priority: 'high' }
-    const plain = createValidBundleBlob('foo.v1.1.0', '1.1.0')
+    const plain = createBundle('foo.v1.1.0', '1.1.0')
     const properties = [...(plain['properties'] as CatalogBlob[]), { type: 'olm.channel', value }]
-    const result = { [catalogPath]: [...catalogBlobsAfterChange.slice(0, 3), { ...plain, properties }] }
+    const result = { [catalogPath]: [...blobsAfter.slice(0, 3), { ...plain, properties }] }
     const errors = (config: Partial<Config>) =>
-      evaluateValidation({ [catalogPath]: catalogBlobsBeforeChange }, result, config).findings.filter(
+      evaluateValidation({ [catalogPath]: blobsBefore }, result, config).findings.filter(
         ({ severity }) => severity === 'error',
       )
     expect(errors({}).map(({ what }) => what)).toEqual([
@@ -83,7 +90,7 @@ describe('the validation check', () => {
   test('reports required APIs missing from the catalog for new bundles, and for others if configured', () => {
     const rule = 'missing-required-api'
     const needy = (name: string, version: string, group = 'example.com') => {
-      const plain = createValidBundleBlob(name, version)
+      const plain = createBundle(name, version)
       const value = { group, version: 'v1', kind: 'Certificate' }
       const properties = [
         ...((plain['properties'] as CatalogBlob[]) ?? []),
@@ -120,36 +127,28 @@ describe('the validation check', () => {
     expect(bundles(added)).toEqual(['foo.v1.1.0'])
     expect(bundles(known)).toEqual([])
     // A bundle that the base already has is not new.
-    const other = [...catalogBlobsAfterChange.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
-    expect(bundles(other, {}, { [catalogPath]: catalogBlobsAfterChange })).toEqual([])
-    expect(
-      bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: catalogBlobsAfterChange }),
-    ).toEqual(['foo.v1.1.0'])
+    const other = [...blobsAfter.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
+    expect(bundles(other, {}, { [catalogPath]: blobsAfter })).toEqual([])
+    expect(bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: blobsAfter })).toEqual([
+      'foo.v1.1.0',
+    ])
     expect(bundles(added, { rules: { [rule]: 'off' } })).toEqual([])
   })
 
   test('asks no questions, and passes a valid new version with a summary of what it checked', () => {
-    const outcome = evaluateValidation(
-      { [catalogPath]: catalogBlobsBeforeChange },
-      { [catalogPath]: catalogBlobsAfterChange },
-    )
+    const outcome = evaluateFile(blobsBefore, blobsAfter)
     expect(validationCheck.ask({} as CheckInput, emptyLookupResults)).toEqual([])
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles in it')
   })
 
   test('reports opm errors, findings of our own rules, and stranded versions of the changed catalog', () => {
-    const outcome = evaluateValidation(
-      { [catalogPath]: catalogBlobsAfterChange },
-      {
-        [catalogPath]: [
-          buildPackageBlob('foo', 'gone'),
-          buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
-          ...blobsWithoutRelatedImage.slice(2, 3),
-          ...blobsWithoutRelatedImage.slice(3),
-        ],
-      },
-    )
+    const outcome = evaluateFile(blobsAfter, [
+      buildPackageBlob('foo', 'gone'),
+      buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
+      ...blobsWithoutRelatedImage.slice(2, 3),
+      ...blobsWithoutRelatedImage.slice(3),
+    ])
     expect(formatValidationFindings(outcome)).toEqual(
       expect.arrayContaining([
         'bundle-in-no-channel error',
@@ -167,16 +166,14 @@ describe('the validation check', () => {
     const moved = [
       { schema: 'example.com.notes', name: 'n' },
       ...blobsWithoutRelatedImage,
-      createValidBundleBlob('foo.v1.2.0', '1.2.0'),
+      createBundle('foo.v1.2.0', '1.2.0'),
     ]
     const entries = ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0', 'foo.v1.2.0 < foo.v1.1.0']
-    const outcome = evaluateValidation(
-      { [catalogPath]: blobsWithoutRelatedImage },
-      {
-        [catalogPath]: moved.map((blob) =>
-          blob.schema === 'olm.channel' ? buildChannelBlob('stable', 'foo', entries) : blob,
-        ),
-      },
+    const outcome = evaluateFile(
+      blobsWithoutRelatedImage,
+      moved.map((blob) =>
+        blob.schema === 'olm.channel' ? buildChannelBlob('stable', 'foo', entries) : blob,
+      ),
     )
     expect(formatValidationFindings(outcome)).toEqual([])
     expect(outcome.summary).toContain('existing findings omitted')
@@ -185,10 +182,10 @@ describe('the validation check', () => {
   test('the same warning about another object is new', () => {
     const worse = [
       ...blobsWithoutRelatedImage.slice(0, 2),
-      createValidBundleBlob('foo.v1.0.0', '1.0.0', { relatedImages: [] }),
+      createBundle('foo.v1.0.0', '1.0.0', { relatedImages: [] }),
       ...blobsWithoutRelatedImage.slice(3),
     ]
-    const outcome = evaluateValidation({ [catalogPath]: blobsWithoutRelatedImage }, { [catalogPath]: worse })
+    const outcome = evaluateFile(blobsWithoutRelatedImage, worse)
     expect(formatValidationFindings(outcome)).toContain('bundle-image-not-related warning')
     expect(outcome.findings.filter(({ rule }) => rule === 'bundle-image-not-related')).toHaveLength(1)
   })
@@ -198,37 +195,21 @@ describe('the validation check', () => {
       [
         buildPackageBlob('foo'),
         buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
-        createValidBundleBlob('foo.v1.0.0', '1.0.0'),
+        createBundle('foo.v1.0.0', '1.0.0'),
         buildChannelBlob(version, 'foo', []),
       ] as const
-    expect(
-      formatValidationFindings(
-        evaluateValidation(
-          { [catalogPath]: broken('a') },
-          { [catalogPath]: [...broken('a'), { schema: 'x.y', name: 'n' }] },
-        ),
-      ),
-    ).toContain('empty-channel error')
+    expect(formatFindingsOfFile(broken('a'), [...broken('a'), { schema: 'x.y', name: 'n' }])).toContain(
+      'empty-channel error',
+    )
     const served: CatalogBlob = { schema: 'a/b', name: 'n' }
-    expect(
-      formatValidationFindings(
-        evaluateValidation(
-          { [catalogPath]: [...catalogBlobsBeforeChange, served] },
-          { [catalogPath]: [...catalogBlobsAfterChange, served] },
-        ),
-      ),
-    ).toEqual(['unservable-schema error'])
+    expect(formatFindingsOfFile([...blobsBefore, served], [...blobsAfter, served])).toEqual([
+      'unservable-schema error',
+    ])
   })
 
   test('the configuration can change the severity of our rules, turn them off, and list exceptions', () => {
     const with_ = (rules: Config['rules']) =>
-      formatValidationFindings(
-        evaluateValidation(
-          { [catalogPath]: catalogBlobsBeforeChange },
-          { [catalogPath]: blobsWithoutRelatedImage },
-          { rules },
-        ),
-      )
+      formatFindingsOfFile(blobsBefore, blobsWithoutRelatedImage, { rules })
     expect(with_({})).toEqual(['bundle-image-not-related warning'])
     expect(with_({ 'bundle-image-not-related': 'error' })).toEqual(['bundle-image-not-related error'])
     expect(with_({ 'bundle-image-not-related': 'off' })).toEqual([])
@@ -240,20 +221,16 @@ describe('the validation check', () => {
   })
 
   test('the configuration cannot turn off an opm error', () => {
-    const empty = [...catalogBlobsBeforeChange, buildChannelBlob('empty', 'foo', [])]
+    const empty = [...blobsBefore, buildChannelBlob('empty', 'foo', [])]
     const rules: Config['rules'] = { 'empty-channel': 'off', 'no-head': { ignore: ['**', 'foo'] } }
-    expect(
-      formatValidationFindings(
-        evaluateValidation({ [catalogPath]: catalogBlobsBeforeChange }, { [catalogPath]: empty }, { rules }),
-      ),
-    ).toContain('empty-channel error')
+    expect(formatFindingsOfFile(blobsBefore, empty, { rules })).toContain('empty-channel error')
   })
 
   test('the configured opm release applies, and an unknown release is an error', () => {
     const reference = [
       buildPackageBlob('foo'),
       buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
-      createValidBundleBlob('foo.v1.0.0', '1.0.0', {
+      createBundle('foo.v1.0.0', '1.0.0', {
         image: 'oci://x',
         relatedImages: [{ name: '', image: 'oci://x' }],
       }),
@@ -265,24 +242,22 @@ describe('the validation check', () => {
       formatValidationFindings(evaluateValidation({}, { [catalogPath]: reference }, { opm: 'v1.60' })),
     ).toEqual([])
     expect(
-      formatValidationFindings(
-        evaluateValidation({}, { [catalogPath]: catalogBlobsBeforeChange }, { opm: 'v1.2' }),
-      ),
+      formatValidationFindings(evaluateValidation({}, { [catalogPath]: blobsBefore }, { opm: 'v1.2' })),
     ).toEqual(['opm-release-unknown error'])
   })
 
   test('a removed catalog has no findings, and the summary counts it', () => {
-    const outcome = evaluateValidation({ [catalogPath]: catalogBlobsBeforeChange }, {})
+    const outcome = evaluateValidation({ [catalogPath]: blobsBefore }, {})
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles in it')
   })
 
   test('if the base exceeds the limit of a rule, its warnings are omitted and its errors are kept', () => {
     const nameless = (count: number, more: object = {}) => [
-      ...catalogBlobsAfterChange.slice(0, 3),
-      createValidBundleBlob('foo.v1.1.0', '1.1.0', {
+      ...blobsAfter.slice(0, 3),
+      createBundle('foo.v1.1.0', '1.1.0', {
         properties: [
-          ...((catalogBlobsAfterChange[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
+          ...((blobsAfter[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
           ...Array.from({ length: count }, (_, at) => ({ type: '', value: at })),
         ],
         ...more,
@@ -302,16 +277,9 @@ describe('the validation check', () => {
 
   test('a rule ignored for one package still blocks if it omitted findings that may concern others', () => {
     const properties = Array.from({ length: 6000 }, (_, at) => ({ type: '', value: at }))
-    const blobs = [
-      ...catalogBlobsAfterChange.slice(0, 3),
-      createValidBundleBlob('foo.v1.1.0', '1.1.0', { properties }),
-    ]
+    const blobs = [...blobsAfter.slice(0, 3), createBundle('foo.v1.1.0', '1.1.0', { properties })]
     const rules = { 'untyped-property': { severity: 'error' as const, ignore: ['foo'] } }
-    const outcome = evaluateValidation(
-      { [catalogPath]: catalogBlobsAfterChange },
-      { [catalogPath]: blobs },
-      { rules },
-    )
+    const outcome = evaluateFile(blobsAfter, blobs, { rules })
     expect(formatValidationFindings(outcome).filter((one) => one.startsWith('untyped'))).toEqual([
       'untyped-property error',
     ])

@@ -317,8 +317,7 @@ describe('action.yml', () => {
   test('rejects pull_request_target and a checkout that is too shallow, with a message', () => {
     const head = createPullMergeRef(4, { 'NOTES.md': 'x\n' })
     const { payload } = createPullRequestEvent(4, head)
-    const target = runAction({ name: 'pull_request_target', payload, workspace: checkOutPull(4, 2) })
-    expect(target).toMatchObject({
+    expect(runAction({ name: 'pull_request_target', payload, workspace: checkOutPull(4, 2) })).toMatchObject({
       code: 2,
       outputs: {},
       log: expect.stringContaining('pull_request_target'),

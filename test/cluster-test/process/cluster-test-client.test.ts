@@ -94,9 +94,7 @@ test('serves a catalog from the requested tree only while it is in use', async (
     await clusterTestClient.withServedCatalog({ ...order, root: 'nowhere' }, () =>
       Promise.reject(new Error('used')),
     ),
-  ).toEqual({
-    unserved: 'no catalog was found in nowhere',
-  })
+  ).toEqual({ unserved: 'no catalog was found in nowhere' })
 })
 
 test("rejects orders without the operator's list", async () => {

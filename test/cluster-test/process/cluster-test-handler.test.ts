@@ -51,7 +51,7 @@ const plannedClusterTest: PlannedClusterTest = {
   crds: [],
   isUpgrade: false,
 }
-const createClusterTestRequest = (more: object = {}): ClusterTestWorkerRequest => ({
+const createRequest = (more: object = {}): ClusterTestWorkerRequest => ({
   kind: 'try',
   github: githubRepository,
   installation: 7,
@@ -113,7 +113,7 @@ async function withClusterTestRequestScenario(
 test('runs a test on the cluster configured for the repository, within the configured quota', () =>
   withClusterTestRequestScenario(async ({ api, opened, news, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
-    const answer = await sendOrder(createClusterTestRequest())
+    const answer = await sendOrder(createRequest())
     expect(answer).toMatchObject({ kind: 'tried', report: { outcome: { verdict: 'installs' } } })
     expect(opened).toEqual(['first'])
     const made = api.requests
@@ -144,7 +144,7 @@ test('writes nothing until the API enforces the policies on the account, and fai
     }
     api.put(abandoned)
     api.policiesSince = Infinity
-    expect(await sendOrder(createClusterTestRequest({ abandoned: ['deadbeef'] }))).toEqual({
+    expect(await sendOrder(createRequest({ abandoned: ['deadbeef'] }))).toEqual({
       kind: 'failed',
       why: 'the policies in cluster-rights.yaml do not restrict this account: a dry run to create the Namespace not-of-a-trial was accepted',
     })
@@ -153,7 +153,7 @@ test('writes nothing until the API enforces the policies on the account, and fai
     api.policiesSince = -Infinity
     api.fault = ({ method }) =>
       method === 'POST' ? createKubernetesStatusResponse(503, 'Unavailable', 'restarting') : undefined
-    expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
+    expect(await sendOrder(createRequest())).toMatchObject({ kind: 'failed' })
     api.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('/clusterrolebindings')
         ? createKubernetesStatusResponse(
@@ -162,20 +162,18 @@ test('writes nothing until the API enforces the policies on the account, and fai
             'User "trials" cannot create resource "clusterrolebindings"',
           )
         : undefined
-    expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
+    expect(await sendOrder(createRequest())).toMatchObject({ kind: 'failed' })
     expect(writes()).toEqual([])
     api.fault = () => undefined
     api.policiesSince = api.now + 30_000
-    expect(await sendOrder(createClusterTestRequest())).toMatchObject({
+    expect(await sendOrder(createRequest())).toMatchObject({
       kind: 'tried',
       report: { outcome: { verdict: 'installs' } },
     })
     const [first] = writes()
     expect(first).toBeDefined()
     expect(api.requests.slice(0, api.requests.indexOf(first!)).at(-1)?.method).toBe('GET')
-    expect(
-      await sendOrder(createClusterTestRequest({ github: { owner: 'trusted', name: 'catalog' } })),
-    ).toMatchObject({
+    expect(await sendOrder(createRequest({ github: { owner: 'trusted', name: 'catalog' } }))).toMatchObject({
       kind: 'tried',
     })
   }))
@@ -185,7 +183,7 @@ test('allows egress to the API and configured networks; skips the test if API ad
     simulateOlmV0(api, { plans: [['foo.v1']] })
     const policyFor = async (owner: string) => {
       api.requests.length = 0
-      const answer = await sendOrder(createClusterTestRequest({ github: { owner, name: 'catalog' } }))
+      const answer = await sendOrder(createRequest({ github: { owner, name: 'catalog' } }))
       const made = api.requests
         .map(({ body }) => body as { kind?: string; spec?: { egress: unknown } } | undefined)
         .find((body) => body?.kind === 'NetworkPolicy')
@@ -226,7 +224,7 @@ test('OLM v1 uses the images that the App found, by digest, or the test reports 
         steps: ['foo.v0', 'foo.v1'].map((root) => ({ root, version: '1.0.0', names: [root] })),
       }
       const given = (installTest: PlannedClusterTest, images?: object) =>
-        sendOrder(createClusterTestRequest({ trial: installTest, ...(images && { images }) }))
+        sendOrder(createRequest({ trial: installTest, ...(images && { images }) }))
       expect(await given(v1, { head })).toMatchObject({
         kind: 'tried',
         report: { outcome: { verdict: 'installs' }, isNetworkClosed: true },
@@ -258,7 +256,7 @@ test('rejects a repository or installation that the operator did not list, regar
       { github: { owner: 'coast', name: 'catalog2' } },
       { github: { owner: 'mallory', name: 'catalog' }, kubeconfig: 'first', namespace: 'kube-system' },
     ])
-      expect(await sendOrder(createClusterTestRequest(wrong))).toMatchObject({ kind: 'refused' })
+      expect(await sendOrder(createRequest(wrong))).toMatchObject({ kind: 'refused' })
     expect(opened).toEqual([])
     expect(api.requests).toEqual([])
   }))
@@ -275,7 +273,7 @@ test('removes what an earlier process left behind, and stops and cleans up a can
       },
     })
     let hasStarted = false
-    const answer = await sendOrder(createClusterTestRequest({ abandoned: ['deadbeef'] }), ({ id }) => {
+    const answer = await sendOrder(createRequest({ abandoned: ['deadbeef'] }), ({ id }) => {
       if (hasStarted) return 'stop'
       hasStarted = id !== undefined
       return 'go'
@@ -289,14 +287,9 @@ test('removes what an earlier process left behind, and stops and cleans up a can
 
 test('skips a test that the cluster does not support or that has no catalog, and reports why', async () => {
   await withClusterTestRequestScenario(async ({ sendOrder }) => {
-    const v1 = await sendOrder(
-      createClusterTestRequest({ trial: { ...plannedClusterTest, target: 'OLM v1' } }),
-    )
+    const v1 = await sendOrder(createRequest({ trial: { ...plannedClusterTest, target: 'OLM v1' } }))
     expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v1 API' })
-    const { catalogs: _, ...without } = createClusterTestRequest() as Extract<
-      ClusterTestWorkerRequest,
-      { kind: 'try' }
-    >
+    const { catalogs: _, ...without } = createRequest() as Extract<ClusterTestWorkerRequest, { kind: 'try' }>
     expect(await sendOrder(without)).toMatchObject({ kind: 'not-tried' })
     expect(await sendOrder({ kind: 'prepare', github: githubRepository, installation: 7 })).toMatchObject({
       kind: 'prepared',

@@ -77,9 +77,7 @@ describe('facts without positions', () => {
     const messages = formatBundleUpgradeMetadata(
       readBundleUpgradeMetadata(
         createBundleWithCsv(createCsvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')),
-        {
-          places: false,
-        },
+        { places: false },
       ),
     )
     expect(messages).toMatchObject({

@@ -29,45 +29,42 @@ const jsonArbitrary = fc.letrec<{ any: UnknownValue }>((tie) => ({
 })).any
 
 /** An object that has each field or not. */
-const createOptionalFieldsArbitrary = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
+const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const createShortArrayArbitrary = (item: AnyValueArbitrary): AnyValueArbitrary =>
-  fc.array(item, { maxLength: 3 })
+const shortArray = (item: AnyValueArbitrary): AnyValueArbitrary => fc.array(item, { maxLength: 3 })
 /** Mostly `value`; seldom what its place does not allow. */
-const createWeightedArbitrary = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
+const weighted = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
 const createNullableArbitrary = (value: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
-const textArbitrary = createWeightedArbitrary(wordArbitrary, jsonArbitrary)
+const textArbitrary = weighted(wordArbitrary, jsonArbitrary)
 const apiGroupArbitrary = fc.constantFrom('g.example.com', 'h.example.com', 'g')
 const apiVersionArbitrary = fc.constantFrom('v1', 'v1beta1', 'v2')
 const kindArbitrary = fc.constantFrom('Foo', 'Bar')
-const gvkArbitrary = createOptionalFieldsArbitrary({
+const gvkArbitrary = optionalFields({
   group: apiGroupArbitrary,
   version: apiVersionArbitrary,
   kind: kindArbitrary,
 })
 
-const descriptorArbitrary = createOptionalFieldsArbitrary({
+const descriptorArbitrary = optionalFields({
   path: textArbitrary,
   displayName: textArbitrary,
   description: textArbitrary,
-  'x-descriptors': createShortArrayArbitrary(wordArbitrary),
+  'x-descriptors': shortArray(wordArbitrary),
   value: jsonArbitrary,
 })
 const apiDescriptionFieldArbitraries = {
   displayName: textArbitrary,
   description: textArbitrary,
-  resources: createShortArrayArbitrary(
-    createOptionalFieldsArbitrary({ kind: textArbitrary, name: textArbitrary, version: textArbitrary }),
-  ),
-  specDescriptors: createShortArrayArbitrary(descriptorArbitrary),
-  statusDescriptors: createShortArrayArbitrary(descriptorArbitrary),
-  actionDescriptors: createShortArrayArbitrary(descriptorArbitrary),
+  resources: shortArray(optionalFields({ kind: textArbitrary, name: textArbitrary, version: textArbitrary })),
+  specDescriptors: shortArray(descriptorArbitrary),
+  statusDescriptors: shortArray(descriptorArbitrary),
+  actionDescriptors: shortArray(descriptorArbitrary),
   unknown: jsonArbitrary,
 }
-const crdNameArbitrary = createWeightedArbitrary(
+const crdNameArbitrary = weighted(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
@@ -80,39 +77,39 @@ const requiredCrdArbitrary = fc.record(
   },
   { requiredKeys: ['name'] },
 )
-const apiServiceArbitrary = createOptionalFieldsArbitrary({
+const apiServiceArbitrary = optionalFields({
   name: textArbitrary,
   group: apiGroupArbitrary,
   version: apiVersionArbitrary,
   kind: kindArbitrary,
   deploymentName: textArbitrary,
-  containerPort: createWeightedArbitrary(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
+  containerPort: weighted(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
   ...apiDescriptionFieldArbitraries,
 })
-const containerArbitrary = createOptionalFieldsArbitrary({
+const containerArbitrary = optionalFields({
   name: wordArbitrary,
   image: imageArbitrary,
-  env: createShortArrayArbitrary(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: imageArbitrary })),
+  env: shortArray(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: imageArbitrary })),
 })
 const deploymentArbitrary = fc.record({
   name: wordArbitrary,
-  spec: createOptionalFieldsArbitrary({
+  spec: optionalFields({
     replicas: fc.integer({ min: 0, max: 3 }),
-    template: createOptionalFieldsArbitrary({
-      spec: createOptionalFieldsArbitrary({
-        containers: createShortArrayArbitrary(containerArbitrary),
-        initContainers: createShortArrayArbitrary(containerArbitrary),
+    template: optionalFields({
+      spec: optionalFields({
+        containers: shortArray(containerArbitrary),
+        initContainers: shortArray(containerArbitrary),
       }),
     }),
   }),
 })
-const bundlePropertyArbitrary = createWeightedArbitrary(
+const bundlePropertyArbitrary = weighted(
   fc.oneof(
     fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: createOptionalFieldsArbitrary({
+      value: optionalFields({
         packageName: wordArbitrary,
         version: fc.constantFrom('1.0.0', '2.0.0'),
         release: wordArbitrary,
@@ -121,28 +118,22 @@ const bundlePropertyArbitrary = createWeightedArbitrary(
     }),
   ),
   fc.oneof(
-    createOptionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
+    optionalFields({ type: jsonArbitrary, value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.gvk'), value: jsonArbitrary }),
   ),
 )
-const dependencyArbitrary = createWeightedArbitrary(
+const dependencyArbitrary = weighted(
   fc.oneof(
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: createOptionalFieldsArbitrary({
-        packageName: wordArbitrary,
-        version: fc.constantFrom('>1.0.0', '1.x'),
-      }),
+      value: optionalFields({ packageName: wordArbitrary, version: fc.constantFrom('>1.0.0', '1.x') }),
     }),
-    fc.record({
-      type: fc.constant('olm.label'),
-      value: createOptionalFieldsArbitrary({ label: wordArbitrary }),
-    }),
+    fc.record({ type: fc.constant('olm.label'), value: optionalFields({ label: wordArbitrary }) }),
     fc.record({ type: fc.constant('olm.constraint'), value: jsonArbitrary }),
   ),
   fc.oneof(
-    createOptionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
+    optionalFields({ type: jsonArbitrary, value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.package'), value: jsonArbitrary }),
   ),
 )
@@ -154,76 +145,64 @@ const ownedCrdDescriptions: readonly UnknownValue[] = [
 const csvSpecArbitrary = fc
   .record(
     {
-      version: createWeightedArbitrary(
-        fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'),
-        jsonArbitrary,
-      ),
-      release: createWeightedArbitrary(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      version: weighted(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), jsonArbitrary),
+      release: weighted(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
       displayName: textArbitrary,
       description: textArbitrary,
       maturity: textArbitrary,
       minKubeVersion: textArbitrary,
       replaces: textArbitrary,
-      skips: createShortArrayArbitrary(wordArbitrary),
-      keywords: createShortArrayArbitrary(wordArbitrary),
-      maintainers: createShortArrayArbitrary(
-        createOptionalFieldsArbitrary({ name: textArbitrary, email: textArbitrary }),
+      skips: shortArray(wordArbitrary),
+      keywords: shortArray(wordArbitrary),
+      maintainers: shortArray(optionalFields({ name: textArbitrary, email: textArbitrary })),
+      provider: optionalFields({ name: textArbitrary, url: textArbitrary }),
+      links: shortArray(optionalFields({ name: textArbitrary, url: textArbitrary })),
+      icon: shortArray(
+        optionalFields({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') }),
       ),
-      provider: createOptionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary }),
-      links: createShortArrayArbitrary(
-        createOptionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary }),
-      ),
-      icon: createShortArrayArbitrary(
-        createOptionalFieldsArbitrary({
-          base64data: fc.constant('AAAA'),
-          mediatype: fc.constant('image/png'),
-        }),
-      ),
-      installModes: createShortArrayArbitrary(
-        createOptionalFieldsArbitrary({
+      installModes: shortArray(
+        optionalFields({
           type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
-          supported: createWeightedArbitrary(fc.boolean(), scalarArbitrary),
+          supported: weighted(fc.boolean(), scalarArbitrary),
         }),
       ),
-      nativeAPIs: createShortArrayArbitrary(gvkArbitrary),
+      nativeAPIs: shortArray(gvkArbitrary),
       labels: fc.dictionary(wordArbitrary, wordArbitrary, { maxKeys: 2 }),
-      relatedImages: createShortArrayArbitrary(
-        createOptionalFieldsArbitrary({
+      relatedImages: shortArray(
+        optionalFields({
           name: textArbitrary,
-          image: createWeightedArbitrary(imageArbitrary, jsonArbitrary),
+          image: weighted(imageArbitrary, jsonArbitrary),
           other: jsonArbitrary,
         }),
       ),
-      install: createOptionalFieldsArbitrary({
+      install: optionalFields({
         strategy: fc.constantFrom('deployment', 'deployment', 'other'),
-        spec: createOptionalFieldsArbitrary({
-          deployments: createShortArrayArbitrary(deploymentArbitrary),
-          permissions: createShortArrayArbitrary(
-            createOptionalFieldsArbitrary({ serviceAccountName: wordArbitrary }),
-          ),
+        spec: optionalFields({
+          deployments: shortArray(deploymentArbitrary),
+          permissions: shortArray(optionalFields({ serviceAccountName: wordArbitrary })),
         }),
       }),
-      webhookdefinitions: createShortArrayArbitrary(
-        createOptionalFieldsArbitrary({
+      webhookdefinitions: shortArray(
+        optionalFields({
           type: fc.constant('ConversionWebhook'),
           generateName: wordArbitrary,
           deploymentName: wordArbitrary,
-          conversionCRDs: createShortArrayArbitrary(wordArbitrary),
+          conversionCRDs: shortArray(wordArbitrary),
           sideEffects: fc.constant('None'),
         }),
       ),
-      customresourcedefinitions: createOptionalFieldsArbitrary({
+      customresourcedefinitions: optionalFields({
         owned: fc.oneof(
           fc.subarray([...ownedCrdDescriptions]),
-          fc.array(createWeightedArbitrary(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
+          fc.array(weighted(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
             maxLength: 2,
           }),
         ),
-        required: createShortArrayArbitrary(requiredCrdArbitrary),
+        required: shortArray(requiredCrdArbitrary),
       }),
-      apiservicedefinitions: createOptionalFieldsArbitrary({
-        owned: createShortArrayArbitrary(apiServiceArbitrary),
-        required: createShortArrayArbitrary(apiServiceArbitrary),
+      apiservicedefinitions: optionalFields({
+        owned: shortArray(apiServiceArbitrary),
+        required: shortArray(apiServiceArbitrary),
       }),
       unknown: jsonArbitrary,
     },
@@ -245,10 +224,10 @@ const createCrdArbitrary = (apiVersion: string): AnyValueArbitrary =>
         versions: fc.array(
           fc.record({
             name: apiVersionArbitrary,
-            served: createWeightedArbitrary(fc.boolean(), jsonArbitrary),
+            served: weighted(fc.boolean(), jsonArbitrary),
             storage: fc.boolean(),
             schema: fc.record({
-              openAPIV3Schema: createOptionalFieldsArbitrary({
+              openAPIV3Schema: optionalFields({
                 type: fc.constant('object'),
                 minimum: fc.constantFrom(1, 1.5),
               }),
@@ -277,7 +256,7 @@ const csvMetadataArbitrary = fc.record(
     name: fc.constant('bundle.v1.0.0'),
     namespace: wordArbitrary,
     labels: createNullableArbitrary(
-      fc.dictionary(wordArbitrary, createWeightedArbitrary(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
+      fc.dictionary(wordArbitrary, weighted(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
     ),
     annotations: createNullableArbitrary(
       fc.record(
@@ -286,7 +265,7 @@ const csvMetadataArbitrary = fc.record(
             fc.array(bundlePropertyArbitrary, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: createWeightedArbitrary(wordArbitrary, scalarArbitrary),
+          capabilities: weighted(wordArbitrary, scalarArbitrary),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -299,14 +278,11 @@ const csvMetadataArbitrary = fc.record(
 )
 const csvArbitrary = fc.record(
   {
-    apiVersion: createWeightedArbitrary(
-      fc.constant('operators.coreos.com/v1alpha1'),
-      fc.constantFrom('v1', ''),
-    ),
+    apiVersion: weighted(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
     kind: fc.constant('ClusterServiceVersion'),
     metadata: csvMetadataArbitrary,
     spec: csvSpecArbitrary,
-    status: createOptionalFieldsArbitrary({ phase: wordArbitrary }),
+    status: optionalFields({ phase: wordArbitrary }),
   },
   { requiredKeys: ['apiVersion', 'kind', 'metadata', 'spec'] },
 )
@@ -342,34 +318,25 @@ const manifestArbitrary = fc.oneof(
 const annotationsArbitrary = fc.record(
   {
     [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
-    [bundleAnnotationKeys.package]: createWeightedArbitrary(fc.constant('pack'), scalarArbitrary),
-    [bundleAnnotationKeys.channels]: createWeightedArbitrary(
-      fc.constantFrom('stable', 'a,b'),
-      scalarArbitrary,
-    ),
-    [bundleAnnotationKeys.defaultChannel]: createWeightedArbitrary(fc.constant('stable'), scalarArbitrary),
+    [bundleAnnotationKeys.package]: weighted(fc.constant('pack'), scalarArbitrary),
+    [bundleAnnotationKeys.channels]: weighted(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
+    [bundleAnnotationKeys.defaultChannel]: weighted(fc.constant('stable'), scalarArbitrary),
   },
   { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
 const metadataFilesArbitrary = fc.record(
   {
-    'metadata/annotations.yaml': createWeightedArbitrary(
-      fc.record({ annotations: annotationsArbitrary }),
+    'metadata/annotations.yaml': weighted(fc.record({ annotations: annotationsArbitrary }), jsonArbitrary),
+    'metadata/dependencies.yaml': weighted(
+      fc.record({ dependencies: createNullableArbitrary(shortArray(dependencyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/dependencies.yaml': createWeightedArbitrary(
-      fc.record({ dependencies: createNullableArbitrary(createShortArrayArbitrary(dependencyArbitrary)) }),
+    'metadata/properties.yaml': weighted(
+      fc.record({ properties: createNullableArbitrary(shortArray(bundlePropertyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/properties.yaml': createWeightedArbitrary(
-      fc.record({ properties: createNullableArbitrary(createShortArrayArbitrary(bundlePropertyArbitrary)) }),
-      jsonArbitrary,
-    ),
-    'metadata/other.yaml': createWeightedArbitrary(
-      fc.record({
-        annotations: annotationsArbitrary,
-        properties: createShortArrayArbitrary(bundlePropertyArbitrary),
-      }),
+    'metadata/other.yaml': weighted(
+      fc.record({ annotations: annotationsArbitrary, properties: shortArray(bundlePropertyArbitrary) }),
       jsonArbitrary,
     ),
   },

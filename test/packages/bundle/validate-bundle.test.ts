@@ -42,8 +42,12 @@ const createConfigMap = (data: string) => ({
   metadata: { name: 'c' },
   data: { data },
 })
-const createAnnotationOverride = (change: Readonly<Record<string, string>>) => ({ annotations: change })
-const createBundleWithDependency = (type: string, value: unknown): SampleBundle => ({
+const withManifest = (manifest: unknown, spec: Record<string, unknown> = {}) =>
+  createBundle({ spec, files: { 'manifests/more.yaml': manifest } })
+const fooCrd = createCrd('foos', 'example.com', 'Foo', ['v1'])
+const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
+const fooApi = { name: 'foos.example.com', version: 'v1', kind: 'Foo' }
+const withDependency = (type: string, value: unknown): SampleBundle => ({
   files: { 'metadata/dependencies.yaml': { dependencies: [{ type, value }] } },
 })
 const createPlainBundleFiles = (manifest: string, mediaType = 'plain+v0') =>
@@ -72,8 +76,7 @@ describe('a bundle that opm rejects', () => {
   const { findings } = validateBundle(broken)
 
   test('reports all reasons at once, and the other problems', () => {
-    const rejections = findings.filter(({ rule }) => rule === 'unreadable-bundle')
-    expect(rejections.map(({ what }) => what)).toEqual([
+    expect(findings.filter(({ rule }) => rule === 'unreadable-bundle').map(({ what }) => what)).toEqual([
       expect.stringContaining('cannot unmarshal number into Go value of type string'),
       expect.stringContaining("couldn't find example.com/v1/Foo (foos)"),
       expect.stringContaining("couldn't parse plural.group from crd name: bars"),
@@ -93,18 +96,14 @@ describe('valid bundles', () => {
     [
       'registry+v1',
       createBundle({
-        spec: {
-          customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v1', kind: 'Foo' }] },
-        },
-        metadata: { annotations: { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' } },
-        files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
+        spec: { customresourcedefinitions: { owned: [fooApi] } },
+        metadata: { annotations: fooAlmExamples },
+        files: { 'manifests/crd.yaml': fooCrd },
       }),
     ],
     [
       'registry+v1',
-      createBundle(
-        createBundleWithDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } }),
-      ),
+      createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
     ],
     [
       'plain+v0',
@@ -130,125 +129,76 @@ describe('valid bundles', () => {
   })
 })
 
-/** A conversion webhook in a bundle that watches one namespace. */
-function createBundleWithConversionWebhook(): BundleFiles {
-  return createBundle({
-    metadata: { annotations: { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' } },
-    spec: {
-      installModes: [{ type: 'OwnNamespace', supported: true }],
-      install: { strategy: 'deployment', spec: { deployments: [{ name: 'web' }] } },
-      customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v1', kind: 'Foo' }] },
-      webhookdefinitions: [{ deploymentName: 'web', conversionCRDs: ['foos.example.com'] }],
-    },
-    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
-  })
-}
-
 const featureAnnotations = Object.fromEntries(
   'disconnected fips-compliant proxy-aware cnf cni csi tls-profiles token-auth-aws token-auth-azure token-auth-gcp'
     .split(' ')
     .map((feature) => [`features.operators.openshift.io/${feature}`, 'false']),
 )
-const createClusterRole = (rule: object) => ({
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRole',
-  metadata: { name: 'r' },
-  rules: [rule],
-})
-
-const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
-  ['unreadable-bundle', toBundleFiles({})],
-  ['unreadable-bundle', createBundle({ files: { 'metadata/annotations.yaml': undefined } })],
-  [
-    'unreadable-bundle',
-    createBundle({
-      spec: {
-        customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v1', kind: 'Foo' }] },
-      },
+const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
+  'unreadable-bundle': [
+    toBundleFiles({}),
+    createBundle({ files: { 'metadata/annotations.yaml': undefined } }),
+    createBundle({ spec: { customresourcedefinitions: { owned: [fooApi] } } }),
+  ],
+  'undecodable-manifest': [
+    createBundle({ files: { 'manifests/broken.yaml': 'rules: [' } }),
+    createBundle({ files: { 'manifests/README.yaml': 'hello: there' } }),
+    createPlainBundleFiles('kind: ConfigMap\n---\nkind: [\n'),
+    createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n'),
+  ],
+  'several-csvs': [
+    withManifest({
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'ClusterServiceVersion',
+      metadata: { name: 'b' },
     }),
   ],
-  ['undecodable-manifest', createBundle({ files: { 'manifests/broken.yaml': 'rules: [' } })],
-  ['undecodable-manifest', createBundle({ files: { 'manifests/README.yaml': 'hello: there' } })],
-  [
-    'several-csvs',
-    createBundle({
-      files: {
-        'manifests/other.yaml': {
-          apiVersion: 'operators.coreos.com/v1alpha1',
-          kind: 'ClusterServiceVersion',
-          metadata: { name: 'b' },
-        },
-      },
-    }),
+  'several-documents-in-manifest': [
+    withManifest('kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n'),
   ],
-  [
-    'several-documents-in-manifest',
-    createBundle({
-      files: { 'manifests/two.yaml': 'kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n' },
-    }),
-  ],
-  ['nested-bundle-directory', createBundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
-  ['missing-bundle-annotation', createBundle({ annotations: { [bundleAnnotationKeys.channels]: '' } })],
-  [
-    'missing-bundle-annotation',
+  'nested-bundle-directory': [createBundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
+  'missing-bundle-annotation': [
+    createBundle({ annotations: { [bundleAnnotationKeys.channels]: '' } }),
     createBundle({ annotations: { [bundleAnnotationKeys.defaultChannel]: ' ' } }),
   ],
-  ['wrong-bundle-format', createBundle({ annotations: { [bundleAnnotationKeys.mediaType]: 'plain+v0' } })],
-  ['wrong-bundle-format', createPlainBundleFiles('kind: ConfigMap', 'helm+v3')],
-  ['moved-bundle-directory', createBundle({ annotations: { [bundleAnnotationKeys.manifests]: 'deploy/' } })],
-  [
-    'misnamed-annotations-file',
+  'wrong-bundle-format': [
+    createBundle({ annotations: { [bundleAnnotationKeys.mediaType]: 'plain+v0' } }),
+    createPlainBundleFiles('kind: ConfigMap', 'helm+v3'),
+  ],
+  'moved-bundle-directory': [createBundle({ annotations: { [bundleAnnotationKeys.manifests]: 'deploy/' } })],
+  'misnamed-annotations-file': [
     createBundle({
       files: {
         'metadata/annotations.yaml': undefined,
-        'metadata/bundle.yaml': createAnnotationOverride({
-          [bundleAnnotationKeys.mediaType]: 'registry+v1',
-          [bundleAnnotationKeys.manifests]: 'manifests/',
-          [bundleAnnotationKeys.metadata]: 'metadata/',
-          [bundleAnnotationKeys.package]: 'good',
-          [bundleAnnotationKeys.channels]: 'stable',
-        }),
-      },
-    }),
-  ],
-  [
-    'kind-not-bundled',
-    createBundle({
-      files: { 'manifests/d.yaml': { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } } },
-    }),
-  ],
-  [
-    'kind-not-bundled',
-    createBundle({
-      files: {
-        'manifests/d.yaml': {
-          apiVersion: 'monitoring.coreos.com/v1',
-          kind: 'PodMonitor',
-          metadata: { name: 'd' },
+        'metadata/bundle.yaml': {
+          annotations: {
+            [bundleAnnotationKeys.mediaType]: 'registry+v1',
+            [bundleAnnotationKeys.manifests]: 'manifests/',
+            [bundleAnnotationKeys.metadata]: 'metadata/',
+            [bundleAnnotationKeys.package]: 'good',
+            [bundleAnnotationKeys.channels]: 'stable',
+          },
         },
       },
     }),
   ],
-  [
-    'oversized-bundle-content',
-    createBundle({ files: { 'manifests/big.yaml': createConfigMap(createIncompressibleText(1_100_000)) } }),
+  'kind-not-bundled': [
+    withManifest({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } }),
+    withManifest({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor', metadata: { name: 'd' } }),
   ],
-  [
-    'large-bundle-content',
-    createBundle({ files: { 'manifests/big.yaml': createConfigMap(createIncompressibleText(920_000)) } }),
+  'oversized-bundle-content': [withManifest(createConfigMap(createIncompressibleText(1_100_000)))],
+  'large-bundle-content': [withManifest(createConfigMap(createIncompressibleText(920_000)))],
+  'unowned-crd': [withManifest(createCrd('extras', 'example.com', 'Extra', ['v1']))],
+  'malformed-dependency': [
+    createBundle(withDependency('olm.package', { packageName: 'p' })),
+    createBundle(withDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
+    createBundle(withDependency('olm.gvk', { group: 'g', kind: 'K' })),
+    createBundle(withDependency('olm.label', {})),
+    createBundle(withDependency('olm.constraint', { cel: {} })),
+    createBundle(withDependency('olm.constraint', { all: {}, any: {} })),
+    createBundle(withDependency('olm.crd', { name: 'x' })),
   ],
-  [
-    'unowned-crd',
-    createBundle({ files: { 'manifests/crd.yaml': createCrd('extras', 'example.com', 'Extra', ['v1']) } }),
-  ],
-  ['malformed-dependency', createBundle(createBundleWithDependency('olm.package', { packageName: 'p' }))],
-  ['malformed-dependency', createBundle(createBundleWithDependency('olm.gvk', { group: 'g', kind: 'K' }))],
-  ['malformed-dependency', createBundle(createBundleWithDependency('olm.label', {}))],
-  ['malformed-dependency', createBundle(createBundleWithDependency('olm.constraint', { cel: {} }))],
-  ['malformed-dependency', createBundle(createBundleWithDependency('olm.constraint', { all: {}, any: {} }))],
-  ['malformed-dependency', createBundle(createBundleWithDependency('olm.crd', { name: 'x' }))],
-  [
-    'service-account-bundled',
+  'service-account-bundled': [
     createBundle({
       spec: {
         install: {
@@ -262,66 +212,64 @@ const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
       files: { 'manifests/sa.yaml': { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } } },
     }),
   ],
-  ['unusable-install-modes', createBundle({ spec: { installModes: [] } })],
-  [
-    'unusable-install-modes',
+  'unusable-install-modes': [
+    createBundle({ spec: { installModes: [] } }),
     createBundle({ spec: { installModes: [{ type: 'AllNamespaces', supported: false }] } }),
-  ],
-  [
-    'unusable-install-modes',
     createBundle({
       spec: { installModes: [...minimalCsvSpec.installModes, ...minimalCsvSpec.installModes] },
     }),
+    // A conversion webhook in a bundle that watches one namespace.
+    createBundle({
+      metadata: { annotations: fooAlmExamples },
+      spec: {
+        installModes: [{ type: 'OwnNamespace', supported: true }],
+        install: { strategy: 'deployment', spec: { deployments: [{ name: 'web' }] } },
+        customresourcedefinitions: { owned: [fooApi] },
+        webhookdefinitions: [{ deploymentName: 'web', conversionCRDs: ['foos.example.com'] }],
+      },
+      files: { 'manifests/crd.yaml': fooCrd },
+    }),
   ],
-  ['broken-examples', createBundle({ metadata: { annotations: { 'alm-examples': '[{' } } })],
-  ['broken-examples', createBundle({ metadata: { annotations: { 'alm-examples': '{}' } } })],
-  ['invalid-csv-name', createBundle({ csv: { metadata: { name: 'Foo_Operator' } } })],
-  ['invalid-csv-name', createBundle({ csv: { metadata: { name: 'f'.repeat(64) } } })],
-  ['unusable-install-modes', createBundleWithConversionWebhook()],
-  [
-    'malformed-dependency',
-    createBundle(createBundleWithDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
+  'broken-examples': [
+    createBundle({ metadata: { annotations: { 'alm-examples': '[{' } } }),
+    createBundle({ metadata: { annotations: { 'alm-examples': '{}' } } }),
   ],
-  ['invalid-csv-name', createBundle({ spec: { replaces: 'Foo_Operator' } })],
-  ['hidden-bundle-file', createBundle({ files: { 'manifests/.a.yaml': 'kind: ConfigMap' } })],
-  [
-    'colliding-file-names',
+  'invalid-csv-name': [
+    createBundle({ csv: { metadata: { name: 'Foo_Operator' } } }),
+    createBundle({ csv: { metadata: { name: 'f'.repeat(64) } } }),
+    createBundle({ spec: { replaces: 'Foo_Operator' } }),
+  ],
+  'hidden-bundle-file': [createBundle({ files: { 'manifests/.a.yaml': 'kind: ConfigMap' } })],
+  'colliding-file-names': [
     createBundle({
       files: { 'manifests/a b.yaml': 'kind: ConfigMap\nmetadata: {name: a}', 'metadata/a-b.yaml': 'a: 1' },
     }),
   ],
-  ['braces-in-plain-bundle', createPlainBundleFiles('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
-  ['broken-chart', createHelmBundle('apiVersion: v3\nname: foo\nversion: 1.0.0')],
-  ['broken-chart', createHelmBundle('apiVersion: v2\nname: foo\nversion: one')],
-  ['broken-chart', createHelmBundle(`${chartYaml}type: library`)],
-  ['broken-chart', createHelmBundle(`${chartYaml}dependencies: [{name: dep}]`)],
-  ['broken-chart', createHelmBundle(chartYaml, { 'values.yaml': 'a: [' })],
-  ['broken-chart', createHelmBundle('[')],
-  ['broken-chart', createHelmBundle(chartYaml, { 'values.schema.json': '[]' })],
-  ['broken-chart', createHelmBundle(chartYaml, { 'templates/b.yaml': 'a: {{ .Values.a' })],
-  ['broken-chart', createHelmBundle(chartYaml, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
-  ['undecodable-manifest', createPlainBundleFiles('kind: ConfigMap\n---\nkind: [\n')],
-  ['undecodable-manifest', createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n')],
-  ['broken-chart', toBundleFiles({ 'Chart.yaml': chartYaml })],
-]
+  'braces-in-plain-bundle': [createPlainBundleFiles('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
+  'broken-chart': [
+    createHelmBundle('apiVersion: v3\nname: foo\nversion: 1.0.0'),
+    createHelmBundle('apiVersion: v2\nname: foo\nversion: one'),
+    createHelmBundle(`${chartYaml}type: library`),
+    createHelmBundle(`${chartYaml}dependencies: [{name: dep}]`),
+    createHelmBundle(chartYaml, { 'values.yaml': 'a: [' }),
+    createHelmBundle('['),
+    createHelmBundle(chartYaml, { 'values.schema.json': '[]' }),
+    createHelmBundle(chartYaml, { 'templates/b.yaml': 'a: {{ .Values.a' }),
+    createHelmBundle(chartYaml, { 'requirements.yaml': 'dependencies: [{name: dep}]' }),
+    toBundleFiles({ 'Chart.yaml': chartYaml }),
+  ],
+}
 
-const ownedFooCrd = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
-const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
+const ownedFooCrd = { ...fooApi, description: 'A Foo.' }
 /** A bundle that owns the API Foo and has an example of it. */
-const createBundleOwningFooCrd = (
-  shape: SampleBundle = {},
-  definition: unknown = createCrd('foos', 'example.com', 'Foo', ['v1']),
-) =>
+const owningFoo = (shape: SampleBundle = {}, definition: unknown = fooCrd) =>
   createBundle({
     ...shape,
     metadata: { annotations: fooAlmExamples, ...shape.metadata },
     spec: { customresourcedefinitions: { owned: [ownedFooCrd] }, ...shape.spec },
     files: { 'manifests/crd.yaml': definition, ...shape.files },
   })
-const createFooCrd = (change: object) => {
-  const whole = createCrd('foos', 'example.com', 'Foo', ['v1'])
-  return { ...whole, spec: { ...whole.spec, ...change } }
-}
+const withFooCrd = (change: object) => owningFoo({}, { ...fooCrd, spec: { ...fooCrd.spec, ...change } })
 const createCrdVersion = (name: string, change: object = {}) => ({
   name,
   served: true,
@@ -330,113 +278,102 @@ const createCrdVersion = (name: string, change: object = {}) => ({
   ...change,
 })
 const validContainer = { name: 'c', resources: { requests: { cpu: '1', memory: '1Gi' } } }
-const createDeploymentInstallSpec = (pod: object, name = 'web', more: object = {}) => ({
+const deploying = (pod: object, name = 'web', more: object = {}) => ({
   install: {
     strategy: 'deployment',
     spec: { deployments: [{ name, spec: { template: { spec: pod } } }], ...more },
   },
 })
-const createManifestFileOverride = (data: object) => ({ files: { 'manifests/more.yaml': data } })
-const createWebhookInstallSpec = (...definitions: object[]) => ({
-  ...createDeploymentInstallSpec({ containers: [validContainer] }),
-  webhookdefinitions: definitions,
+const deploymentSpec = deploying({ containers: [validContainer] })
+const createBundleWithPod = (pod: object, more: object = {}) =>
+  createBundle({ spec: deploying({ containers: [validContainer], ...pod }, 'web', more) })
+const createBundleWithWebhooks = (...webhookdefinitions: object[]) =>
+  createBundle({ spec: { ...deploymentSpec, webhookdefinitions } })
+const withAnnotations = (annotations: object) => createBundle({ metadata: { annotations } })
+const createBundleWithClusterRole = (rule: object) =>
+  withManifest({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'r' },
+    rules: [rule],
+  })
+const disruptionBudget = (version: string, spec?: object) => ({
+  apiVersion: `policy/${version}`,
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'p' },
+  ...(spec && { spec }),
 })
-const nodeAffinityBuilders = {
-  onlyOn: (key: string, ...values: string[]) => ({
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values }] }],
-      },
-    },
-  }),
+const createPriorityClass = (more: object) => ({
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'p' },
+  ...more,
+})
+const createBundleManagingCrds = (verb: string) => {
+  const rules = [{ apiGroups: ['apiextensions.k8s.io'], resources: ['*'], verbs: [verb] }]
+  return createBundleWithPod({}, { permissions: [{ serviceAccountName: 'a', rules }] })
+}
+const createBundleForS390x = (key: string, value: string) => {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }]
+  return createBundle({
+    metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
+    spec: deploying({
+      containers: [validContainer],
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+    }),
+  })
+}
+const createBundleWithImageVariable = (spec: object = {}) => {
+  const env = [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }]
+  return createBundle({
+    metadata: { annotations: featureAnnotations },
+    spec: { ...deploying({ containers: [{ ...validContainer, env }] }), ...spec },
+  })
 }
 
-/**
- * For each rule about the content of a bundle: its suite, a bundle that triggers it, and a similar one that does not.
- */
-const contentRuleCases: readonly (readonly [
-  rule: string,
-  suite: RuleSuite | undefined,
-  bad: BundleFiles,
-  good: BundleFiles,
-])[] = [
+type RuleCase = readonly [rule: string, bad: BundleFiles, good: BundleFiles]
+const validBundle = createBundle()
+const validCrdBundle = owningFoo()
+const validDeployment = createBundle({ spec: deploymentSpec })
+const validCrdDeployment = owningFoo({ spec: deploymentSpec })
+const oldFooCrd = createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')
+
+const coreRuleCases: readonly RuleCase[] = [
   [
     'broken-crd',
-    undefined,
-    createBundleOwningFooCrd(
-      {},
-      createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] }),
-    ),
-    createBundleOwningFooCrd(
-      {},
-      createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2', { storage: false })] }),
-    ),
+    withFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] }),
+    withFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2', { storage: false })] }),
   ],
+  ['broken-crd', withFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] }), validCrdBundle],
   [
     'broken-crd',
-    undefined,
-    createBundleOwningFooCrd({}, createFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] })),
-    createBundleOwningFooCrd(),
+    withFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v1', { storage: false })] }),
+    validCrdBundle,
   ],
-  [
-    'broken-crd',
-    undefined,
-    createBundleOwningFooCrd(
-      {},
-      createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v1', { storage: false })] }),
-    ),
-    createBundleOwningFooCrd(),
-  ],
-  [
-    'broken-crd',
-    undefined,
-    createBundleOwningFooCrd({}, createFooCrd({ scope: 'Everywhere' })),
-    createBundleOwningFooCrd({}, createFooCrd({ scope: 'Cluster' })),
-  ],
-  [
-    'duplicate-crd',
-    undefined,
-    createBundleOwningFooCrd(
-      createManifestFileOverride(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
-    ),
-    createBundleOwningFooCrd(),
-  ],
+  ['broken-crd', withFooCrd({ scope: 'Everywhere' }), withFooCrd({ scope: 'Cluster' })],
+  ['duplicate-crd', owningFoo({ files: { 'manifests/more.yaml': oldFooCrd } }), validCrdBundle],
   [
     'unserved-owned-crd',
-    undefined,
-    createBundleOwningFooCrd({}, createFooCrd({ versions: [createCrdVersion('v1', { served: false })] })),
-    createBundleOwningFooCrd(),
+    withFooCrd({ versions: [createCrdVersion('v1', { served: false })] }),
+    validCrdBundle,
   ],
   [
     'unparsable-related-image',
-    undefined,
     createBundle({ spec: { relatedImages: [{ name: 'a', image: 'quay.io/Up/per' }] } }),
     createBundle({ spec: { relatedImages: [{ name: 'a', image: 'quay.io/up/per:1' }] } }),
   ],
-  [
-    'unparsable-related-image',
-    undefined,
-    createBundle({ spec: { relatedImages: [{ name: 'a' }] } }),
-    createBundle(),
-  ],
+  ['unparsable-related-image', createBundle({ spec: { relatedImages: [{ name: 'a' }] } }), validBundle],
   [
     'name-without-release',
-    undefined,
     createBundle({ spec: { release: '2' } }),
     createBundle({ spec: { release: '2' }, metadata: { name: 'good-v1.0.0-2' } }),
   ],
-  ['missing-csv-field', undefined, createBundle({ spec: { displayName: '' } }), createBundle()],
-  ['missing-csv-field', undefined, createBundle({ spec: { install: undefined } }), createBundle()],
-  [
-    'unknown-csv-version',
-    undefined,
-    createBundle({ csv: { apiVersion: 'operators.coreos.com/v2' } }),
-    createBundle(),
-  ],
+  ['missing-csv-field', createBundle({ spec: { displayName: '' } }), validBundle],
+  ['missing-csv-field', createBundle({ spec: { install: undefined } }), validBundle],
+  ['unknown-csv-version', createBundle({ csv: { apiVersion: 'operators.coreos.com/v2' } }), validBundle],
   [
     'example-of-other-api',
-    undefined,
-    createBundleOwningFooCrd({
+    owningFoo({
       metadata: {
         annotations: {
           'alm-examples':
@@ -444,365 +381,204 @@ const contentRuleCases: readonly (readonly [
         },
       },
     }),
-    createBundleOwningFooCrd(),
-  ],
-  [
-    'api-without-example',
-    'good-practices',
-    createBundleOwningFooCrd({
-      metadata: { annotations: {} },
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
-    }),
-    createBundleOwningFooCrd({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    validCrdBundle,
   ],
   [
     'two-example-annotations',
-    undefined,
-    createBundleOwningFooCrd({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
-    createBundleOwningFooCrd({
-      metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } },
-    }),
+    owningFoo({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
+    owningFoo({ metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } } }),
   ],
   [
     'misspelt-annotation',
-    undefined,
-    createBundle({ metadata: { annotations: { 'olm.skiprange': '<1.0.0' } } }),
-    createBundle({ metadata: { annotations: { 'olm.skipRange': '<1.0.0' } } }),
+    withAnnotations({ 'olm.skiprange': '<1.0.0' }),
+    withAnnotations({ 'olm.skipRange': '<1.0.0' }),
   ],
-  [
-    'properties-in-annotation',
-    undefined,
-    createBundle({ metadata: { annotations: { 'olm.properties': '[]' } } }),
-    createBundle(),
-  ],
+  ['properties-in-annotation', withAnnotations({ 'olm.properties': '[]' }), validBundle],
   [
     'unparsable-min-kube-version',
-    undefined,
     createBundle({ spec: { minKubeVersion: '1.25' } }),
     createBundle({ spec: { minKubeVersion: '1.25.0' } }),
   ],
   [
     'unknown-service-account',
-    undefined,
-    createBundle({
-      spec: createDeploymentInstallSpec({ serviceAccountName: 'sa', containers: [validContainer] }),
-    }),
-    createBundle({
-      spec: createDeploymentInstallSpec({ serviceAccountName: 'sa', containers: [validContainer] }, 'web', {
-        clusterPermissions: [{ serviceAccountName: 'sa', rules: [] }],
-      }),
-    }),
+    createBundleWithPod({ serviceAccountName: 'sa' }),
+    createBundleWithPod(
+      { serviceAccountName: 'sa' },
+      { clusterPermissions: [{ serviceAccountName: 'sa', rules: [] }] },
+    ),
   ],
   [
     'broken-deployment',
-    undefined,
-    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'Web') }),
-    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    createBundle({ spec: deploying({ containers: [validContainer] }, 'Web') }),
+    validDeployment,
   ],
   [
     'broken-webhook',
-    undefined,
-    createBundle({
-      spec: createWebhookInstallSpec({
-        type: 'ValidatingAdmissionWebhook',
-        generateName: 'a',
-        deploymentName: 'gone',
-      }),
+    createBundleWithWebhooks({
+      type: 'ValidatingAdmissionWebhook',
+      generateName: 'a',
+      deploymentName: 'gone',
     }),
-    createBundle({
-      spec: createWebhookInstallSpec({
-        type: 'ValidatingAdmissionWebhook',
-        generateName: 'a',
-        deploymentName: 'web',
-      }),
+    createBundleWithWebhooks({
+      type: 'ValidatingAdmissionWebhook',
+      generateName: 'a',
+      deploymentName: 'web',
     }),
   ],
   [
     'broken-webhook',
-    undefined,
-    createBundle({
-      spec: createWebhookInstallSpec({
-        generateName: 'a',
-        deploymentName: 'web',
-        conversionCRDs: ['bars.example.com'],
-      }),
+    createBundleWithWebhooks({
+      generateName: 'a',
+      deploymentName: 'web',
+      conversionCRDs: ['bars.example.com'],
     }),
-    createBundleOwningFooCrd({
-      spec: createWebhookInstallSpec({
-        generateName: 'a',
-        deploymentName: 'web',
-        conversionCRDs: ['foos.example.com'],
-      }),
-    }) && createBundle(),
+    validBundle,
   ],
   [
     'duplicate-webhook',
-    undefined,
-    createBundle({
-      spec: createWebhookInstallSpec(
-        { type: 'A', generateName: 'a', deploymentName: 'web' },
-        { type: 'A', generateName: 'a', deploymentName: 'web' },
-      ),
-    }),
-    createBundle({
-      spec: createWebhookInstallSpec(
-        { type: 'A', generateName: 'a', deploymentName: 'web' },
-        { type: 'B', generateName: 'a', deploymentName: 'web' },
-      ),
-    }),
+    createBundleWithWebhooks(
+      { type: 'A', generateName: 'a', deploymentName: 'web' },
+      { type: 'A', generateName: 'a', deploymentName: 'web' },
+    ),
+    createBundleWithWebhooks(
+      { type: 'A', generateName: 'a', deploymentName: 'web' },
+      { type: 'B', generateName: 'a', deploymentName: 'web' },
+    ),
   ],
   [
     'oversized-manifest',
-    undefined,
-    createBundle(createManifestFileOverride(createConfigMap('a'.repeat(1_600_000)))),
-    createBundle(createManifestFileOverride(createConfigMap('a'.repeat(1_500_000)))),
+    withManifest(createConfigMap('a'.repeat(1_600_000))),
+    withManifest(createConfigMap('a'.repeat(1_500_000))),
   ],
+]
+const goodPracticeCases: readonly RuleCase[] = [
   [
-    'no-resource-requests',
-    'good-practices',
-    createBundle({ spec: createDeploymentInstallSpec({ containers: [{ name: 'c' }] }) }),
-    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    'api-without-example',
+    owningFoo({ metadata: { annotations: {} }, spec: deploymentSpec }),
+    validCrdDeployment,
   ],
+  ['no-resource-requests', createBundleWithPod({ containers: [{ name: 'c' }] }), validDeployment],
   [
     'undescribed-crd',
-    'good-practices',
-    createBundleOwningFooCrd({
+    owningFoo({
       spec: {
-        ...createDeploymentInstallSpec({ containers: [validContainer] }),
+        ...deploymentSpec,
         customresourcedefinitions: { owned: [{ ...ownedFooCrd, description: '' }] },
       },
     }),
-    createBundleOwningFooCrd({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    validCrdDeployment,
   ],
   [
     'unconventional-channel',
-    'good-practices',
+    createBundle({ spec: deploymentSpec, annotations: { [bundleAnnotationKeys.channels]: 'stable, alpha' } }),
     createBundle({
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
-      annotations: { [bundleAnnotationKeys.channels]: 'stable, alpha' },
-    }),
-    createBundle({
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
+      spec: deploymentSpec,
       annotations: { [bundleAnnotationKeys.channels]: 'stable-1.x,fast,candidate' },
     }),
   ],
-  [
-    'manages-crds',
-    'good-practices',
-    createBundle({
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'web', {
-        permissions: [
-          {
-            serviceAccountName: 'a',
-            rules: [{ apiGroups: ['apiextensions.k8s.io'], resources: ['*'], verbs: ['patch'] }],
-          },
-        ],
-      }),
-    }),
-    createBundle({
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'web', {
-        permissions: [
-          {
-            serviceAccountName: 'a',
-            rules: [{ apiGroups: ['apiextensions.k8s.io'], resources: ['*'], verbs: ['get'] }],
-          },
-        ],
-      }),
-    }),
-  ],
+  ['manages-crds', createBundleManagingCrds('patch'), createBundleManagingCrds('get')],
   [
     'unconventional-csv-name',
-    'good-practices',
-    createBundle({
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
-      metadata: { name: 'good-1.0.0' },
-    }),
-    createBundle({
-      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
-      metadata: { name: 'good.v1.0.0-rc.1' },
-    }),
+    createBundle({ spec: deploymentSpec, metadata: { name: 'good-1.0.0' } }),
+    createBundle({ spec: deploymentSpec, metadata: { name: 'good.v1.0.0-rc.1' } }),
   ],
   [
     'no-deployment',
-    'good-practices',
     createBundle({ spec: { install: { strategy: 'deployment', spec: {} } } }),
-    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    validDeployment,
   ],
-  ...createOperatorHubBundle(),
-  [
-    'removed-api',
-    'deprecated-apis',
-    createBundle(
-      createManifestFileOverride({
-        apiVersion: 'policy/v1beta1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'p' },
-      }),
-    ),
-    createBundle(
-      createManifestFileOverride({
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'p' },
-      }),
-    ),
-  ],
+]
+const deprecatedApiCases: readonly RuleCase[] = [
+  ['removed-api', withManifest(disruptionBudget('v1beta1')), withManifest(disruptionBudget('v1'))],
   [
     'api-never-there',
-    'deprecated-apis',
-    createBundle({
-      ...createManifestFileOverride({
-        apiVersion: 'policy/v1beta1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'p' },
-      }),
-      spec: { minKubeVersion: '1.25.0' },
-    }),
-    createBundle({
-      ...createManifestFileOverride({
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'p' },
-      }),
-      spec: { minKubeVersion: '1.25.0' },
-    }),
+    withManifest(disruptionBudget('v1beta1'), { minKubeVersion: '1.25.0' }),
+    withManifest(disruptionBudget('v1'), { minKubeVersion: '1.25.0' }),
   ],
+]
+const communityCases: readonly RuleCase[] = [
   [
     'no-max-openshift-version',
-    'community',
-    createBundleOwningFooCrd({}, createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
-    createBundleOwningFooCrd(
+    owningFoo({}, oldFooCrd),
+    owningFoo(
       {
         files: {
           'metadata/properties.yaml': { properties: [{ type: 'olm.maxOpenShiftVersion', value: '4.8' }] },
         },
       },
-      createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'),
+      oldFooCrd,
     ),
   ],
+]
+const multiarchCases: readonly RuleCase[] = [
   [
     'platform-nowhere-scheduled',
-    'multiarch',
-    createBundle({
-      metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-      spec: createDeploymentInstallSpec({
-        containers: [validContainer],
-        affinity: nodeAffinityBuilders.onlyOn('kubernetes.io/arch', 'amd64'),
-      }),
-    }),
-    createBundle({
-      metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-      spec: createDeploymentInstallSpec({
-        containers: [validContainer],
-        affinity: nodeAffinityBuilders.onlyOn('kubernetes.io/os', 'linux'),
-      }),
-    }),
+    createBundleForS390x('kubernetes.io/arch', 'amd64'),
+    createBundleForS390x('kubernetes.io/os', 'linux'),
   ],
+]
+const securityContextConstraints = {
+  apiGroups: ['security.openshift.io'],
+  resources: ['securitycontextconstraints'],
+  verbs: ['*'],
+}
+const objectCases: readonly RuleCase[] = [
   [
     'blocking-disruption-budget',
-    'objects',
-    createBundle(
-      createManifestFileOverride({
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'p' },
-        spec: { maxUnavailable: 0 },
-      }),
-    ),
-    createBundle(
-      createManifestFileOverride({
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'p' },
-        spec: { maxUnavailable: 1 },
-      }),
-    ),
+    withManifest(disruptionBudget('v1', { maxUnavailable: 0 })),
+    withManifest(disruptionBudget('v1', { maxUnavailable: 1 })),
   ],
   [
     'global-default-priority',
-    'objects',
-    createBundle(
-      createManifestFileOverride({
-        apiVersion: 'scheduling.k8s.io/v1',
-        kind: 'PriorityClass',
-        metadata: { name: 'p' },
-        globalDefault: true,
-      }),
-    ),
-    createBundle(
-      createManifestFileOverride({
-        apiVersion: 'scheduling.k8s.io/v1',
-        kind: 'PriorityClass',
-        metadata: { name: 'p' },
-      }),
-    ),
+    withManifest(createPriorityClass({ globalDefault: true })),
+    withManifest(createPriorityClass({})),
   ],
   [
     'risky-permission',
-    'objects',
-    createBundle(
-      createManifestFileOverride(
-        createClusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['update'] }),
-      ),
-    ),
-    createBundle(
-      createManifestFileOverride(
-        createClusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get'] }),
-      ),
-    ),
+    createBundleWithClusterRole({
+      apiGroups: ['policy'],
+      resources: ['poddisruptionbudgets'],
+      verbs: ['update'],
+    }),
+    createBundleWithClusterRole({
+      apiGroups: ['policy'],
+      resources: ['poddisruptionbudgets'],
+      verbs: ['get'],
+    }),
   ],
   [
     'risky-permission',
-    'objects',
-    createBundle(
-      createManifestFileOverride(
-        createClusterRole({
-          apiGroups: ['security.openshift.io'],
-          resources: ['securitycontextconstraints'],
-          verbs: ['*'],
-          resourceNames: ['anyuid'],
-        }),
-      ),
-    ),
-    createBundle(
-      createManifestFileOverride(
-        createClusterRole({
-          apiGroups: ['security.openshift.io'],
-          resources: ['securitycontextconstraints'],
-          verbs: ['*'],
-          resourceNames: ['mine'],
-        }),
-      ),
-    ),
+    createBundleWithClusterRole({ ...securityContextConstraints, resourceNames: ['anyuid'] }),
+    createBundleWithClusterRole({ ...securityContextConstraints, resourceNames: ['mine'] }),
   ],
+]
+const openshiftCases: readonly RuleCase[] = [
   [
     'unrelated-image',
-    'openshift',
-    createBundle({
-      metadata: { annotations: featureAnnotations },
-      spec: createDeploymentInstallSpec({
-        containers: [{ ...validContainer, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
-      }),
-    }),
-    createBundle({
-      metadata: { annotations: featureAnnotations },
-      spec: {
-        ...createDeploymentInstallSpec({
-          containers: [{ ...validContainer, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
-        }),
-        relatedImages: [{ name: 'b', image: 'quay.io/a/b:1' }],
-      },
-    }),
+    createBundleWithImageVariable(),
+    createBundleWithImageVariable({ relatedImages: [{ name: 'b', image: 'quay.io/a/b:1' }] }),
   ],
   [
     'missing-feature-annotation',
-    'openshift',
-    createBundle({
-      metadata: { annotations: { ...featureAnnotations, 'features.operators.openshift.io/cni': 'maybe' } },
-    }),
-    createBundle({ metadata: { annotations: featureAnnotations } }),
+    withAnnotations({ ...featureAnnotations, 'features.operators.openshift.io/cni': 'maybe' }),
+    withAnnotations(featureAnnotations),
   ],
 ]
+
+/** For each rule about the content of a bundle: its suite, a bundle that triggers it, and a similar one that does not. */
+const contentRuleCases = [
+  ...addSuite(undefined, coreRuleCases),
+  ...addSuite('good-practices', goodPracticeCases),
+  ...createOperatorHubBundle(),
+  ...addSuite('deprecated-apis', deprecatedApiCases),
+  ...addSuite('community', communityCases),
+  ...addSuite('multiarch', multiarchCases),
+  ...addSuite('objects', objectCases),
+  ...addSuite('openshift', openshiftCases),
+]
+function addSuite(suite: RuleSuite | undefined, cases: readonly RuleCase[]) {
+  return cases.map(([rule, bad, good]) => [rule, suite, bad, good] as const)
+}
 
 function createOperatorHubBundle() {
   const whole = {
@@ -883,7 +659,10 @@ describe('labels of the image', () => {
 })
 
 describe('each defect triggers only its own rule', () => {
-  test.each(invalidBundleCases)('%s', (rule, given) => {
+  const cases = Object.entries(invalidBundlesByRule).flatMap(([rule, bundles]) =>
+    bundles.map((given) => ({ rule, given })),
+  )
+  test.each(cases)('$rule', ({ rule, given }) => {
     expect(findReportedRules(given)).toEqual([rule])
   })
 })

@@ -170,9 +170,7 @@ describe('findings as SARIF', () => {
 
   test('info findings become notes', () => {
     expect(renderAndValidateSarif([{ ...sampleFinding, severity: 'info' }]).runs[0].results[0]).toMatchObject(
-      {
-        level: 'note',
-      },
+      { level: 'note' },
     )
   })
 })

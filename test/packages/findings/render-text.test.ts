@@ -14,8 +14,7 @@ const sampleFinding: Finding = {
 
 describe('findings for a terminal', () => {
   test('a finding shows its location, its line with a marker, its message, and related locations', () => {
-    const text = renderText([sampleFinding], { textOf: () => 'a: 1\n- name: foo.v1\nb: 2\n' })
-    expect(text).toBe(
+    expect(renderText([sampleFinding], { textOf: () => 'a: 1\n- name: foo.v1\nb: 2\n' })).toBe(
       [
         'catalogs/v4.20/foo/catalog.yaml:2:3: error: channel "stable" has two heads: a, b [two-heads]',
         '  2 | - name: foo.v1',
@@ -46,9 +45,7 @@ describe('findings for a terminal', () => {
     const long = `${'x'.repeat(5000)}HERE${'y'.repeat(5000)}`
     const text = renderText(
       [{ ...sampleFinding, at: { file: 'f', line: 1, column: 5001, endLine: 1, endColumn: 5005 } }],
-      {
-        textOf: () => long,
-      },
+      { textOf: () => long },
     )
     const [shown, marker] = text.split('\n').slice(1, 3)
     expect(shown?.length).toBeLessThan(130)
@@ -59,9 +56,7 @@ describe('findings for a terminal', () => {
     const hostile = 'a\u001b[31mred\u0007 \u202egnp.exe\u2028 \ud800 \u009b1m'
     const text = renderText(
       [{ ...sampleFinding, what: hostile, at: { file: hostile, line: 1, column: 1 } }],
-      {
-        textOf: () => hostile,
-      },
+      { textOf: () => hostile },
     )
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]|\p{Surrogate}/u)
     expect(text).toContain('\\u{1b}[31mred')

@@ -64,7 +64,7 @@ function createTestRequestBudget(limits: GitHubRateLimits = documentedGitHubRate
   return { time, budget, enter, ask: enterAs, order, now, left }
 }
 
-const requireRequestSendPermit = async (
+const takePermit = async (
   entered: Promise<RequestSendPermit | ThrottledRequest>,
 ): Promise<RequestSendPermit> => {
   const pass = await entered
@@ -119,7 +119,7 @@ describe('the hourly quota', () => {
 
   test('is the lowest reported value, regardless of the order of the responses', async () => {
     const { now, enter, time } = createTestRequestBudget()
-    const [first, second, third] = [await requireRequestSendPermit(enter('landing')), await requireRequestSendPermit(enter('landing')), await requireRequestSendPermit(enter('landing'))] // prettier-ignore
+    const [first, second, third] = [await takePermit(enter('landing')), await takePermit(enter('landing')), await takePermit(enter('landing'))] // prettier-ignore
     const quota = { resource: 'core', limit: 1000, reset: 10_000, resetsIn: 3600_000 } as const
     first.recordResponse({ quota: { ...quota, remaining: 0 }, isFailure: false })
     second.recordResponse({ quota: { ...quota, remaining: 900 }, isFailure: false })
@@ -137,10 +137,7 @@ describe('the hourly quota', () => {
   test('counts running requests as spent', async () => {
     const { enter, left, now } = createTestRequestBudget()
     await left(2)
-    const under = [
-      await requireRequestSendPermit(enter('landing')),
-      await requireRequestSendPermit(enter('landing')),
-    ]
+    const under = [await takePermit(enter('landing')), await takePermit(enter('landing'))]
     expect(await now('landing')).toBe('quota')
     for (const pass of under) pass.end()
     expect(await now('landing')).toBe('pass')
@@ -252,11 +249,11 @@ describe('the limit per minute', () => {
 describe('concurrent requests', () => {
   test('are ten at most, and the last slots are reserved for important work', async () => {
     const { enter, now } = createTestRequestBudget()
-    const under = await Promise.all(Array.from({ length: 5 }, () => requireRequestSendPermit(enter('scan'))))
+    const under = await Promise.all(Array.from({ length: 5 }, () => takePermit(enter('scan'))))
     expect(await now('scan')).toBe('waits')
-    for (let more = 0; more < 2; more += 1) under.push(await requireRequestSendPermit(enter('sweep')))
+    for (let more = 0; more < 2; more += 1) under.push(await takePermit(enter('sweep')))
     expect(await now('sweep')).toBe('waits')
-    for (let more = 0; more < 3; more += 1) under.push(await requireRequestSendPermit(enter('landing')))
+    for (let more = 0; more < 3; more += 1) under.push(await takePermit(enter('landing')))
     expect(await now('landing')).toBe('waits')
     const waiting = enter('landing')
     under[0]?.end()
@@ -265,7 +262,7 @@ describe('concurrent requests', () => {
 
   test('that wait too long for a slot are held', async () => {
     const { enter, time } = createTestRequestBudget()
-    for (let count = 0; count < 10; count += 1) await requireRequestSendPermit(enter('landing'))
+    for (let count = 0; count < 10; count += 1) await takePermit(enter('landing'))
     const waiting = enter('landing')
     await time.advance(60_000)
     expect(await waiting).toMatchObject({ kind: 'held', why: 'slots' })
@@ -277,10 +274,7 @@ describe('a secondary limit', () => {
 
   test('holds everything as long as GitHub requires, then admits one request alone', async () => {
     const { enter, now, budget, time } = createTestRequestBudget(noGitHubRateLimits)
-    const both = [
-      await requireRequestSendPermit(enter('look')),
-      await requireRequestSendPermit(enter('look')),
-    ]
+    const both = [await takePermit(enter('look')), await takePermit(enter('look'))]
     for (const pass of both) pass.recordResponse(secondaryLimit)
     for (const pass of both) pass.end()
     expect(await enter('landing', { resource: 'graphql' })).toMatchObject({
@@ -289,7 +283,7 @@ describe('a secondary limit', () => {
     })
     expect(budget.getDelay('landing')).toBe(600_000)
     await time.advance(600_000)
-    const probe = await requireRequestSendPermit(enter('landing'))
+    const probe = await takePermit(enter('landing'))
     expect(await now('landing')).toBe('waits')
     probe.recordResponse({ isFailure: false })
     probe.end()
@@ -300,16 +294,16 @@ describe('a secondary limit', () => {
   test('without a duration lasts a minute, then twice as long each time until a success', async () => {
     const { enter, time } = createTestRequestBudget(noGitHubRateLimits)
     for (const minutes of [1, 2, 4]) {
-      const pass = await requireRequestSendPermit(enter('landing'))
+      const pass = await takePermit(enter('landing'))
       pass.recordResponse({ rejection: { kind: 'secondary' }, isFailure: false })
       pass.end()
       expect(await enter('landing')).toMatchObject({ milliseconds: minutes * 60_000 })
       await time.advance(minutes * 60_000)
     }
-    const well = await requireRequestSendPermit(enter('landing'))
+    const well = await takePermit(enter('landing'))
     well.recordResponse({ isFailure: false })
     well.end()
-    const again = await requireRequestSendPermit(enter('landing'))
+    const again = await takePermit(enter('landing'))
     again.recordResponse({ rejection: { kind: 'secondary' }, isFailure: false })
     again.end()
     expect(await enter('landing')).toMatchObject({ milliseconds: 60_000 })
@@ -317,7 +311,7 @@ describe('a secondary limit', () => {
 
   test('that ends soon delays important requests instead of holding them', async () => {
     const { enter, ask, order, time } = createTestRequestBudget(noGitHubRateLimits)
-    const pass = await requireRequestSendPermit(enter('look'))
+    const pass = await takePermit(enter('look'))
     pass.recordResponse({ rejection: { kind: 'secondary', seconds: 8 }, isFailure: false })
     pass.end()
     ask('look', 'look')

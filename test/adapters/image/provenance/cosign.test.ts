@@ -62,11 +62,7 @@ async function runCosign(...args: readonly string[]): Promise<{ code: number; ou
     return { code, out: stderr }
   }
 }
-const cosignOfflineArguments = [
-  '--insecure-ignore-tlog=true',
-  '--allow-insecure-registry',
-  '--allow-http-registry',
-]
+const offline = ['--insecure-ignore-tlog=true', '--allow-insecure-registry', '--allow-http-registry']
 const readKeyFile = (name: string) => readFile(join(temporaryDirectory, name), 'utf8')
 
 async function pushTestImage(repository: string) {
@@ -111,18 +107,9 @@ describe('compared with cosign', () => {
     }))
       await attachManifest(registryClient, imagePusher, attachment)
     const name = `${registryServer.host}/org/ours:v1`
-    const signed = await runCosign('verify', '--key', 'cosign.pub', ...cosignOfflineArguments, name)
-    expect(signed).toMatchObject({ code: 0 })
+    expect(await runCosign('verify', '--key', 'cosign.pub', ...offline, name)).toMatchObject({ code: 0 })
     const attested = await runCosign(
-      ...[
-        'verify-attestation',
-        '--type',
-        'slsaprovenance1',
-        '--key',
-        'cosign.pub',
-        ...cosignOfflineArguments,
-        name,
-      ],
+      ...['verify-attestation', '--type', 'slsaprovenance1', '--key', 'cosign.pub', ...offline, name],
     )
     expect(attested).toMatchObject({ code: 0 })
     // Everything can be found from the image, although this registry has no list of referrers.
@@ -161,7 +148,7 @@ describe('compared with cosign', () => {
           'verify',
           '--key',
           'cosign.pub',
-          ...cosignOfflineArguments,
+          ...offline,
           `${registryServer.host}/org/many@${digest}`,
         ),
       ).toMatchObject({ code: 0 })
@@ -171,14 +158,7 @@ describe('compared with cosign', () => {
     if (missingTestProgram !== undefined) return
     const image = await pushTestImage('org/theirs')
     const name = `${registryServer.host}/org/theirs@${image.digest}`
-    const signArguments = [
-      'sign',
-      '--key',
-      'cosign.key',
-      '--tlog-upload=false',
-      ...cosignOfflineArguments.slice(1),
-      name,
-    ]
+    const signArguments = ['sign', '--key', 'cosign.key', '--tlog-upload=false', ...offline.slice(1), name]
     expect(await runCosign(...signArguments)).toMatchObject({ code: 0 })
     const key = parseVerifyingKeyPem(await readKeyFile('cosign.pub'))
     expect(await verifyImage(registryClient, image, key)).toMatchObject({ signatures: 1, refused: [] })
@@ -186,11 +166,7 @@ describe('compared with cosign', () => {
     await runCosign('generate-key-pair', '--output-key-prefix', 'other')
     const other = parseVerifyingKeyPem(await readKeyFile('other.pub'))
     expect(await verifyImage(registryClient, image, other)).toMatchObject({ signatures: 0 })
-    expect(
-      await runCosign('verify', '--key', 'other.pub', ...cosignOfflineArguments, name),
-    ).not.toMatchObject({
-      code: 0,
-    })
+    expect(await runCosign('verify', '--key', 'other.pub', ...offline, name)).not.toMatchObject({ code: 0 })
 
     // The signatures of one image at the signature tag of another.
     const index = createImageIndex(['amd64', 'arm64'])
@@ -219,7 +195,7 @@ describe('compared with cosign', () => {
       'verify',
       '--key',
       'cosign.pub',
-      ...cosignOfflineArguments,
+      ...offline,
       `${registryServer.host}/org/theirs:index`,
     )
     expect(verification).not.toMatchObject({ code: 0 })

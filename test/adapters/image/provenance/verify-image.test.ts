@@ -37,6 +37,7 @@ import { cosignPublicKey } from './cosign-test-key.ts'
 const registryHost = 'quay.io'
 const repository = 'org/catalog'
 const imageName = `${registryHost}/${repository}`
+const taggedImage = { host: registryHost, repository, tag: 'v1' }
 
 /** An in-memory registry that behaves like the client: it returns what was put into it, or rejects. */
 class InMemoryRegistry {
@@ -134,16 +135,13 @@ function createSignedImage(forge: (subject: ArtifactSubject) => readonly ForgedS
   registry.put({ ...createManifest('signatures'), layers }, formatCosignTag(subject.digest, 'sig'))
   return { registry, subject }
 }
-const verifyImageWithForgedSignature = (
-  forge: (subject: ArtifactSubject) => readonly ForgedSignature[],
-  by = trustedKey,
-) =>
-  verifyImage(createSignedImage(forge).registry, { host: registryHost, repository, tag: 'v1' }, by.verifier)
+const verifyForged = (forge: (subject: ArtifactSubject) => readonly ForgedSignature[], by = trustedKey) =>
+  verifyImage(createSignedImage(forge).registry, taggedImage, by.verifier)
 const signPayload = (by: SigningKey, payload: Uint8Array): ForgedSignature => ({
   payload,
   signature: toBase64(by.sign(payload)),
 })
-const createSimpleSigningPayload = ({ digest }: { readonly digest: string }, change: object = {}) =>
+const createPayload = ({ digest }: { readonly digest: string }, change: object = {}) =>
   Buffer.from(
     JSON.stringify({
       critical: {
@@ -155,15 +153,14 @@ const createSimpleSigningPayload = ({ digest }: { readonly digest: string }, cha
       optional: null,
     }),
   )
-const mismatchedArtifactSubject = { digest: `sha256:${'0'.repeat(64)}` }
+/** A signature of this image, with these fields of the payload changed. */
+const signImage = (by: SigningKey, ...payload: Parameters<typeof createPayload>) =>
+  signPayload(by, createPayload(...payload))
+const otherSubject = { digest: `sha256:${'0'.repeat(64)}` }
 
 describe('a signature counts', () => {
   test('if the key made it for this digest in this repository', async () => {
-    expect(
-      await verifyImageWithForgedSignature((subject) => [
-        signPayload(trustedKey, createSimpleSigningPayload(subject)),
-      ]),
-    ).toMatchObject({
+    expect(await verifyForged((subject) => [signImage(trustedKey, subject)])).toMatchObject({
       signatures: 1,
       refused: [],
     })
@@ -183,18 +180,18 @@ describe('a signature counts', () => {
   })
   test('regardless of other signatures of the same image', async () => {
     const forge = (subject: ArtifactSubject) => [
-      signPayload(untrustedKey, createSimpleSigningPayload(subject)),
-      signPayload(trustedKey, createSimpleSigningPayload(mismatchedArtifactSubject)),
-      signPayload(trustedKey, createSimpleSigningPayload(subject)),
+      signImage(untrustedKey, subject),
+      signImage(trustedKey, otherSubject),
+      signImage(trustedKey, subject),
     ]
-    expect(await verifyImageWithForgedSignature(forge)).toMatchObject({
+    expect(await verifyForged(forge)).toMatchObject({
       signatures: 1,
       refused: [
         'the signature cannot be verified with this key',
-        `the payload specifies the digest ${mismatchedArtifactSubject.digest}`,
+        `the payload specifies the digest ${otherSubject.digest}`,
       ],
     })
-    expect(await verifyImageWithForgedSignature(forge, untrustedKey)).toMatchObject({ signatures: 1 })
+    expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
   test('for each spelling of the repository, and for a copy only with `signedAs`', async () => {
     const digest = computeSha256Digest(Buffer.from('x'))
@@ -202,9 +199,7 @@ describe('a signature counts', () => {
     expect(
       findSigningPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest }),
     ).toBeUndefined()
-    const { registry } = createSignedImage((subject) => [
-      signPayload(trustedKey, createSimpleSigningPayload(subject)),
-    ])
+    const { registry } = createSignedImage((subject) => [signImage(trustedKey, subject)])
     const copy = { host: 'mirror.example.com', repository: 'copy', tag: 'v1' }
     expect(await verifyImage(registry, copy, trustedKey.verifier)).toMatchObject({
       signatures: 0,
@@ -219,78 +214,60 @@ describe('a signature counts', () => {
 describe('a signature does not count', () => {
   const cases: Readonly<Record<string, (subject: ArtifactSubject) => readonly ForgedSignature[]>> = {
     'where there is none': () => [],
-    'by another key': (subject) => [signPayload(untrustedKey, createSimpleSigningPayload(subject))],
-    'of another digest': () => [
-      signPayload(trustedKey, createSimpleSigningPayload(mismatchedArtifactSubject)),
-    ],
+    'by another key': (subject) => [signImage(untrustedKey, subject)],
+    'of another digest': () => [signImage(trustedKey, otherSubject)],
     'of another repository': (subject) => [
-      signPayload(
-        trustedKey,
-        createSimpleSigningPayload(subject, { identity: { 'docker-reference': 'quay.io/org/other' } }),
-      ),
+      signImage(trustedKey, subject, { identity: { 'docker-reference': 'quay.io/org/other' } }),
     ],
-    'of no repository': (subject) => [
-      signPayload(trustedKey, createSimpleSigningPayload(subject, { identity: {} })),
-    ],
+    'of no repository': (subject) => [signImage(trustedKey, subject, { identity: {} })],
     'of something else than an image': (subject) => [
-      signPayload(trustedKey, createSimpleSigningPayload(subject, { type: 'atomic container signature' })),
+      signImage(trustedKey, subject, { type: 'atomic container signature' }),
     ],
     'that was made for other bytes': (subject) => [
-      {
-        payload: createSimpleSigningPayload(subject),
-        signature: toBase64(trustedKey.sign(createSimpleSigningPayload(mismatchedArtifactSubject))),
-      },
+      { payload: createPayload(subject), signature: toBase64(trustedKey.sign(createPayload(otherSubject))) },
     ],
-    'that is missing': (subject) => [{ payload: createSimpleSigningPayload(subject) }],
+    'that is missing': (subject) => [{ payload: createPayload(subject) }],
     'that is no base64': (subject) => [
       {
-        payload: createSimpleSigningPayload(subject),
-        signature: `${toBase64(trustedKey.sign(createSimpleSigningPayload(subject)))}!`,
+        payload: createPayload(subject),
+        signature: `${toBase64(trustedKey.sign(createPayload(subject)))}!`,
       },
     ],
     'whose base64 is a line of another alphabet': (subject) => [
       {
-        payload: createSimpleSigningPayload(subject),
-        signature: toBase64(trustedKey.sign(createSimpleSigningPayload(subject))).replace(/[A-Z]/, '-'),
+        payload: createPayload(subject),
+        signature: toBase64(trustedKey.sign(createPayload(subject))).replace(/[A-Z]/, '-'),
       },
     ],
     'with bytes behind it': (subject) => [
       {
-        payload: createSimpleSigningPayload(subject),
-        signature: toBase64(
-          Buffer.concat([trustedKey.sign(createSimpleSigningPayload(subject)), Buffer.of(0)]),
-        ),
+        payload: createPayload(subject),
+        signature: toBase64(Buffer.concat([trustedKey.sign(createPayload(subject)), Buffer.of(0)])),
       },
     ],
     'of another media type': (subject) => [
-      {
-        ...signPayload(trustedKey, createSimpleSigningPayload(subject)),
-        mediaType: 'application/octet-stream',
-      },
+      { ...signPayload(trustedKey, createPayload(subject)), mediaType: 'application/octet-stream' },
     ],
     'with a certificate, which cosign would judge': (subject) => [
       {
-        ...signPayload(trustedKey, createSimpleSigningPayload(subject)),
+        ...signPayload(trustedKey, createPayload(subject)),
         annotations: { 'dev.sigstore.cosign/certificate': 'x' },
       },
     ],
     'whose payload two readers read differently': ({ digest }) => {
-      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${mismatchedArtifactSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
+      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${otherSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
       const cased = twice.replace('"docker-manifest-digest"', '"Docker-Manifest-Digest"')
       return [signPayload(trustedKey, Buffer.from(twice)), signPayload(trustedKey, Buffer.from(cased))]
     },
     'whose payload is no JSON': () => [signPayload(trustedKey, Buffer.from('sha256'))],
     'whose payload is larger than any': (subject) => [
-      signPayload(
-        trustedKey,
-        Buffer.concat([createSimpleSigningPayload(subject), Buffer.alloc(1024 * 1024, ' ')]),
-      ),
+      signPayload(trustedKey, Buffer.concat([createPayload(subject), Buffer.alloc(1024 * 1024, ' ')])),
     ],
   }
   test.each(Object.entries(cases))('%s', async (_, forge) => {
-    const found = await verifyImageWithForgedSignature(forge)
+    const found = await verifyForged(forge)
     expect(found.signatures).toBe(0)
-    expect(found.refused).toHaveLength(forge(mismatchedArtifactSubject as ArtifactSubject).length)
+    expect(found.refused).toHaveLength(forge(otherSubject as ArtifactSubject).length)
   })
 
   test('of an image for the index that contains it, or vice versa', async () => {
@@ -306,16 +283,12 @@ describe('a signature does not count', () => {
     )
     const signature = await createImageSignatureIfMissing(registry, child, trustedKey)
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(index.digest, 'sig')] })
-    expect(
-      await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
-    ).toMatchObject({
+    expect(await verifyImage(registry, taggedImage, trustedKey.verifier)).toMatchObject({
       signatures: 0,
       refused: [`the payload specifies the digest ${child.digest}`],
     })
     await registry.attach(await createImageSignatureIfMissing(registry, index, trustedKey))
-    expect(
-      await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
-    ).toMatchObject({
+    expect(await verifyImage(registry, taggedImage, trustedKey.verifier)).toMatchObject({
       signatures: 1,
     })
     expect(await verifyImage(registry, child, trustedKey.verifier)).toMatchObject({ signatures: 0 })
@@ -326,19 +299,14 @@ describe('a signature does not count', () => {
     const entry = (
       { digest, size }: ArtifactSubject,
       mediaType: string = manifestMediaTypes.ociManifest,
-    ) => ({
-      mediaType,
-      digest,
-      size,
-    })
+    ) => ({ mediaType, digest, size })
     const index = (manifests: readonly object[], tag?: string) =>
       registry.put({ schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests }, tag)
     const [one, two] = [registry.put(createManifest('one')), registry.put(createManifest('two'))]
     const nested = index([entry(two)])
     const amd64 = { ...entry(one), platform: { os: 'linux', architecture: 'amd64' } }
     const top = index([amd64, entry(nested, manifestMediaTypes.ociIndex)], 'v1')
-    const verify = (options = {}) =>
-      verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier, options)
+    const verify = (options = {}) => verifyImage(registry, taggedImage, trustedKey.verifier, options)
 
     await registry.attach(await createImageSignatureIfMissing(registry, top, trustedKey))
     expect(await verify()).toMatchObject({
@@ -371,9 +339,7 @@ describe('a signature does not count', () => {
   })
 
   test('without the payload, but the next signature still counts', async () => {
-    const { registry, subject } = createSignedImage((image) => [
-      signPayload(trustedKey, createSimpleSigningPayload(image)),
-    ])
+    const { registry, subject } = createSignedImage((image) => [signImage(trustedKey, image)])
     const tag = formatCosignTag(subject.digest, 'sig')
     const { bytes } = await registry.fetchManifest({ tag })
     const { layers, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { layers: object[] }
@@ -441,7 +407,7 @@ describe('an attestation', () => {
     const another = Buffer.from(text(statement).replace('slsa.dev/provenance/v1', 'example.com/said'))
     const envelopes = [
       createSignedEnvelope(
-        createProvenanceStatement({ repository: imageName, ...mismatchedArtifactSubject }, build),
+        createProvenanceStatement({ repository: imageName, ...otherSubject }, build),
         trustedKey,
       ),
       createSignedEnvelope(statement, untrustedKey),

@@ -21,7 +21,7 @@ const createCredentialSource = (config: unknown, options: CredentialHelperOption
     parseDockerConfig(JSON.stringify(config), 'config.json'),
     createCachedCredentialHelperQuery(options),
   )
-const createBasicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
+const basic = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('local helpers and files', () => {
   const folder = createSelfRemovingDirectory('credentials')
@@ -56,27 +56,24 @@ describe('local helpers and files', () => {
   test('a helper serves its configured host, and the credential store serves all other hosts', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin` }
     const found = createCredentialSource({ credHelpers: { 'quay.io': 'good' }, credsStore: 'token' }, options)
-    expect(await found.find('quay.io', 'a')).toEqual(createBasicCredential('quay.io', 's'))
+    expect(await found.find('quay.io', 'a')).toEqual(basic('quay.io', 's'))
     expect(await found.find('other.example', 'a')).toEqual({ kind: 'identity', token: 'refresh' })
     expect(
       await createCredentialSource({ credHelpers: { 'docker.io': 'good' } }, options).find('docker.io', 'a'),
-    ).toEqual(createBasicCredential('https://index.docker.io/v1/', 's'))
+    ).toEqual(basic('https://index.docker.io/v1/', 's'))
     const beside = createCredentialSource(
       { credsStore: 'none', auths: { x: { auth: toBase64('u:p') } } },
       options,
     )
     expect(await beside.find('q', 'a')).toBeUndefined()
-    expect(await beside.find('x', 'a')).toEqual(createBasicCredential('u', 'p'))
+    expect(await beside.find('x', 'a')).toEqual(basic('u', 'p'))
   })
   test('a helper that fails, floods, hangs, is missing, or has an invalid name is an error', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
     for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
       await expect(
         createCredentialSource({ credHelpers: { q: name } }, options).find('q', 'a'),
-      ).rejects.toMatchObject({
-        code: 'credentials',
-        message: expect.not.stringContaining('s3cret'),
-      })
+      ).rejects.toMatchObject({ code: 'credentials', message: expect.not.stringContaining('s3cret') })
   })
   test('a helper runs once an hour for each host, and once in five seconds while it fails', async () => {
     let now = 0
@@ -86,11 +83,7 @@ describe('local helpers and files', () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, now: () => now }
     const found = createCredentialSource({ credHelpers: { good: 'counting', bad: 'failing' } }, options)
     const [first, second] = await Promise.all([found.find('good', 'a'), found.find('good', 'b')])
-    expect([first, second, await runs()]).toEqual([
-      createBasicCredential('u', 's'),
-      createBasicCredential('u', 's'),
-      1,
-    ])
+    expect([first, second, await runs()]).toEqual([basic('u', 's'), basic('u', 's'), 1])
     now = 3_599_999
     await found.find('good', 'a')
     expect(await runs()).toBe(1)
@@ -124,11 +117,11 @@ describe('local helpers and files', () => {
       JSON.stringify({ ...auths('old'), 'r.example': { auth: toBase64('old:p') } }),
     )
     const sources = await loadSystemCredentials({ HOME: join(folder, 'nothing'), PULL_SECRETS: mounted })
-    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(createBasicCredential('new', 'p'))
+    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(basic('new', 'p'))
     expect(await findCredential(sources, 'quay.io', 'other/a')).toEqual({ kind: 'anonymous' })
-    expect(await findCredential(sources, 'r.example', 'a')).toEqual(createBasicCredential('old', 'p'))
+    expect(await findCredential(sources, 'r.example', 'a')).toEqual(basic('old', 'p'))
     const single = await loadMountedPullSecrets(join(mounted, 'c-old'))
-    expect(await findCredential(single, 'r.example', 'a')).toEqual(createBasicCredential('old', 'p'))
+    expect(await findCredential(single, 'r.example', 'a')).toEqual(basic('old', 'p'))
   })
   test('a secrets directory that is empty or missing is an error at startup', async () => {
     for (const [directory, reason] of [
@@ -148,30 +141,30 @@ describe('local helpers and files', () => {
     await write(config('first'))
     const sources = await loadMountedPullSecrets(mounted, { now: () => now })
     const find = () => findCredential(sources, 'r', 'a')
-    expect(await find()).toEqual(createBasicCredential('AWS', 'first'))
+    expect(await find()).toEqual(basic('AWS', 'first'))
     await write(config('the second'))
-    expect(await find()).toEqual(createBasicCredential('AWS', 'first'))
+    expect(await find()).toEqual(basic('AWS', 'first'))
     now += 10_000
-    expect(await find()).toEqual(createBasicCredential('AWS', 'the second'))
+    expect(await find()).toEqual(basic('AWS', 'the second'))
     await write('{"auths": s3cret')
     now += 10_000
     for (let round = 0; round < 2; round += 1)
       await expect(find()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') })
     await write(config('the third one'))
     now += 10_000
-    expect(await find()).toEqual(createBasicCredential('AWS', 'the third one'))
+    expect(await find()).toEqual(basic('AWS', 'the third one'))
     await rm(join(mounted, '.dockerconfigjson'))
     now += 10_000
-    expect(await find()).toEqual(createBasicCredential('AWS', 'the third one'))
+    expect(await find()).toEqual(basic('AWS', 'the third one'))
   })
   test('DOCKER_AUTH_CONFIG, podman, and docker files are read, and podman precedes docker', async () => {
     const sources = await loadSystemCredentials({
       HOME: folder,
       DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: toBase64('env:3') } } }),
     })
-    expect(await findCredential(sources, 'a', 'x')).toEqual(createBasicCredential('podman', '2'))
-    expect(await findCredential(sources, 'b', 'x')).toEqual(createBasicCredential('docker', '1'))
-    expect(await findCredential(sources, 'c', 'x')).toEqual(createBasicCredential('env', '3'))
+    expect(await findCredential(sources, 'a', 'x')).toEqual(basic('podman', '2'))
+    expect(await findCredential(sources, 'b', 'x')).toEqual(basic('docker', '1'))
+    expect(await findCredential(sources, 'c', 'x')).toEqual(basic('env', '3'))
     expect(await findCredential(sources, 'd', 'x')).toEqual({ kind: 'anonymous' })
     expect(await loadSystemCredentials({ HOME: join(folder, 'nothing') })).toEqual([])
   })

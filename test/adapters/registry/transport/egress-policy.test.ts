@@ -82,14 +82,10 @@ describe('addresses that are not public', () => {
       const address = literal.replace(/^\[|\]$/g, '')
       await expect(
         requestUrlViaTransport('https://registry.example/', async () => [address]),
-      ).rejects.toMatchObject({
-        code: 'blocked',
-      })
+      ).rejects.toMatchObject({ code: 'blocked' })
       await expect(
         requestUrlViaTransport('https://registry.example/', async () => ['8.8.8.8', address]),
-      ).rejects.toMatchObject({
-        code: 'blocked',
-      })
+      ).rejects.toMatchObject({ code: 'blocked' })
     },
   )
 
@@ -97,9 +93,7 @@ describe('addresses that are not public', () => {
     for (const address of ['fe80::1%eth0', '', 'localhost', '8.8.8.8/8'])
       await expect(
         requestUrlViaTransport('https://registry.example/', async () => [address]),
-      ).rejects.toMatchObject({
-        code: 'blocked',
-      })
+      ).rejects.toMatchObject({ code: 'blocked' })
   })
 
   test.each([

@@ -168,10 +168,7 @@ describe('TLS', () => {
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`
     const client = createRegistryClient({
       clock: createManualClock(),
-      egress: {
-        internal: { [host]: ['127.0.0.1/32'] },
-        certificates: { '127.0.0.1': loopbackCertificate },
-      },
+      egress: { internal: { [host]: ['127.0.0.1/32'] }, certificates: { '127.0.0.1': loopbackCertificate } },
     })
     expect(await client.resolve(`${host}/a/b:1`)).toMatchObject({ kind: 'unknown' })
     await client.close()

@@ -16,17 +16,19 @@ import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from '../
 
 const bundleDirectoryNames = ['manifests', 'metadata']
 
-function createCompressedLayer(archive: Buffer, bytes: Buffer = gzipSync(archive)): CompressedLayer {
+function compressLayer(archive: Buffer, bytes: Buffer = gzipSync(archive)): CompressedLayer {
   return { bytes, diffId: `sha256:${createHash('sha256').update(archive).digest('hex')}` }
 }
-async function unpackLayersToText(
+async function unpackToText(
   ...layers: (readonly TarEntry[] | CompressedLayer)[]
 ): Promise<Record<string, string>> {
-  const packed = layers.map((one) => ('diffId' in one ? one : createCompressedLayer(createTar(one))))
+  const packed = layers.map((one) => ('diffId' in one ? one : compressLayer(createTar(one))))
   const files = await unpackLayers(packed, bundleDirectoryNames)
   return Object.fromEntries([...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString()]))
 }
-const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
+const listUnpackedPaths = async (...layers: Parameters<typeof unpackToText>) =>
+  Object.keys(await unpackToText(...layers))
+const file = (name: string, data = name): TarEntry => ({ name, data })
 
 describe('honest archives', () => {
   test('gzip, zstd, or uncompressed, with ./ and / prefixes, and only the requested directories', async () => {
@@ -37,7 +39,7 @@ describe('honest archives', () => {
       'manifestsx/d': 'd',
     })
     for (const bytes of [gzipSync(archive), zstdCompressSync(archive), archive])
-      expect(await unpackLayersToText(createCompressedLayer(archive, bytes))).toEqual({
+      expect(await unpackToText(compressLayer(archive, bytes))).toEqual({
         'manifests/a.yaml': 'a',
         'metadata/b.yaml': 'b',
       })
@@ -50,9 +52,7 @@ describe('honest archives', () => {
       Buffer.concat(halves.map((half) => gzipSync(half))),
       Buffer.concat([...halves.map((half) => zstdCompressSync(half)), skippable]),
     ])
-      expect(Object.keys(await unpackLayersToText(createCompressedLayer(archive, bytes)))).toEqual([
-        'manifests/a',
-      ])
+      expect(await listUnpackedPaths(compressLayer(archive, bytes))).toEqual(['manifests/a'])
   })
   test('zstd at the highest level, with a checksum, and with large and small windows', async () => {
     const archive = createTarOfFiles({
@@ -69,34 +69,25 @@ describe('honest archives', () => {
       { [windowLog]: 27 },
       { [level]: 1, [windowLog]: 10 },
     ])
-      expect(
-        Object.keys(
-          await unpackLayersToText(createCompressedLayer(archive, zstdCompressSync(archive, { params }))),
-        ),
-      ).toEqual(['manifests/a'])
+      expect(await listUnpackedPaths(compressLayer(archive, zstdCompressSync(archive, { params })))).toEqual([
+        'manifests/a',
+      ])
   })
   test('long names in PAX headers, GNU headers, and the prefix field', async () => {
     const long = `manifests/${'n'.repeat(150)}.yaml`
+    expect(await listUnpackedPaths([createPaxHeader({ path: long }), file('short')])).toEqual([long])
     expect(
-      Object.keys(await unpackLayersToText([createPaxHeader({ path: long }), createTarEntry('short')])),
+      await listUnpackedPaths([{ name: '././@LongLink', type: 'L', data: `${long}\0` }, file('short')]),
     ).toEqual([long])
-    expect(
-      Object.keys(
-        await unpackLayersToText([
-          { name: '././@LongLink', type: 'L', data: `${long}\0` },
-          createTarEntry('short'),
-        ]),
-      ),
-    ).toEqual([long])
-    expect(
-      Object.keys(await unpackLayersToText([{ name: 'a.yaml', prefix: 'manifests', data: '1' }])),
-    ).toEqual(['manifests/a.yaml'])
+    expect(await listUnpackedPaths([{ name: 'a.yaml', prefix: 'manifests', data: '1' }])).toEqual([
+      'manifests/a.yaml',
+    ])
   })
   test('empty layers, no layers, and only directories', async () => {
-    expect(await unpackLayersToText()).toEqual({})
-    expect(await unpackLayersToText([])).toEqual({})
+    expect(await unpackToText()).toEqual({})
+    expect(await unpackToText([])).toEqual({})
     expect(
-      await unpackLayersToText([
+      await unpackToText([
         { name: 'manifests/', type: '5' },
         { name: './/', type: '5' },
       ]),
@@ -107,70 +98,49 @@ describe('honest archives', () => {
 describe('stacked layers', () => {
   test('a later layer replaces files, and a file that replaces a directory removes its contents', async () => {
     expect(
-      await unpackLayersToText(
-        [createTarEntry('manifests/a', '1'), createTarEntry('manifests/d/x')],
-        [createTarEntry('manifests/a', '2'), createTarEntry('manifests/d', 'now a file')],
+      await unpackToText(
+        [file('manifests/a', '1'), file('manifests/d/x')],
+        [file('manifests/a', '2'), file('manifests/d', 'now a file')],
       ),
-    ).toEqual({
-      'manifests/a': '2',
-      'manifests/d': 'now a file',
-    })
+    ).toEqual({ 'manifests/a': '2', 'manifests/d': 'now a file' })
   })
   test('if one layer contains a name twice, the last entry wins', async () => {
-    expect(
-      await unpackLayersToText([createTarEntry('manifests/a', '1'), createTarEntry('manifests/a', '2')]),
-    ).toEqual({ 'manifests/a': '2' })
-  })
-  test('a whiteout hides the lower file or directory, but not files in the same layer', async () => {
-    const lower = [
-      createTarEntry('manifests/a'),
-      createTarEntry('manifests/d/x'),
-      createTarEntry('manifests/ab'),
-    ]
-    expect(
-      Object.keys(
-        await unpackLayersToText(lower, [
-          createTarEntry('manifests/.wh.a', ''),
-          createTarEntry('manifests/.wh.d', ''),
-        ]),
-      ),
-    ).toEqual(['manifests/ab'])
-    expect(
-      await unpackLayersToText(lower, [
-        createTarEntry('manifests/.wh.a', ''),
-        createTarEntry('manifests/a', 'new'),
-      ]),
-    ).toMatchObject({
-      'manifests/a': 'new',
+    expect(await unpackToText([file('manifests/a', '1'), file('manifests/a', '2')])).toEqual({
+      'manifests/a': '2',
     })
   })
+  test('a whiteout hides the lower file or directory, but not files in the same layer', async () => {
+    const lower = [file('manifests/a'), file('manifests/d/x'), file('manifests/ab')]
+    expect(
+      await listUnpackedPaths(lower, [file('manifests/.wh.a', ''), file('manifests/.wh.d', '')]),
+    ).toEqual(['manifests/ab'])
+    expect(
+      await unpackToText(lower, [file('manifests/.wh.a', ''), file('manifests/a', 'new')]),
+    ).toMatchObject({ 'manifests/a': 'new' })
+  })
   test('an opaque directory hides lower layers, regardless of where its marker is in the archive', async () => {
-    const lower = [createTarEntry('manifests/a'), createTarEntry('manifests/d/x')]
+    const lower = [file('manifests/a'), file('manifests/d/x')]
     for (const upper of [
-      [createTarEntry('manifests/.wh..wh..opq', ''), createTarEntry('manifests/n')],
-      [createTarEntry('manifests/n'), createTarEntry('manifests/.wh..wh..opq', '')],
+      [file('manifests/.wh..wh..opq', ''), file('manifests/n')],
+      [file('manifests/n'), file('manifests/.wh..wh..opq', '')],
     ])
-      expect(Object.keys(await unpackLayersToText(lower, upper))).toEqual(['manifests/n'])
+      expect(await listUnpackedPaths(lower, upper)).toEqual(['manifests/n'])
   })
 })
 
 describe('links', () => {
   test('are followed only inside the image', async () => {
     expect(
-      await unpackLayersToText([
-        createTarEntry('data/a', '1'),
+      await unpackToText([
+        file('data/a', '1'),
         { name: 'manifests/a', type: '2', link: '../data/a' },
         { name: 'manifests/b', type: '2', link: './././a' },
         { name: 'manifests/c', type: '1', link: 'data/a' },
       ]),
-    ).toEqual({
-      'manifests/a': '1',
-      'manifests/b': '1',
-      'manifests/c': '1',
-    })
+    ).toEqual({ 'manifests/a': '1', 'manifests/b': '1', 'manifests/c': '1' })
     expect(
-      await unpackLayersToText([
-        createTarEntry('bundle/manifests/a', '1'),
+      await unpackToText([
+        file('bundle/manifests/a', '1'),
         { name: 'manifests', type: '2', link: 'bundle/manifests' },
       ]),
     ).toEqual({ 'manifests/a': '1' })
@@ -181,20 +151,20 @@ describe('links', () => {
     ['a', '2', 'is a dangling link'],
     ['etc/passwd', '1', 'does not exist'],
   ])('a link to %s (type %s) without a valid target is rejected', async (link, type, reason) => {
-    await expect(unpackLayersToText([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
+    await expect(unpackToText([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringContaining(reason),
     })
   })
   test('chains of more than eight links, including loops, are rejected', async () => {
     const chain = (length: number) => [
-      createTarEntry('manifests/l0', 'end'),
+      file('manifests/l0', 'end'),
       ...Array.from({ length }, (_, n) => ({ name: `manifests/l${n + 1}`, type: '2', link: `l${n}` })),
     ]
-    expect(Object.keys(await unpackLayersToText(chain(8)))).toHaveLength(9)
-    await expect(unpackLayersToText(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
+    expect(await listUnpackedPaths(chain(8))).toHaveLength(9)
+    await expect(unpackToText(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
     await expect(
-      unpackLayersToText([
+      unpackToText([
         { name: 'manifests/x', type: '2', link: 'y' },
         { name: 'manifests/y', type: '2', link: 'x' },
       ]),
@@ -204,14 +174,10 @@ describe('links', () => {
 
 describe('rejected with a reason', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    [
-      'a name with a path traversal',
-      [createTarEntry('manifests/../../etc/passwd')],
-      /points outside the archive/,
-    ],
+    ['a name with a path traversal', [file('manifests/../../etc/passwd')], /points outside the archive/],
     [
       'a PAX name with a path traversal',
-      [createPaxHeader({ path: '../x' }), createTarEntry('x')],
+      [createPaxHeader({ path: '../x' }), file('x')],
       /points outside the archive/,
     ],
     [
@@ -219,11 +185,11 @@ describe('rejected with a reason', () => {
       [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }],
       /points outside the archive/,
     ],
-    ['a NUL in a PAX name', [createPaxHeader({ path: 'manifests/a\0b' }), createTarEntry('x')], /NUL/],
+    ['a NUL in a PAX name', [createPaxHeader({ path: 'manifests/a\0b' }), file('x')], /NUL/],
     ['a NUL in a link', [createPaxHeader({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
-    ['a leading backslash', [createTarEntry('\\\\host\\share')], /Windows path/],
-    ['a drive letter', [createTarEntry('C:/x')], /Windows path/],
-    ['a damaged checksum', [{ ...createTarEntry('manifests/a'), breakChecksum: true }], /damaged/],
+    ['a leading backslash', [file('\\\\host\\share')], /Windows path/],
+    ['a drive letter', [file('C:/x')], /Windows path/],
+    ['a damaged checksum', [{ ...file('manifests/a'), breakChecksum: true }], /damaged/],
     ['a negative size', [{ name: 'manifests/a', size: new Uint8Array(12).fill(0xff) }], /size/],
     [
       'an enormous size',
@@ -236,32 +202,28 @@ describe('rejected with a reason', () => {
       /size/,
     ],
     ['a non-numeric size', [{ name: 'manifests/a', size: '9x9' }], /size/],
-    ['a negative PAX size', [createPaxHeader({ size: '-1' }), createTarEntry('manifests/a')], /size/],
+    ['a negative PAX size', [createPaxHeader({ size: '-1' }), file('manifests/a')], /size/],
     ['a file larger than 8 MiB', [{ name: 'manifests/a', size: 9 * 1024 * 1024 }], /larger than/],
     ['a GNU sparse file', [{ name: 'manifests/a', type: 'S' }], /sparse/],
-    [
-      'a PAX sparse file',
-      [createPaxHeader({ 'GNU.sparse.major': '1' }), createTarEntry('manifests/a')],
-      /sparse/,
-    ],
+    ['a PAX sparse file', [createPaxHeader({ 'GNU.sparse.major': '1' }), file('manifests/a')], /sparse/],
     [
       'a PAX header larger than 64 KiB',
-      [createPaxHeader({ comment: 'x'.repeat(70_000) }), createTarEntry('a')],
+      [createPaxHeader({ comment: 'x'.repeat(70_000) }), file('a')],
       /extended header/,
     ],
     [
       'a PAX header with wrong lengths',
-      [{ name: 'p', type: 'x', data: '999 path=a\n' }, createTarEntry('a')],
+      [{ name: 'p', type: 'x', data: '999 path=a\n' }, file('a')],
       /extended header/,
     ],
     [
       'a name longer than the path limit',
-      [createPaxHeader({ path: 'a/'.repeat(20_000) }), createTarEntry('a')],
+      [createPaxHeader({ path: 'a/'.repeat(20_000) }), file('a')],
       /longer than/,
     ],
-    ['a file without a name', [createTarEntry('.//', '')].map((part) => ({ ...part, name: '.' })), /no name/],
+    ['a file without a name', [file('.//', '')].map((part) => ({ ...part, name: '.' })), /no name/],
   ])('%s', async (_name, parts, reason) => {
-    await expect(unpackLayersToText(parts)).rejects.toMatchObject({
+    await expect(unpackToText(parts)).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(reason),
     })
@@ -269,29 +231,24 @@ describe('rejected with a reason', () => {
   test.each(['3', '4', '6'])(
     'a device or pipe (type %s) in a requested directory, while others are skipped',
     async (type) => {
-      await expect(unpackLayersToText([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
+      await expect(unpackToText([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('device'),
       })
-      expect(
-        await unpackLayersToText([{ name: 'dev/null', type }, createTarEntry('manifests/a', '1')]),
-      ).toEqual({
+      expect(await unpackToText([{ name: 'dev/null', type }, file('manifests/a', '1')])).toEqual({
         'manifests/a': '1',
       })
     },
   )
   test('more than 20,000 entries', async () => {
     const archive = createTar(Array.from({ length: 20_001 }, () => ({ name: 'a', type: '5' })))
-    await expect(unpackLayersToText(createCompressedLayer(archive))).rejects.toMatchObject({
+    await expect(unpackToText(compressLayer(archive))).rejects.toMatchObject({
       message: expect.stringContaining('20000 entries'),
     })
   })
   test('an archive that ends in the middle of a file', async () => {
-    const archive = createTar([createTarEntry('manifests/a', 'x'.repeat(2000))], { end: false }).subarray(
-      0,
-      1100,
-    )
-    await expect(unpackLayersToText(createCompressedLayer(archive))).rejects.toMatchObject({
+    const archive = createTar([file('manifests/a', 'x'.repeat(2000))], { end: false }).subarray(0, 1100)
+    await expect(unpackToText(compressLayer(archive))).rejects.toMatchObject({
       message: expect.stringContaining('middle'),
     })
   })
@@ -299,48 +256,39 @@ describe('rejected with a reason', () => {
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(5000) })
     const packed = gzipSync(archive)
     for (const bytes of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('rubbish')])])
-      await expect(unpackLayersToText(createCompressedLayer(archive, bytes))).rejects.toMatchObject({
+      await expect(unpackToText(compressLayer(archive, bytes))).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('compressed data'),
       })
-    await expect(
-      unpackLayersToText(createCompressedLayer(archive, Buffer.alloc(600, 65))),
-    ).rejects.toMatchObject({
+    await expect(unpackToText(compressLayer(archive, Buffer.alloc(600, 65)))).rejects.toMatchObject({
       code: 'unsupported',
     })
   })
   test('a wrong diff ID, and trailing archive bytes that the diff ID does not cover', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
-      unpackLayersToText({ ...createCompressedLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
-    ).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+      unpackToText({ ...compressLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
+    ).rejects.toMatchObject({ code: 'digest-mismatch' })
     const longer = Buffer.concat([archive, Buffer.alloc(512)])
-    await expect(
-      unpackLayersToText({ ...createCompressedLayer(archive), bytes: gzipSync(longer) }),
-    ).rejects.toMatchObject({
+    await expect(unpackToText({ ...compressLayer(archive), bytes: gzipSync(longer) })).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
   test('files with a total size over the limit', async () => {
     const limits = { ...defaultUnpackLimits, kept: 1000 }
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
-    await expect(
-      unpackLayers([createCompressedLayer(archive)], bundleDirectoryNames, limits),
-    ).rejects.toMatchObject({
+    await expect(unpackLayers([compressLayer(archive)], bundleDirectoryNames, limits)).rejects.toMatchObject({
       message: expect.stringContaining('1000'),
     })
     // Files outside the requested directories are discarded instead.
     const other = createTarOfFiles({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
-    expect([
-      ...(await unpackLayers([createCompressedLayer(other)], bundleDirectoryNames, limits)).keys(),
-    ]).toEqual(['manifests/b'])
+    expect([...(await unpackLayers([compressLayer(other)], bundleDirectoryNames, limits)).keys()]).toEqual([
+      'manifests/b',
+    ])
   })
   test('layers with an unpacked size over the limit, alone or in total', async () => {
     const limits = { ...defaultUnpackLimits, layer: 50_000, image: 80_000 }
-    const archive = (size: number) =>
-      createCompressedLayer(createTarOfFiles({ 'usr/a': Buffer.alloc(size, 65) }))
+    const archive = (size: number) => compressLayer(createTarOfFiles({ 'usr/a': Buffer.alloc(size, 65) }))
     await expect(unpackLayers([archive(60_000)], bundleDirectoryNames, limits)).rejects.toMatchObject({
       message: expect.stringContaining('50000'),
     })
@@ -419,23 +367,16 @@ describe('in a separate process', () => {
   test('files and rejections are returned', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     expect(
-      [...(await unpackLayersInWorkerProcess([createCompressedLayer(archive)], bundleDirectoryNames))].map(
+      [...(await unpackLayersInWorkerProcess([compressLayer(archive)], bundleDirectoryNames))].map(
         ([path]) => path,
       ),
     ).toEqual(['manifests/a'])
     await expect(
-      unpackLayersInWorkerProcess(
-        [createCompressedLayer(createTar([createTarEntry('../x')]))],
-        bundleDirectoryNames,
-      ),
-    ).rejects.toMatchObject({
-      code: 'unsupported',
-    })
+      unpackLayersInWorkerProcess([compressLayer(createTar([file('../x')]))], bundleDirectoryNames),
+    ).rejects.toMatchObject({ code: 'unsupported' })
     await expect(
-      unpackLayersInWorkerProcess([{ ...createCompressedLayer(archive), diffId: '' }], bundleDirectoryNames),
-    ).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+      unpackLayersInWorkerProcess([{ ...compressLayer(archive), diffId: '' }], bundleDirectoryNames),
+    ).rejects.toMatchObject({ code: 'digest-mismatch' })
   })
   test('a 1000:1 decompression bomb is stopped early with bounded memory', async () => {
     const archive = createTarOfFiles({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
@@ -454,7 +395,7 @@ describe('in a separate process', () => {
     [
       'a zstd decompression bomb',
       () => [
-        createCompressedLayer(
+        compressLayer(
           Buffer.alloc(0),
           zstdCompressSync(createTarOfFiles({ 'usr/zeros': Buffer.alloc(100 * 1024 * 1024) })),
         ),
@@ -463,12 +404,12 @@ describe('in a separate process', () => {
     ],
     ...oversizedZstdWindowHeaders.map(([size, header]): [string, () => CompressedLayer[], RegExp] => [
       `a zstd window of ${size}, there only to use up memory,`,
-      () => [createCompressedLayer(Buffer.alloc(0), createZstdFrame(header))],
+      () => [compressLayer(Buffer.alloc(0), createZstdFrame(header))],
       /a zstd window of more than 134217728 bytes/,
     ]),
     [
       'a zstd block slightly larger than its window, in a frame with a declared size,',
-      () => [createCompressedLayer(Buffer.alloc(4100), createRleZstdFrame(4100, 12))],
+      () => [compressLayer(Buffer.alloc(4100), createRleZstdFrame(4100, 12))],
       /corrupt/,
     ],
     [
@@ -476,7 +417,7 @@ describe('in a separate process', () => {
       () => {
         const honest = createTarOfFiles({ 'manifests/a': 'a' })
         const oneByteFrame = createZstdFrame([0x80, 0x38, 1, 0, 0, 0])
-        return [createCompressedLayer(honest, Buffer.concat([zstdCompressSync(honest), oneByteFrame]))]
+        return [compressLayer(honest, Buffer.concat([zstdCompressSync(honest), oneByteFrame]))]
       },
       /not have its declared size/,
     ],
@@ -486,7 +427,7 @@ describe('in a separate process', () => {
         const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
         const honest = zstdCompressSync(Buffer.alloc(1024))
         return [
-          createCompressedLayer(
+          compressLayer(
             Buffer.alloc(1024),
             Buffer.concat([honest, skippable, createZstdFrame([0x00, 0xa0])]),
           ),
@@ -498,16 +439,14 @@ describe('in a separate process', () => {
       'a gzip decompression bomb with many members',
       () => {
         const member = gzipSync(Buffer.alloc(8 * 1024 * 1024))
-        return [
-          createCompressedLayer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member))),
-        ]
+        return [compressLayer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
       },
       /times its compressed size|more than \d+ bytes|corrupt/,
     ],
     [
       'a file with a declared size as large as a disk',
       () => [
-        createCompressedLayer(
+        compressLayer(
           createTar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }]),
         ),
       ],
@@ -518,7 +457,7 @@ describe('in a separate process', () => {
       () => {
         const long = (n: number) => createPaxHeader({ path: `${n}/${'p/'.repeat(2000)}x` })
         return [
-          createCompressedLayer(
+          compressLayer(
             createTar(Array.from({ length: 9_999 }, (_, n) => [long(n), { name: 'x', type: '5' }]).flat()),
           ),
         ]
@@ -540,7 +479,7 @@ describe('in a separate process', () => {
   })
   test('a process that is killed from outside is reported as a retryable error', async () => {
     const unpacking = unpackLayersInWorkerProcess(
-      [createCompressedLayer(createTarOfFiles({ 'manifests/a': '1' }))],
+      [compressLayer(createTarOfFiles({ 'manifests/a': '1' }))],
       bundleDirectoryNames,
     )
     const ended = expect(unpacking).rejects.toMatchObject({ code: 'timeout', retryable: true })
@@ -551,7 +490,7 @@ describe('in a separate process', () => {
   test('unpacking that exceeds the time limit is stopped', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
-      unpackLayersInWorkerProcess([createCompressedLayer(archive)], bundleDirectoryNames, {
+      unpackLayersInWorkerProcess([compressLayer(archive)], bundleDirectoryNames, {
         ...defaultImagePullLimits,
         unpackTime: 1,
       }),

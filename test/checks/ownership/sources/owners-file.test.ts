@@ -11,11 +11,7 @@ import type { OwnerSourceReadResult } from '../../../../src/checks/ownership/sou
 import { formatPrincipal } from '../../../../src/checks/ownership/principals.ts'
 
 const ownersAliasesYaml = 'aliases:\n  core:\n    - Carol\n    - dave\n'
-function findOwnersFileApprovers(
-  files: Readonly<Record<string, string>>,
-  path: string,
-  aliases = ownersAliasesYaml,
-) {
+function findApprovers(files: Readonly<Record<string, string>>, path: string, aliases = ownersAliasesYaml) {
   const read = parseOwnersAliases('OWNERS_ALIASES', aliases)
   if (read.kind === 'broken') throw new Error(read.problems[0].problem)
   const owners = new Map<string, OwnerSourceReadResult<OwnersFile>>(
@@ -35,32 +31,26 @@ describe('approvers', () => {
     'catalog/bar': 'options:\n  no_parent_owners: true\napprovers: [bea]\n',
   }
   test('are those of the directory and of all its parent directories', () => {
-    expect(findOwnersFileApprovers(files, 'catalog/foo/x.yaml')).toEqual([
+    expect(findApprovers(files, 'catalog/foo/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
+    expect(findApprovers(files, 'catalog/foo/deep/er/x.yaml')).toEqual([
       'frank',
       'carol',
       'dave',
       'anna',
       'root',
     ])
-    expect(findOwnersFileApprovers(files, 'catalog/foo/deep/er/x.yaml')).toEqual([
-      'frank',
-      'carol',
-      'dave',
-      'anna',
-      'root',
-    ])
-    expect(findOwnersFileApprovers(files, 'README.md')).toEqual(['root'])
+    expect(findApprovers(files, 'README.md')).toEqual(['root'])
   })
   test('exclude those of parent directories if a file has no_parent_owners', () => {
-    expect(findOwnersFileApprovers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
+    expect(findApprovers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
   })
   test('are undefined if a file in the directory or its parents is broken', () => {
     expect(
-      findOwnersFileApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml'),
+      findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml'),
     ).toBeUndefined()
-    expect(
-      findOwnersFileApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml'),
-    ).toEqual(['bea'])
+    expect(findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml')).toEqual([
+      'bea',
+    ])
   })
   test('in a filter own the files that it matches', () => {
     const filtered = {
@@ -68,8 +58,8 @@ describe('approvers', () => {
     }
     expect(parseOwnersFile('foo/OWNERS', filtered.foo).kind).toBe('broken')
     const simple = { foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.yaml$':\n    approvers: [yam]\n" }
-    expect(findOwnersFileApprovers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
-    expect(findOwnersFileApprovers(simple, 'foo/a.json')).toEqual(['all'])
+    expect(findApprovers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
+    expect(findApprovers(simple, 'foo/a.json')).toEqual(['all'])
   })
 })
 
@@ -93,7 +83,7 @@ describe('a broken file', () => {
   test.each(['', '---\n', '# nothing\n', 'approvers:\n', 'approvers: []\n'])(
     'an empty file has no approvers and is not broken: %j',
     (text) => {
-      expect(findOwnersFileApprovers({ '': text }, 'x')).toEqual([])
+      expect(findApprovers({ '': text }, 'x')).toEqual([])
     },
   )
 })

@@ -8,7 +8,7 @@ import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('patch')
 
-const linePatchLimits = { edits: 200, characters: 100_000 }
+const limits = { edits: 200, characters: 100_000 }
 /** Applies one patch for all files with git, checks that it can be reverted, and returns the patched files. */
 function applyPatchWithGit(before: ReadonlyMap<string, string>, patch: string): Map<string, string> {
   for (const [name, text] of before) writeFileSync(join(temporaryDirectory, name), text)
@@ -41,7 +41,7 @@ describe('a patch', () => {
       )
       const [before, after] = [`${old.join('\n')}\n`, `${[...now, 'end'].join('\n')}\n`]
       const name = `c${round}.yaml`
-      const patch = createUnifiedDiff(name, before, after, linePatchLimits)
+      const patch = createUnifiedDiff(name, before, after, limits)
       expect(patch === undefined).toBe(before === after)
       if (patch === undefined) continue
       texts.set(name, before)
@@ -55,19 +55,14 @@ describe('a patch', () => {
   test('shows distant changes in separate hunks', () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
     const after = lines.with(2, 'two').with(35, 'more')
-    const patch = createUnifiedDiff(
-      'c.yaml',
-      `${lines.join('\n')}\n`,
-      `${after.join('\n')}\n`,
-      linePatchLimits,
-    )
+    const patch = createUnifiedDiff('c.yaml', `${lines.join('\n')}\n`, `${after.join('\n')}\n`, limits)
     expect(patch?.match(/^@@ .*$/gm)).toEqual(['@@ -1,6 +1,6 @@', '@@ -33,7 +33,7 @@'])
   })
   test('is not created above the edit or character limit, or if the last line has no newline', () => {
     const text = (prefix: string) => Array.from({ length: 50 }, (_, index) => `${prefix}${index}\n`).join('')
-    expect(createUnifiedDiff('c', text('a'), text('b'), { ...linePatchLimits, edits: 99 })).toBeUndefined()
-    expect(createUnifiedDiff('c', text('a'), text('b'), { ...linePatchLimits, edits: 100 })).toBeDefined()
-    expect(createUnifiedDiff('c', 'a\n', 'b\n', { ...linePatchLimits, characters: 10 })).toBeUndefined()
-    expect(createUnifiedDiff('c', 'a\n', 'b', linePatchLimits)).toBeUndefined()
+    expect(createUnifiedDiff('c', text('a'), text('b'), { ...limits, edits: 99 })).toBeUndefined()
+    expect(createUnifiedDiff('c', text('a'), text('b'), { ...limits, edits: 100 })).toBeDefined()
+    expect(createUnifiedDiff('c', 'a\n', 'b\n', { ...limits, characters: 10 })).toBeUndefined()
+    expect(createUnifiedDiff('c', 'a\n', 'b', limits)).toBeUndefined()
   })
 })

@@ -25,7 +25,7 @@ import {
 
 const templatePath = 'operators/foo/catalog-templates/v4.20.yaml'
 const catalogRoot = 'catalogs/v4.20/foo'
-const createPinnedImageReference = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
+const pinned = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
 const taggedImageReference = 'quay.io/foo/bundle:v2'
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
@@ -34,24 +34,21 @@ function buildCatalogFromBlobs(blobs: readonly CatalogBlob[], file = `${catalogR
 }
 const createBundleBlob = (version: string, image: string, more: CatalogBlob = {}) =>
   buildBundleBlob(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
-const createBasicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
+const basicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
   JSON.stringify({
     schema: 'olm.template.basic',
     entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
   })
 
-const channelBlobsBeforeChange = [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', ['foo.v1.0.0'])]
-const catalogBlobsBeforeChange = [
-  ...channelBlobsBeforeChange,
-  createBundleBlob('1.0.0', createPinnedImageReference('a')),
-]
-const channelBlobsAfterChange = [
+const channelBeforeChange = [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', ['foo.v1.0.0'])]
+const catalogBeforeChange = [...channelBeforeChange, createBundleBlob('1.0.0', pinned('a'))]
+const channelAfterChange = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0']),
 ]
-const createCatalogBlobsAfterChange = (image: string) => [
-  ...channelBlobsAfterChange,
-  createBundleBlob('1.0.0', createPinnedImageReference('a')),
+const createCatalogAfterChange = (image: string) => [
+  ...channelAfterChange,
+  createBundleBlob('1.0.0', pinned('a')),
   createBundleBlob('2.0.0', image),
 ]
 
@@ -65,10 +62,10 @@ interface TemplateScenario {
   readonly file?: { readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
-function evaluateTemplate({
+function evaluate({
   source,
   result,
-  known = catalogBlobsBeforeChange,
+  known = catalogBeforeChange,
   isStated = false,
   config = '',
   answers = {},
@@ -113,7 +110,7 @@ function evaluateTemplate({
     offers: outcome.suggestedPatches,
   }
 }
-const createBundleImageLookupResult = (version: string, more: object = {}): BundleImageLookupResult => ({
+const createBundleResult = (version: string, more: object = {}): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: '',
   content: {
@@ -134,12 +131,12 @@ const createSuccessfulImageLookup = (letter: string): ImageLookupResult => ({
 
 describe('a template and its catalog', () => {
   test('that agree pass without a registry question, by digest and by tag', () => {
-    for (const image of [createPinnedImageReference('b'), taggedImageReference])
+    for (const image of [pinned('b'), taggedImageReference])
       expect(
-        evaluateTemplate({
-          source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a'), image]),
-          result: createCatalogBlobsAfterChange(image),
-          known: createCatalogBlobsAfterChange(image),
+        evaluate({
+          source: basicTemplate(channelAfterChange, [pinned('a'), image]),
+          result: createCatalogAfterChange(image),
+          known: createCatalogAfterChange(image),
         }),
       ).toMatchObject({
         asked: [],
@@ -149,9 +146,9 @@ describe('a template and its catalog', () => {
       })
   })
   test('that differ after a template-only change get a finding with names, location, and command', () => {
-    const { asked, said, what, fix, at } = evaluateTemplate({
-      source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
-      result: catalogBlobsBeforeChange,
+    const { asked, said, what, fix, at } = evaluate({
+      source: basicTemplate(channelAfterChange, [pinned('a')]),
+      result: catalogBeforeChange,
     })
     expect(asked).toEqual([])
     expect(said).toEqual(['catalog-differs-from-template warning'])
@@ -163,49 +160,42 @@ describe('a template and its catalog', () => {
   })
   test('that differ after a catalog-only change get a finding, too', () => {
     const edited = [
-      ...channelBlobsBeforeChange,
-      createBundleBlob('1.0.0', createPinnedImageReference('a'), {
-        relatedImages: [{ name: '', image: 'x.io/y' }],
-      }),
+      ...channelBeforeChange,
+      createBundleBlob('1.0.0', pinned('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] }),
     ]
     expect(
-      evaluateTemplate({
-        source: createBasicTemplate(channelBlobsBeforeChange, [createPinnedImageReference('a')]),
-        result: edited,
-      }).what,
+      evaluate({ source: basicTemplate(channelBeforeChange, [pinned('a')]), result: edited }).what,
     ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
   test('that differ are an error if the configuration declares them, and its rules can turn that off', () => {
     const scenario = {
-      source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
-      result: catalogBlobsBeforeChange,
+      source: basicTemplate(channelAfterChange, [pinned('a')]),
+      result: catalogBeforeChange,
       isStated: true,
     }
-    expect(evaluateTemplate(scenario).said).toEqual(['catalog-differs-from-template error'])
-    expect(
-      evaluateTemplate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said,
-    ).toEqual([])
+    expect(evaluate(scenario).said).toEqual(['catalog-differs-from-template error'])
+    expect(evaluate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said).toEqual([])
   })
   test('that differ in many names show a few and count the rest', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
-    const { what } = evaluateTemplate({
-      source: createBasicTemplate(
+    const { what } = evaluate({
+      source: basicTemplate(
         [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', entries)],
-        [createPinnedImageReference('a')],
+        [pinned('a')],
       ),
-      result: catalogBlobsBeforeChange,
+      result: catalogBeforeChange,
     })
     expect(what).toMatch(/; and 5 more$/)
   })
   test('get a render command that keeps the metadata kind and format of the catalog', () => {
     const metadata = { type: 'olm.csv.metadata', value: {} }
     const migrated = [
-      ...channelBlobsBeforeChange,
-      createBundleBlob('1.0.0', createPinnedImageReference('a'), { properties: [metadata] }),
+      ...channelBeforeChange,
+      createBundleBlob('1.0.0', pinned('a'), { properties: [metadata] }),
     ]
     expect(
-      evaluateTemplate({
-        source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
+      evaluate({
+        source: basicTemplate(channelAfterChange, [pinned('a')]),
         result: migrated,
         known: migrated,
       }).fix,
@@ -215,22 +205,16 @@ describe('a template and its catalog', () => {
 
 describe('a bundle that the base does not have', () => {
   const scenario = {
-    source: createBasicTemplate(channelBlobsAfterChange, [
-      createPinnedImageReference('a'),
-      createPinnedImageReference('b'),
-    ]),
-    result: createCatalogBlobsAfterChange(createPinnedImageReference('b')),
+    source: basicTemplate(channelAfterChange, [pinned('a'), pinned('b')]),
+    result: createCatalogAfterChange(pinned('b')),
   }
   test('is requested, and compared with the bundle rendered from its image', () => {
-    expect(evaluateTemplate(scenario).asked).toEqual([createPinnedImageReference('b')])
-    const answers = { [createPinnedImageReference('b')]: createBundleImageLookupResult('2.0.0') }
-    expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
-    expect(
-      evaluateTemplate({
-        ...scenario,
-        answers: { [createPinnedImageReference('b')]: createBundleImageLookupResult('2.0.1') },
-      }).what,
-    ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
+    expect(evaluate(scenario).asked).toEqual([pinned('b')])
+    const answers = { [pinned('b')]: createBundleResult('2.0.0') }
+    expect(evaluate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
+    expect(evaluate({ ...scenario, answers: { [pinned('b')]: createBundleResult('2.0.1') } }).what).toMatch(
+      /bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/,
+    )
   })
   test('waits without a finding while the registry does not answer', () => {
     const unknown: BundleImageLookupResult = {
@@ -238,22 +222,20 @@ describe('a bundle that the base does not have', () => {
       reason: 'quay.io answered 503',
       retryAfter: 60,
     }
-    expect(
-      evaluateTemplate({ ...scenario, answers: { [createPinnedImageReference('b')]: unknown } }),
-    ).toMatchObject({
+    expect(evaluate({ ...scenario, answers: { [pinned('b')]: unknown } })).toMatchObject({
       said: [],
       unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
     })
-    expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
+    expect(evaluate(scenario).unanswered).toHaveLength(1)
   })
   test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {
     const answer: BundleImageLookupResult = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
-    const answers = { [createPinnedImageReference('b')]: answer }
-    expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
+    const answers = { [pinned('b')]: answer }
+    expect(evaluate({ ...scenario, answers })).toMatchObject({
       said: ['unrenderable-template warning'],
       unanswered: [],
     })
-    expect(evaluateTemplate({ ...scenario, answers, isStated: true })).toMatchObject({
+    expect(evaluate({ ...scenario, answers, isStated: true })).toMatchObject({
       said: [],
       unanswered: [{ retryAfter: 900 }],
     })
@@ -261,78 +243,53 @@ describe('a bundle that the base does not have', () => {
   test('is requested unless every template rule is off', () => {
     const [first, ...others] = Object.values(templateRules).map(({ id }) => id)
     const off = `rules: {${first}: {severity: off}, ${others.map((id) => `${id}: off`).join(', ')}}`
-    expect(evaluateTemplate({ ...scenario, config: off })).toMatchObject({
-      asked: [],
-      said: [],
-      unanswered: [],
-    })
-    expect(
-      evaluateTemplate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked,
-    ).toHaveLength(1)
+    expect(evaluate({ ...scenario, config: off })).toMatchObject({ asked: [], said: [], unanswered: [] })
+    expect(evaluate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked).toHaveLength(1)
   })
   test('leaves the template unrenderable if its image is definitely missing', () => {
     const answer: BundleImageLookupResult = { kind: 'missing', reason: 'quay.io has no such manifest' }
-    const { said, what } = evaluateTemplate({
-      ...scenario,
-      answers: { [createPinnedImageReference('b')]: answer },
-    })
+    const { said, what } = evaluate({ ...scenario, answers: { [pinned('b')]: answer } })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
   })
   test('is never requested from a registry that the repository does not allow', () => {
-    const rejected = evaluateTemplate({ ...scenario, config: 'images: {registries: [example.com]}' })
+    const rejected = evaluate({ ...scenario, config: 'images: {registries: [example.com]}' })
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
     expect(
-      evaluateTemplate({
-        ...scenario,
-        source: createBasicTemplate(channelBlobsAfterChange, ['Not An Image']),
-      }).what,
+      evaluate({ ...scenario, source: basicTemplate(channelAfterChange, ['Not An Image']) }).what,
     ).toContain('is not a valid image reference')
   })
   test('by tag is requested again if the change edits its blob', () => {
-    const known = createCatalogBlobsAfterChange(taggedImageReference)
+    const known = createCatalogAfterChange(taggedImageReference)
     const edited = [
-      ...createCatalogBlobsAfterChange(taggedImageReference).slice(0, 3),
+      ...createCatalogAfterChange(taggedImageReference).slice(0, 3),
       createBundleBlob('2.0.0', taggedImageReference, { relatedImages: [], properties: [] }),
     ]
-    const source = createBasicTemplate(channelBlobsAfterChange, [
-      createPinnedImageReference('a'),
-      taggedImageReference,
-    ])
-    expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
-    expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
+    const source = basicTemplate(channelAfterChange, [pinned('a'), taggedImageReference])
+    expect(evaluate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
+    expect(evaluate({ source, result: known, known }).asked).toEqual([])
     // The digest of the tag first, then the bundle behind that digest.
     const answers: Record<string, BundleImageLookupResult | ImageLookupResult> = {
       [taggedImageReference]: createSuccessfulImageLookup('c'),
     }
-    expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([
-      createPinnedImageReference('c'),
-    ])
-    answers[createPinnedImageReference('c')] = createBundleImageLookupResult('2.0.0')
-    expect(evaluateTemplate({ source, result: edited, known, answers }).what).toContain(
+    expect(evaluate({ source, result: edited, known, answers }).asked).toEqual([pinned('c')])
+    answers[pinned('c')] = createBundleResult('2.0.0')
+    expect(evaluate({ source, result: edited, known, answers }).what).toContain(
       'bundle foo.v2.0.0 differs (properties, related images)',
     )
     expect(
-      evaluateTemplate({
+      evaluate({
         source,
-        result: createCatalogBlobsAfterChange(taggedImageReference),
-        known: catalogBlobsBeforeChange,
+        result: createCatalogAfterChange(taggedImageReference),
+        known: catalogBeforeChange,
         answers,
       }).said,
     ).toEqual([])
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
-    const answers = {
-      [createPinnedImageReference('b')]: {
-        kind: 'bundle',
-        digest: '',
-        findings: [],
-      } as BundleImageLookupResult,
-    }
-    expect(evaluateTemplate({ ...scenario, answers }).what).toContain(
-      'the image is not a bundle that opm can read',
-    )
+    const answers = { [pinned('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageLookupResult }
+    expect(evaluate({ ...scenario, answers }).what).toContain('the image is not a bundle that opm can read')
   })
 })
 
@@ -340,28 +297,28 @@ describe('a template that opm rejects', () => {
   test('is reported with the message of opm, as an error if the configuration declares it', () => {
     const source = JSON.stringify({
       schema: 'olm.template.basic',
-      entries: [{ schema: 'olm.bundle', image: createPinnedImageReference('a'), package: 'foo' }],
+      entries: [{ schema: 'olm.bundle', image: pinned('a'), package: 'foo' }],
     })
-    const { said, what, at } = evaluateTemplate({ source, result: catalogBlobsBeforeChange, isStated: true })
+    const { said, what, at } = evaluate({ source, result: catalogBeforeChange, isStated: true })
     expect(said).toEqual(['unrenderable-template error'])
     expect(what).toContain('unexpected fields present in basic template bundle')
     expect(at).toEqual({ file: templatePath, line: 1, column: 1 })
-    expect(evaluateTemplate({ source: 'schema: [', result: catalogBlobsBeforeChange }).said).toEqual([
+    expect(evaluate({ source: 'schema: [', result: catalogBeforeChange }).said).toEqual([
       'unrenderable-template warning',
     ])
-    expect(evaluateTemplate({ source: 'too-large', result: catalogBlobsBeforeChange }).said).toEqual([
+    expect(evaluate({ source: 'too-large', result: catalogBeforeChange }).said).toEqual([
       'unrenderable-template warning',
     ])
   })
   test('is ignored if only its file name suggests a template, unless the configuration declares it', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
-      const scenario = { ...(source !== undefined && { source }), result: catalogBlobsBeforeChange }
-      expect(evaluateTemplate(scenario).said).toEqual([])
-      expect(evaluateTemplate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
+      const scenario = { ...(source !== undefined && { source }), result: catalogBeforeChange }
+      expect(evaluate(scenario).said).toEqual([])
+      expect(evaluate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
     }
   })
   test('has no finding once both the template and the catalog are removed', () => {
-    expect(evaluateTemplate({ isStated: true }).said).toEqual([])
+    expect(evaluate({ isStated: true }).said).toEqual([])
   })
 })
 
@@ -371,47 +328,42 @@ describe('a patch', () => {
     if (!read.ok) throw new Error(read.error)
     return encodeText(formatCatalogYaml(read.value))
   }
-  const present = rendered(catalogBlobsBeforeChange)
+  const present = rendered(catalogBeforeChange)
   const same = { base: present, result: present }
 
   test('is offered if the difference is small and the base has every bundle', () => {
     const scenario = {
-      source: createBasicTemplate(channelBlobsAfterChange, [createPinnedImageReference('a')]),
-      result: catalogBlobsBeforeChange,
+      source: basicTemplate(channelAfterChange, [pinned('a')]),
+      result: catalogBeforeChange,
     }
-    expect(evaluateTemplate(scenario).offers).toBeUndefined()
-    const [offer] = evaluateTemplate({ ...scenario, file: same }).offers ?? []
+    expect(evaluate(scenario).offers).toBeUndefined()
+    const [offer] = evaluate({ ...scenario, file: same }).offers ?? []
     expect(offer).toMatchObject({ path: `${catalogRoot}/catalog.yaml`, template: templatePath })
     expect(offer?.patch).toContain('+- name: foo.v2.0.0\n+  replaces: foo.v1.0.0\n')
   })
   test('is not offered if it would show data that only a registry returned', () => {
     const scenario = {
-      source: createBasicTemplate(channelBlobsAfterChange, [
-        createPinnedImageReference('a'),
-        createPinnedImageReference('b'),
-      ]),
-      result: catalogBlobsBeforeChange,
+      source: basicTemplate(channelAfterChange, [pinned('a'), pinned('b')]),
+      result: catalogBeforeChange,
       file: same,
     }
-    const answers = { [createPinnedImageReference('b')]: createBundleImageLookupResult('2.0.0') }
-    const evaluation = evaluateTemplate({ ...scenario, answers })
+    const answers = { [pinned('b')]: createBundleResult('2.0.0') }
+    const evaluation = evaluate({ ...scenario, answers })
     expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
     expect(evaluation.offers).toBeUndefined()
   })
   test('is not offered if it is large or contains characters that copying could lose', () => {
     const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
-    const large = createBasicTemplate(
+    const large = basicTemplate(
       [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', many)],
-      [createPinnedImageReference('a')],
+      [pinned('a')],
     )
-    expect(
-      evaluateTemplate({ source: large, result: catalogBlobsBeforeChange, file: same }).offers,
-    ).toBeUndefined()
-    const hidden = createBasicTemplate(
-      [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBlobsBeforeChange.slice(1)],
-      [createPinnedImageReference('a')],
+    expect(evaluate({ source: large, result: catalogBeforeChange, file: same }).offers).toBeUndefined()
+    const hidden = basicTemplate(
+      [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBeforeChange.slice(1)],
+      [pinned('a')],
     )
-    expect(evaluateTemplate({ source: hidden, result: catalogBlobsBeforeChange, file: same })).toMatchObject({
+    expect(evaluate({ source: hidden, result: catalogBeforeChange, file: same })).toMatchObject({
       said: ['catalog-differs-from-template warning'],
       offers: undefined,
     })
@@ -419,14 +371,14 @@ describe('a patch', () => {
 })
 
 describe('the semver template', () => {
-  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${createPinnedImageReference('a')}"}]}\n`
+  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${pinned('a')}"}]}\n`
   const rendered = [
     buildPackageBlob('foo', 'stable-v1.0', { description: 'Kept in the image alone' }),
     buildChannelBlob('stable-v1.0', 'foo', ['foo.v1.0.0']),
-    createBundleBlob('1.0.0', createPinnedImageReference('a')),
+    createBundleBlob('1.0.0', pinned('a')),
   ]
   test('is compared without the description, which only its head image contains', () => {
-    expect(evaluateTemplate({ source: semver, result: rendered, known: rendered })).toMatchObject({
+    expect(evaluate({ source: semver, result: rendered, known: rendered })).toMatchObject({
       said: [],
       asked: [],
     })
@@ -435,10 +387,7 @@ describe('the semver template', () => {
     const csv = { spec: { description: 'Another one' } }
     const scenario = { source: semver, result: rendered, known: [] }
     const evaluateWith = (more: object) =>
-      evaluateTemplate({
-        ...scenario,
-        answers: { [createPinnedImageReference('a')]: createBundleImageLookupResult('1.0.0', more) },
-      })
+      evaluate({ ...scenario, answers: { [pinned('a')]: createBundleResult('1.0.0', more) } })
     expect(evaluateWith({ csv }).what).toContain('package foo differs (description)')
     expect(evaluateWith({}).what).not.toContain('description')
   })
@@ -460,8 +409,8 @@ test('a path in the suggested command is quoted for the shell', () => {
     templates: [
       {
         ...state,
-        source: encodeText(createBasicTemplate(channelBlobsAfterChange, [])),
-        result: buildCatalogFromBlobs(catalogBlobsBeforeChange),
+        source: encodeText(basicTemplate(channelAfterChange, [])),
+        result: buildCatalogFromBlobs(catalogBeforeChange),
       },
     ],
   } as unknown as CheckInput
@@ -471,7 +420,7 @@ test('a path in the suggested command is quoted for the shell', () => {
 
 test('templates beyond the limit per change get a finding that suggests to split the pull request', () => {
   for (const isStated of [true, false]) {
-    const { said, what } = evaluateTemplate({ source: 'too-many', isStated })
+    const { said, what } = evaluate({ source: 'too-many', isStated })
     expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
     expect(what).toContain('split it into several pull requests')
   }
@@ -479,47 +428,33 @@ test('templates beyond the limit per change get a finding that suggests to split
 
 describe('a template with bundles that only the credentials of catalog-bot can read', () => {
   const secret = (more: object = {}) => ({
-    [createPinnedImageReference('c')]: {
-      ...createBundleImageLookupResult('9.9.9'),
-      isRestricted: true,
-      ...more,
-    } as BundleImageLookupResult,
+    [pinned('c')]: { ...createBundleResult('9.9.9'), isRestricted: true, ...more } as BundleImageLookupResult,
   })
   const scenario = {
-    source: createBasicTemplate(channelBlobsAfterChange, [
-      createPinnedImageReference('a'),
-      createPinnedImageReference('c'),
-    ]),
-    result: catalogBlobsBeforeChange,
+    source: basicTemplate(channelAfterChange, [pinned('a'), pinned('c')]),
+    result: catalogBeforeChange,
   }
   test('is reported as different from its catalog without data that only the images contain', () => {
-    const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
+    const { said, what } = evaluate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toMatch(/2 rendered items are missing from the catalog$/)
-    expect(
-      evaluateTemplate({
-        ...scenario,
-        answers: { [createPinnedImageReference('c')]: createBundleImageLookupResult('9.9.9') },
-      }).what,
-    ).toContain('9.9.9')
+    expect(evaluate({ ...scenario, answers: { [pinned('c')]: createBundleResult('9.9.9') } }).what).toContain(
+      '9.9.9',
+    )
   })
   test('is reported as unrenderable without data from an image', () => {
     const rejection = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
-    const { said, what } = evaluateTemplate({ ...scenario, answers: secret(rejection) })
+    const { said, what } = evaluate({ ...scenario, answers: secret(rejection) })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).not.toContain('secret')
-    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${createPinnedImageReference('c')}\n`
+    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinned('c')}\n`
     const content = {
       name: 'foo.secret',
       package: 'foo',
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: 'secret' } }],
       relatedImages: [],
     }
-    const unrendered = evaluateTemplate({
-      source: semver,
-      result: catalogBlobsBeforeChange,
-      answers: secret({ content }),
-    })
+    const unrendered = evaluate({ source: semver, result: catalogBeforeChange, answers: secret({ content }) })
     expect(unrendered.said).toEqual(['unrenderable-template warning'])
     expect(unrendered.what).toContain('cannot be rendered')
     expect(unrendered.what).not.toContain('secret')

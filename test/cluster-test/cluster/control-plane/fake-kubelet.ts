@@ -84,9 +84,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
           await plane.ask(
             'DELETE',
             `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`,
-            {
-              gracePeriodSeconds: 0,
-            },
+            { gracePeriodSeconds: 0 },
           )
         if (seenPods.has(pod.metadata.uid) || pod.spec.nodeName !== undefined) continue
         seenPods.add(pod.metadata.uid)

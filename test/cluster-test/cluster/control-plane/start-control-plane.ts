@@ -270,11 +270,7 @@ export async function startControlPlane({
         {
           kind: 'ClusterRoleBinding',
           apiVersion: 'rbac.authorization.k8s.io/v1',
-          roleRef: {
-            apiGroup: 'rbac.authorization.k8s.io',
-            kind: 'ClusterRole',
-            name: 'catalog-bot-trials',
-          },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'catalog-bot-trials' },
         },
       ],
     ] as const)

@@ -1,9 +1,8 @@
 // Starts released installers for the control plane, outside the cluster: both operators of OLM v0, catalogd and
 // operator-controller of OLM v1, and the provisioners of both RukPak versions. Reads their CRDs and webhooks from their
 // modules.
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFileSync, readdirSync } from 'node:fs'
 import {
   findFreePorts,
   readKubernetesManifests,

@@ -18,9 +18,8 @@ import {
 } from './observe-cluster.ts'
 import { findLeftoverClusterObjects, type ClusterStoryContext } from './cluster-stories.ts'
 
-const olmV0TargetName = 'OLM v0'
 const fooClusterTestPlan = {
-  target: olmV0TargetName,
+  target: 'OLM v0',
   package: 'foo',
   steps: [{ root: 'foo.v1.1.0', version: '1.1.0', names: ['foo.v1.1.0', 'red.v1.0.0'] }],
   crds: ['reds.example.com'],
@@ -32,19 +31,8 @@ export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void>
   const local = testImages.bundles.flatMap(({ name }) => ['--bundle', `${name}=${testImages.folderOf(name)}`])
   const install = (packageName: string, ...more: string[]) =>
     scene.catalogBot(
-      'install',
-      testImages.folderOf('head'),
-      '--package',
-      packageName,
-      ...local,
-      '--with',
-      'olm-v0',
-      '--offline',
-      '--kubeconfig',
-      plane.clusterTestKubeconfig,
-      '--catalog-host',
-      '127.0.0.1',
-      ...more,
+      ...['install', testImages.folderOf('head'), '--package', packageName, ...local, '--with', 'olm-v0'],
+      ...['--offline', '--kubeconfig', plane.clusterTestKubeconfig, '--catalog-host', '127.0.0.1', ...more],
     )
   const { result: tried, facts } = await observeCluster(
     plane,
@@ -108,32 +96,20 @@ async function runOpmServeStories(
 ): Promise<void> {
   const byOpm = await trial(fooClusterTestPlan, catalogSource)
   claim('it installs from `opm serve`', byOpm.report.outcome.verdict === 'installs', byOpm.message)
-  const lonely = await trial(
-    {
-      target: olmV0TargetName,
-      package: 'lonely',
-      steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
-    },
-    catalogSource,
-  )
-  claim(
-    "a dependency that nobody gives is the resolution's no",
-    getClusterTestFailureCode(lonely.report) === 'resolution-unsatisfiable',
-    lonely.message,
-  )
-  const other = await trial(
-    {
-      ...fooClusterTestPlan,
-      crds: [],
-      steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }],
-    },
-    catalogSource,
-  )
-  claim(
-    'another choice than the simulated one is not approved',
-    getClusterTestFailureCode(other.report) === 'resolver-mismatch',
-    other.message,
-  )
+  const claimFailure = async (text: string, code: string, plan: Parameters<typeof trial>[0]) => {
+    const { report, message } = await trial(plan, catalogSource)
+    claim(text, getClusterTestFailureCode(report) === code, message)
+  }
+  await claimFailure("a dependency that nobody gives is the resolution's no", 'resolution-unsatisfiable', {
+    target: 'OLM v0',
+    package: 'lonely',
+    steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
+  })
+  await claimFailure('another choice than the simulated one is not approved', 'resolver-mismatch', {
+    ...fooClusterTestPlan,
+    crds: [],
+    steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }],
+  })
   await claimClean('these')
 
   const stop = new AbortController()

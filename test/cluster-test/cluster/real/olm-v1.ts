@@ -11,9 +11,6 @@ import {
 import { getClusterTestFailureCode } from './olm-v0.ts'
 import type { ClusterStoryContext } from './cluster-stories.ts'
 
-const olmV1TargetName = 'OLM v1'
-const createUpgradeTestStep = (root: string) => ({ root, version: root.split('.v')[1] ?? '', names: [root] })
-
 export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void> {
   const { plane, testImages, claim, claimClean, runClusterTest, catalogBot } = scene
   const { host } = testImages.registry
@@ -69,57 +66,38 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   )
   await claimClean('it')
 
-  const catalogSource = { catalog: { image: `${host}/catalog:head` } }
   const quick = { retryWindow: 20_000, catalog: 30_000, extension: 60_000 }
-  const lonely = await runClusterTest(
-    { target: olmV1TargetName, package: 'lonely', steps: [createUpgradeTestStep('lonely.v1.0.0')] },
-    catalogSource,
-    quick,
-  )
-  claim(
-    'a dependency is refused by OLM v1, which resolves none',
-    getClusterTestFailureCode(lonely.report) === 'refused-by-olm-v1',
-    lonely.message,
-  )
-  const absent = await runClusterTest(
-    { target: olmV1TargetName, package: 'nothing', steps: [createUpgradeTestStep('nothing.v1.0.0')] },
-    catalogSource,
-    quick,
-  )
-  claim(
-    "a package that the catalog does not have is the resolution's no",
-    getClusterTestFailureCode(absent.report) === 'resolution-unsatisfiable',
-    absent.message,
-  )
-  const other = await runClusterTest(
-    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeTestStep('solo.v1.0.0')] },
-    catalogSource,
-    quick,
-  )
-  claim(
-    'another bundle than the simulated one is none that installs',
-    getClusterTestFailureCode(other.report) === 'resolver-mismatch',
-    other.message,
-  )
-  const missing = await runClusterTest(
-    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeTestStep('solo.v1.1.0')] },
-    { catalog: { image: `${host}/catalog:none` } },
-    quick,
-  )
-  claim(
-    'a catalog image that is not there is said to be missing',
-    getClusterTestFailureCode(missing.report) === 'catalog-image-missing',
-    missing.message,
-  )
-  const noCatalog = await runClusterTest(
-    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeTestStep('solo.v1.1.0')] },
-    { catalog: { image: testImages.images.get('solo.v1.0.0') ?? '' } },
-    quick,
-  )
-  claim(
-    "an image that is no catalog is the image's fault",
-    getClusterTestFailureCode(noCatalog.report) === 'catalog-invalid',
-    noCatalog.message,
-  )
+  const head = `${host}/catalog:head`
+  const failures = [
+    ['a dependency is refused by OLM v1, which resolves none', 'refused-by-olm-v1', 'lonely.v1.0.0', head],
+    [
+      "a package that the catalog does not have is the resolution's no",
+      'resolution-unsatisfiable',
+      'nothing.v1.0.0',
+      head,
+    ],
+    ['another bundle than the simulated one is none that installs', 'resolver-mismatch', 'solo.v1.0.0', head],
+    [
+      'a catalog image that is not there is said to be missing',
+      'catalog-image-missing',
+      'solo.v1.1.0',
+      `${host}/catalog:none`,
+    ],
+    [
+      "an image that is no catalog is the image's fault",
+      'catalog-invalid',
+      'solo.v1.1.0',
+      testImages.images.get('solo.v1.0.0') ?? '',
+    ],
+  ] as const
+  for (const [text, code, root, image] of failures) {
+    const [packageName = '', version = ''] = root.split('.v')
+    const { report, message } = await runClusterTest(
+      { target: 'OLM v1', package: packageName, steps: [{ root, version, names: [root] }] },
+      { catalog: { image } },
+      quick,
+    )
+    claim(text, getClusterTestFailureCode(report) === code, message)
+  }
   await claimClean('these')
 }

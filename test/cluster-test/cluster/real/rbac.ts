@@ -87,10 +87,7 @@ export async function runRbacStories({
       crds: [],
       steps: [],
     },
-    {
-      catalog: { image: '' },
-      network: network.kind === 'closed' ? network.network : undefined,
-    },
+    { catalog: { image: '' }, network: network.kind === 'closed' ? network.network : undefined },
     defaultClusterTestDeadlines,
     systemClock.now(),
   )

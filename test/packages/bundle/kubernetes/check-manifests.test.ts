@@ -6,10 +6,7 @@ import {
 import { checkManifests, checkCsvExamples } from '../../../../packages/bundle/src/check-install.ts'
 import { createBundleFiles, createCrd } from '../sample-bundles.ts'
 
-function findManifestProblems(
-  files: Record<string, unknown>,
-  spec: Record<string, unknown> = {},
-): readonly string[] {
+function findProblems(files: Record<string, unknown>, spec: Record<string, unknown> = {}): readonly string[] {
   const shape = { files, spec: { install: { strategy: 'deployment', spec: { deployments: [] } }, ...spec } }
   return checkManifests(createBundleFiles('foo', shape)).map(
     ({ rule, at, data }) => `${rule} ${at?.file}:${at?.line} ${String(data?.['field'])}`,
@@ -27,7 +24,7 @@ rules:
   - verbs: get
   - apiGroups: ['']
 `
-    expect(findManifestProblems({ 'manifests/role.yaml': role })).toEqual([
+    expect(findProblems({ 'manifests/role.yaml': role })).toEqual([
       'unknown-manifest-field manifests/role.yaml:5 metadata.label',
       'mistyped-manifest-field manifests/role.yaml:7 rules[0].verbs',
       'missing-manifest-field manifests/role.yaml:8 rules[1].verbs',
@@ -47,7 +44,7 @@ items:
     metadata: {name: b}
     dada: {}
 `
-    expect(findManifestProblems({ 'manifests/two.yaml': two })).toEqual([
+    expect(findProblems({ 'manifests/two.yaml': two })).toEqual([
       'unknown-manifest-field manifests/two.yaml:11 items[0].dada'.replace('items[0].', ''),
     ])
   })
@@ -66,7 +63,7 @@ items:
         },
       },
     }
-    expect(findManifestProblems({}, spec).map((text) => text.split(' ').at(-1))).toEqual([
+    expect(findProblems({}, spec).map((text) => text.split(' ').at(-1))).toEqual([
       'spec.install.spec.deployments[0].spec.template.spec.containers[0].imagePolicy',
     ])
   })
@@ -86,10 +83,7 @@ items:
       },
     }
     expect(
-      findManifestProblems(
-        { 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } },
-        spec,
-      ),
+      findProblems({ 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } }, spec),
     ).toEqual([])
   })
 

@@ -6,12 +6,12 @@ type RandomBundleContents = Readonly<Record<string, unknown>>
 type AnyValueArbitrary = fc.Arbitrary<unknown>
 
 /** Each field is optional. */
-const createOptionalFieldsArbitrary = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
+const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const createShortArrayArbitrary = (item: AnyValueArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
+const shortArray = (item: AnyValueArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
 /** Usually the first. */
-const createWeightedArbitrary = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
+const weighted = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
 const deploymentNameArbitrary = fc.constantFrom(
@@ -21,22 +21,18 @@ const deploymentNameArbitrary = fc.constantFrom(
 )
 const serviceAccountArbitrary = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
 const wordArbitrary = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
-const nullableStringArrayArbitrary = fc.oneof(
-  createShortArrayArbitrary(wordArbitrary),
-  fc.constant([]),
-  fc.constant(null),
-)
+const nullableStringArrayArbitrary = fc.oneof(shortArray(wordArbitrary), fc.constant([]), fc.constant(null))
 
-const policyRuleArbitrary = createOptionalFieldsArbitrary({
+const policyRuleArbitrary = optionalFields({
   nonResourceURLs: nullableStringArrayArbitrary,
   resourceNames: nullableStringArrayArbitrary,
-  verbs: createShortArrayArbitrary(wordArbitrary),
+  verbs: shortArray(wordArbitrary),
   resources: nullableStringArrayArbitrary,
   apiGroups: nullableStringArrayArbitrary,
   unknown: wordArbitrary,
 })
 const permissionArbitrary = fc.record(
-  { serviceAccountName: serviceAccountArbitrary, rules: createShortArrayArbitrary(policyRuleArbitrary) },
+  { serviceAccountName: serviceAccountArbitrary, rules: shortArray(policyRuleArbitrary) },
   { requiredKeys: ['rules'] },
 )
 
@@ -66,36 +62,33 @@ const envVarArbitrary = fc.record(
   { requiredKeys: ['name'] },
 )
 const volumeMountArbitrary = fc.record({ name: volumeNameArbitrary, mountPath: mountPathArbitrary })
-const tolerationArbitrary = createOptionalFieldsArbitrary({
+const tolerationArbitrary = optionalFields({
   key: wordArbitrary,
   operator: fc.constantFrom('Exists', 'Equal'),
   tolerationSeconds: fc.nat(9),
 })
-const affinityArbitrary = createOptionalFieldsArbitrary({
-  nodeAffinity: createOptionalFieldsArbitrary({
-    preferredDuringSchedulingIgnoredDuringExecution: createShortArrayArbitrary(
+const affinityArbitrary = optionalFields({
+  nodeAffinity: optionalFields({
+    preferredDuringSchedulingIgnoredDuringExecution: shortArray(
       fc.constant({ weight: 1, preference: { matchExpressions: [{ key: 'k', operator: 'Exists' }] } }),
       1,
     ),
   }),
   podAffinity: fc.constant({}),
-  podAntiAffinity: createOptionalFieldsArbitrary({
-    requiredDuringSchedulingIgnoredDuringExecution: createShortArrayArbitrary(
-      fc.constant({ topologyKey: 'zone' }),
-      1,
-    ),
+  podAntiAffinity: optionalFields({
+    requiredDuringSchedulingIgnoredDuringExecution: shortArray(fc.constant({ topologyKey: 'zone' }), 1),
   }),
 })
-const resourceRequirementsArbitrary = createOptionalFieldsArbitrary({
-  limits: createOptionalFieldsArbitrary({ cpu: quantityArbitrary, memory: quantityArbitrary }),
-  requests: createOptionalFieldsArbitrary({ cpu: quantityArbitrary }),
+const resourceRequirementsArbitrary = optionalFields({
+  limits: optionalFields({ cpu: quantityArbitrary, memory: quantityArbitrary }),
+  requests: optionalFields({ cpu: quantityArbitrary }),
 })
 const labelsArbitrary = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
 
 const deploymentSpecArbitrary = fc.record(
   {
     selector: fc.record({ matchLabels: labelsArbitrary }, { requiredKeys: [] }),
-    replicas: createWeightedArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
+    replicas: weighted(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
@@ -104,33 +97,31 @@ const deploymentSpecArbitrary = fc.record(
     unknown: wordArbitrary,
     template: fc.record(
       {
-        metadata: createOptionalFieldsArbitrary({
+        metadata: optionalFields({
           labels: labelsArbitrary,
           annotations: fc.constantFrom({ a: 'template' }, { 'olm.targetNamespaces': 'mine' }, {}),
           creationTimestamp: fc.constant(null),
         }),
-        spec: createOptionalFieldsArbitrary({
+        spec: optionalFields({
           serviceAccountName: serviceAccountArbitrary,
           hostNetwork: fc.boolean(),
           enableServiceLinks: fc.boolean(),
           nodeSelector: fc.constant({ disk: 'ssd' }),
-          tolerations: createShortArrayArbitrary(tolerationArbitrary),
+          tolerations: shortArray(tolerationArbitrary),
           affinity: affinityArbitrary,
-          volumes: createShortArrayArbitrary(
+          volumes: shortArray(
             fc.record({ name: volumeNameArbitrary, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) }),
           ),
-          containers: createShortArrayArbitrary(
-            createOptionalFieldsArbitrary({
+          containers: shortArray(
+            optionalFields({
               name: wordArbitrary,
               image: wordArbitrary,
-              args: createShortArrayArbitrary(createWeightedArbitrary(wordArbitrary, fc.constant(null))),
-              env: createShortArrayArbitrary(envVarArbitrary),
+              args: shortArray(weighted(wordArbitrary, fc.constant(null))),
+              env: shortArray(envVarArbitrary),
               resources: resourceRequirementsArbitrary,
-              volumeMounts: createShortArrayArbitrary(volumeMountArbitrary),
-              ports: createShortArrayArbitrary(fc.record({ containerPort: fc.nat(9000) }), 2),
-              livenessProbe: createOptionalFieldsArbitrary({
-                httpGet: fc.record({ port: fc.constantFrom(80, 'http') }),
-              }),
+              volumeMounts: shortArray(volumeMountArbitrary),
+              ports: shortArray(fc.record({ containerPort: fc.nat(9000) }), 2),
+              livenessProbe: optionalFields({ httpGet: fc.record({ port: fc.constantFrom(80, 'http') }) }),
             }),
           ),
         }),
@@ -143,11 +134,11 @@ const deploymentSpecArbitrary = fc.record(
 
 const webhookArbitrary = fc.record(
   {
-    type: createWeightedArbitrary(
+    type: weighted(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: createWeightedArbitrary(
+    generateName: weighted(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
@@ -158,21 +149,21 @@ const webhookArbitrary = fc.record(
     failurePolicy: fc.constantFrom('Fail', 'Ignore'),
     matchPolicy: fc.constant('Equivalent'),
     reinvocationPolicy: fc.constant('Never'),
-    objectSelector: createOptionalFieldsArbitrary({
+    objectSelector: optionalFields({
       matchLabels: labelsArbitrary,
-      matchExpressions: createShortArrayArbitrary(fc.constant({ key: 'k', operator: 'Exists' }), 1),
+      matchExpressions: shortArray(fc.constant({ key: 'k', operator: 'Exists' }), 1),
     }),
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: createWeightedArbitrary(
-      createShortArrayArbitrary(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
-      createShortArrayArbitrary(wordArbitrary),
+    conversionCRDs: weighted(
+      shortArray(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
+      shortArray(wordArbitrary),
     ),
-    rules: createShortArrayArbitrary(
-      createOptionalFieldsArbitrary({
-        apiGroups: createShortArrayArbitrary(
-          createWeightedArbitrary(
+    rules: shortArray(
+      optionalFields({
+        apiGroups: shortArray(
+          weighted(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -180,7 +171,7 @@ const webhookArbitrary = fc.record(
         ),
         apiVersions: fc.constant(['v1']),
         operations: fc.constant(['CREATE']),
-        resources: createShortArrayArbitrary(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
+        resources: shortArray(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
         scope: fc.constant('Namespaced'),
       }),
       2,
@@ -206,7 +197,7 @@ const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: createWeightedArbitrary(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: weighted(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -230,7 +221,7 @@ const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
 
 const miscManifestArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: createWeightedArbitrary(
+  kind: weighted(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -247,10 +238,10 @@ const miscManifestArbitrary = fc.record({
 const kubernetesListArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constantFrom('List', 'ConfigMapList'),
-  items: createShortArrayArbitrary(
+  items: shortArray(
     fc.oneof(
       miscManifestArbitrary,
-      createWeightedArbitrary(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
+      weighted(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
     ),
   ),
 })
@@ -291,45 +282,42 @@ function makeWebhooksValid(
 /** Files of a bundle, path to text or data. */
 export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
   .record({
-    permissions: createShortArrayArbitrary(permissionArbitrary),
-    clusterPermissions: createShortArrayArbitrary(permissionArbitrary),
+    permissions: shortArray(permissionArbitrary),
+    clusterPermissions: shortArray(permissionArbitrary),
     deployments: fc.uniqueArray(
       fc.record(
         { name: deploymentNameArbitrary, spec: deploymentSpecArbitrary, label: labelsArbitrary },
         { requiredKeys: ['name', 'spec'] },
       ),
-      {
-        maxLength: 3,
-        selector: ({ name }) => name,
-      },
+      { maxLength: 3, selector: ({ name }) => name },
     ),
-    more: createWeightedArbitrary(
+    more: weighted(
       fc.constant([]),
-      createShortArrayArbitrary(
+      shortArray(
         fc.record({
-          name: createWeightedArbitrary(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
+          name: weighted(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
           spec: deploymentSpecArbitrary,
         }),
         1,
       ),
     ),
-    webhooks: fc.oneof(fc.constant([]), createShortArrayArbitrary(webhookArbitrary)),
+    webhooks: fc.oneof(fc.constant([]), shortArray(webhookArbitrary)),
     owned: fc.subarray(['foos.example.com', 'bars.example.com']),
     modes: fc.oneof<fc.Arbitrary<string[]>[]>(
       fc.subarray(['AllNamespaces', 'SingleNamespace', 'OwnNamespace', 'MultiNamespace']),
       fc.constant(['AllNamespaces']),
     ),
-    annotations: createOptionalFieldsArbitrary({
+    annotations: optionalFields({
       a: fc.constant('csv'),
       'olm.properties': fc.constantFrom('[]', '[ {"type": "x", "value": {"b":1, "a":"<"}} ]', 'no'),
     }),
-    properties: fc.option(createShortArrayArbitrary(bundlePropertyArbitrary)),
+    properties: fc.option(shortArray(bundlePropertyArbitrary)),
     crds: fc.tuple(createCrdArbitrary('foos', 'Foo'), createCrdArbitrary('bars', 'Bar')),
-    others: createShortArrayArbitrary(miscManifestArbitrary),
+    others: shortArray(miscManifestArbitrary),
     list: fc.option(kubernetesListArbitrary),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: createWeightedArbitrary(fc.constant('foo'), fc.constant('')),
+    package: weighted(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound

@@ -91,11 +91,7 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
       const text = execFileSync(
         'opm',
         ['render', '-o', 'json', ...options, ...shown.map((name) => join(folder, name))],
-        {
-          encoding: 'utf8',
-          maxBuffer: 1 << 26,
-          stdio: ['ignore', 'pipe', 'ignore'],
-        },
+        { encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'ignore'] },
       )
       for (const blob of text.split(/^(?=\{$)/m)) {
         const parsed = JSON.parse(blob) as OlmBundleBlob

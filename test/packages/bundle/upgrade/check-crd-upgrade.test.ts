@@ -13,7 +13,7 @@ interface TestCrdVersion {
   readonly field?: Json
 }
 
-function createBundleWithCrd(
+function bundleWith(
   versions: readonly TestCrdVersion[],
   { scope = 'Namespaced', webhooks = [] as Json[] } = {},
 ) {
@@ -36,13 +36,13 @@ function createBundleWithCrd(
 }
 
 function findCrdUpgradeProblems(
-  before: ReturnType<typeof createBundleWithCrd>,
-  after: ReturnType<typeof createBundleWithCrd>,
+  before: ReturnType<typeof bundleWith>,
+  after: ReturnType<typeof bundleWith>,
 ): readonly string[] {
   return checkCrdUpgrade(before, after).map(({ data }) => String(data?.['problem']))
 }
 
-const createSingleCrdVersion = (field?: Json): readonly TestCrdVersion[] => [
+const createVersion = (field?: Json): readonly TestCrdVersion[] => [
   { name: 'v1', stored: true, ...(field !== undefined && { field }) },
 ]
 
@@ -54,54 +54,43 @@ test.each<[claim: string, before: Json, after: Json, message: string]>([
   ['another default', { default: 1 }, { default: 2 }, 'default: default value changed : "1" -> "2"'],
   ['what no comparison knows', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
 ])('%s breaks an upgrade', (_claim, before, after, message) => {
+  expect(findCrdUpgradeProblems(bundleWith(createVersion(before)), bundleWith(createVersion(after)))).toEqual(
+    [`v1: ^.f: ${message}`],
+  )
   expect(
-    findCrdUpgradeProblems(
-      createBundleWithCrd(createSingleCrdVersion(before)),
-      createBundleWithCrd(createSingleCrdVersion(after)),
-    ),
-  ).toEqual([`v1: ^.f: ${message}`])
-  expect(
-    findCrdUpgradeProblems(
-      createBundleWithCrd(createSingleCrdVersion(before)),
-      createBundleWithCrd(createSingleCrdVersion(before)),
-    ),
+    findCrdUpgradeProblems(bundleWith(createVersion(before)), bundleWith(createVersion(before))),
   ).toEqual([])
 })
 
 test('descriptions may change, and enums may grow', () => {
-  const before = createBundleWithCrd(
-    createSingleCrdVersion({ type: 'string', enum: ['a'], description: 'x' }),
-  )
+  const before = bundleWith(createVersion({ type: 'string', enum: ['a'], description: 'x' }))
   expect(
     findCrdUpgradeProblems(
       before,
-      createBundleWithCrd(createSingleCrdVersion({ type: 'string', enum: ['a', 'b'], description: 'y' })),
+      bundleWith(createVersion({ type: 'string', enum: ['a', 'b'], description: 'y' })),
     ),
   ).toEqual([])
 })
 
 test('a definition, a stored version, a served version and a scope are missed', () => {
-  const before = createBundleWithCrd([...createSingleCrdVersion(), { name: 'v1alpha1' }])
-  expect(findCrdUpgradeProblems(before, createBundleWithCrd([]))).toHaveLength(1)
-  expect(findCrdUpgradeProblems(before, createBundleWithCrd(createSingleCrdVersion()))).toEqual([
+  const before = bundleWith([...createVersion(), { name: 'v1alpha1' }])
+  expect(findCrdUpgradeProblems(before, bundleWith([]))).toHaveLength(1)
+  expect(findCrdUpgradeProblems(before, bundleWith(createVersion()))).toEqual([
     'version v1alpha1 is no longer served',
   ])
-  expect(findCrdUpgradeProblems(before, createBundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
+  expect(findCrdUpgradeProblems(before, bundleWith([{ name: 'v1alpha1', stored: true }]))).toEqual([
     'storedVersionRemoval: stored versions removed : [v1]',
   ])
   expect(
-    findCrdUpgradeProblems(
-      createBundleWithCrd(createSingleCrdVersion()),
-      createBundleWithCrd(createSingleCrdVersion(), { scope: 'Cluster' }),
-    ),
+    findCrdUpgradeProblems(bundleWith(createVersion()), bundleWith(createVersion(), { scope: 'Cluster' })),
   ).toEqual(['scope: scope changed : "Namespaced" -> "Cluster"'])
 })
 
 test('versions beside one another must agree, unless a webhook of the bundle converts them', () => {
-  const next = [...createSingleCrdVersion(), { name: 'v2', field: { type: 'integer' } }]
-  expect(
-    findCrdUpgradeProblems(createBundleWithCrd(createSingleCrdVersion()), createBundleWithCrd(next)),
-  ).toEqual(['v1 -> v2: ^.f: type: type changed : "string" -> "integer"'])
+  const next = [...createVersion(), { name: 'v2', field: { type: 'integer' } }]
+  expect(findCrdUpgradeProblems(bundleWith(createVersion()), bundleWith(next))).toEqual([
+    'v1 -> v2: ^.f: type: type changed : "string" -> "integer"',
+  ])
   const webhooks = [
     {
       type: 'ConversionWebhook',
@@ -110,14 +99,9 @@ test('versions beside one another must agree, unless a webhook of the bundle con
       conversionCRDs: ['foos.example.com'],
     },
   ]
-  expect(
-    findCrdUpgradeProblems(
-      createBundleWithCrd(createSingleCrdVersion()),
-      createBundleWithCrd(next, { webhooks }),
-    ),
-  ).toEqual([])
+  expect(findCrdUpgradeProblems(bundleWith(createVersion()), bundleWith(next, { webhooks }))).toEqual([])
   // Where they never agreed, the upgrade changes nothing.
-  expect(findCrdUpgradeProblems(createBundleWithCrd(next), createBundleWithCrd(next))).toEqual([])
+  expect(findCrdUpgradeProblems(bundleWith(next), bundleWith(next))).toEqual([])
 })
 
 test('versions are in the order of Kubernetes', () => {

@@ -128,9 +128,7 @@ function writeCacheWithOpm(files: CatalogFiles): {
     const run = spawnSync(
       'opm',
       ['serve', root, `--cache-dir=${join(folder, 'c')}`, '--cache-only', '-t', join(folder, 'log')],
-      {
-        encoding: 'utf8',
-      },
+      { encoding: 'utf8' },
     )
     if (run.status !== 0) throw new Error(run.stderr)
     const cache = join(folder, 'c', 'cache')

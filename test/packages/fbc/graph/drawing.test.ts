@@ -16,30 +16,27 @@ import {
   type CatalogBlob,
 } from '../../../pull-request/build-catalog.ts'
 
-const buildPackageGraph = (...blobs: CatalogBlob[]): PackageGraph => {
+const buildGraph = (...blobs: CatalogBlob[]): PackageGraph => {
   const [found] = buildPackageGraphs(buildCatalog({ 'c/c.yaml': [buildPackageBlob('foo'), ...blobs] }, 'c'))
   if (!found) throw new Error('no channel')
   return found
 }
 const formatBundleName = (n: number) => `foo.v1.${n}.0`
-const createReplacesChain = (length: number) =>
+const drawGraph = (...blobs: CatalogBlob[]) => drawPackage(buildGraph(...blobs))
+const stable = (entries: Parameters<typeof buildChannelBlob>[2]) => buildChannelBlob('stable', 'foo', entries)
+const chain = (length: number) =>
   Array.from({ length }, (_, n): CatalogBlob => ({
     name: formatBundleName(n),
     ...(n > 0 && { replaces: formatBundleName(n - 1) }),
   }))
-const createBundleBlobs = (length: number) =>
+const bundles = (length: number) =>
   Array.from({ length }, (_, n) => buildBundleBlob(formatBundleName(n), 'foo', `1.${n}.0`))
 const formatGraphRowLabels = (drawn: DrawnChannel | undefined) =>
   drawn?.rows.map(({ label, badges, status }) => [label, status, ...badges].join(' '))
 
 describe('a package', () => {
   test('of 150 entries, each replacing the one before, is one folded row between its ends', () => {
-    const drawing = drawPackage(
-      buildPackageGraph(
-        buildChannelBlob('stable', 'foo', createReplacesChain(150)),
-        ...createBundleBlobs(150),
-      ),
-    )
+    const drawing = drawGraph(stable(chain(150)), ...bundles(150))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
       '1.149.0 kept head',
       '148 versions, 1.1.0 to 1.148.0 kept',
@@ -51,14 +48,12 @@ describe('a package', () => {
     ])
   })
   test('never folds away a deprecated, skipping or oddly connected entry', () => {
-    const entries = createReplacesChain(60)
-    entries[20] = { name: formatBundleName(20), replaces: formatBundleName(19), skips: [formatBundleName(3)] }
-    const drawing = drawPackage(
-      buildPackageGraph(
-        buildChannelBlob('stable', 'foo', entries),
-        ...createBundleBlobs(60),
-        buildDeprecationsBlob('foo', [['olm.bundle', formatBundleName(40), 'x']]),
-      ),
+    const entries = chain(60)
+    entries[20] = { name: 'foo.v1.20.0', replaces: 'foo.v1.19.0', skips: ['foo.v1.3.0'] }
+    const drawing = drawGraph(
+      stable(entries),
+      ...bundles(60),
+      buildDeprecationsBlob('foo', [['olm.bundle', 'foo.v1.40.0', 'x']]),
     )
     const shown = drawing.channels[0]?.rows
       .filter(({ names }) => names.length === 1)
@@ -67,12 +62,10 @@ describe('a package', () => {
     expect(drawing.channels[0]?.rows.flatMap(({ names }) => names).length).toBe(60)
   })
   test('small enough for a screen is not folded, and its channels stand in natural order', () => {
-    const drawing = drawPackage(
-      buildPackageGraph(
-        buildChannelBlob('v1.10', 'foo', createReplacesChain(20)),
-        buildChannelBlob('v1.9', 'foo', createReplacesChain(2)),
-        ...createBundleBlobs(20),
-      ),
+    const drawing = drawGraph(
+      buildChannelBlob('v1.10', 'foo', chain(20)),
+      buildChannelBlob('v1.9', 'foo', chain(2)),
+      ...bundles(20),
     )
     expect(drawing.channels.map(({ name, rows }) => [name, rows.length])).toEqual([
       ['v1.9', 2],
@@ -80,11 +73,9 @@ describe('a package', () => {
     ])
   })
   test('that has no head in a channel, or several, shows it', () => {
-    const [none, two] = drawPackage(
-      buildPackageGraph(
-        buildChannelBlob('a', 'foo', ['x < y', 'y < x']),
-        buildChannelBlob('b', 'foo', ['x', 'y']),
-      ),
+    const [none, two] = drawGraph(
+      buildChannelBlob('a', 'foo', ['x < y', 'y < x']),
+      buildChannelBlob('b', 'foo', ['x', 'y']),
     ).channels
     expect(none?.badges).toEqual(['no head'])
     expect(two?.badges).toEqual(['several heads'])
@@ -92,13 +83,11 @@ describe('a package', () => {
   })
   test('has low channels below one another where there is room beside a high one, in their order', () => {
     const svg = drawSvg(
-      drawPackage(
-        buildPackageGraph(
-          buildChannelBlob('a', 'foo', createReplacesChain(20)),
-          buildChannelBlob('b', 'foo', createReplacesChain(3)),
-          buildChannelBlob('c', 'foo', createReplacesChain(3)),
-          ...createBundleBlobs(20),
-        ),
+      drawGraph(
+        buildChannelBlob('a', 'foo', chain(20)),
+        buildChannelBlob('b', 'foo', chain(3)),
+        buildChannelBlob('c', 'foo', chain(3)),
+        ...bundles(20),
       ),
     )
     const positions = [...svg.matchAll(/<g transform="translate\((\d+),(\d+)\)">/g)].map(([, x, y]) => [
@@ -111,12 +100,7 @@ describe('a package', () => {
     expect(c?.[1]).toBeGreaterThan(b?.[1] ?? Infinity)
   })
   test('shows what is replaced outside its channel', () => {
-    const drawing = drawPackage(
-      buildPackageGraph(
-        buildChannelBlob('stable', 'foo', [`${formatBundleName(1)} < ${formatBundleName(0)}`]),
-        ...createBundleBlobs(2),
-      ),
-    )
+    const drawing = drawGraph(stable(['foo.v1.1.0 < foo.v1.0.0']), ...bundles(2))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
       '1.1.0 kept head',
       '1.0.0 kept not in channel',
@@ -125,17 +109,9 @@ describe('a package', () => {
 })
 
 describe('a difference', () => {
-  const before = buildPackageGraph(
-    buildChannelBlob('stable', 'foo', createReplacesChain(100)),
-    buildChannelBlob('old', 'foo', createReplacesChain(3)),
-    ...createBundleBlobs(100),
-  )
+  const before = buildGraph(stable(chain(100)), buildChannelBlob('old', 'foo', chain(3)), ...bundles(100))
   test('shows what was added, both heads, and one folded row for the rest', () => {
-    const after = buildPackageGraph(
-      buildChannelBlob('stable', 'foo', createReplacesChain(101)),
-      buildChannelBlob('old', 'foo', createReplacesChain(3)),
-      ...createBundleBlobs(101),
-    )
+    const after = buildGraph(stable(chain(101)), buildChannelBlob('old', 'foo', chain(3)), ...bundles(101))
     const drawing = drawPackageDiff(before, after)
     expect(drawing.unchanged).toBe(1)
     expect(drawing.channels.map(formatGraphRowLabels)).toEqual([
@@ -148,50 +124,40 @@ describe('a difference', () => {
     ])
   })
   test('shows what was removed, and the edge that lost its end', () => {
-    const entries = createReplacesChain(100).filter(({ name }) => name !== formatBundleName(50))
-    const drawing = drawPackageDiff(
-      before,
-      buildPackageGraph(buildChannelBlob('stable', 'foo', entries), ...createBundleBlobs(100)),
-    )
-    const [old, stable] = drawing.channels
+    const entries = chain(100).filter(({ name }) => name !== 'foo.v1.50.0')
+    const drawing = drawPackageDiff(before, buildGraph(stable(entries), ...bundles(100)))
+    const [old, kept] = drawing.channels
     expect(old?.status).toBe('removed')
-    expect(stable?.rows.find(({ label }) => label === '1.50.0')).toMatchObject({ status: 'removed' })
-    expect(stable?.links.filter(({ status }) => status === 'removed').length).toBe(1)
+    expect(kept?.rows.find(({ label }) => label === '1.50.0')).toMatchObject({ status: 'removed' })
+    expect(kept?.links.filter(({ status }) => status === 'removed').length).toBe(1)
   })
   test('tells in one note that a new head skips eighty versions', () => {
     const entries = [
-      ...createReplacesChain(100),
+      ...chain(100),
       {
-        name: formatBundleName(100),
-        replaces: formatBundleName(99),
-        skips: createReplacesChain(80).map(({ name }) => name),
+        name: 'foo.v1.100.0',
+        replaces: 'foo.v1.99.0',
+        skips: chain(80).map(({ name }) => name),
       } as CatalogBlob,
     ]
     const drawing = drawPackageDiff(
       before,
-      buildPackageGraph(
-        buildChannelBlob('stable', 'foo', entries),
-        buildChannelBlob('old', 'foo', createReplacesChain(3)),
-        ...createBundleBlobs(101),
-      ),
+      buildGraph(stable(entries), buildChannelBlob('old', 'foo', chain(3)), ...bundles(101)),
     )
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([{ text: 'skips 80', status: 'added' }])
     expect(drawing.channels[0]?.rows.length).toBeLessThan(8)
   })
   test('marks what is deprecated or the default from now on, and what is so no longer', () => {
-    const all = [buildChannelBlob('stable', 'foo', createReplacesChain(100)), ...createBundleBlobs(100)]
-    const old = buildPackageGraph(
-      ...all,
-      buildDeprecationsBlob('foo', [['olm.bundle', formatBundleName(3), 'x']]),
-    )
+    const all = [stable(chain(100)), ...bundles(100)]
+    const old = buildGraph(...all, buildDeprecationsBlob('foo', [['olm.bundle', 'foo.v1.3.0', 'x']]))
     const drawing = drawPackageDiff(
       old,
-      buildPackageGraph(
+      buildGraph(
         ...all,
         buildDeprecationsBlob('foo', [
           ['olm.package', '', 'x'],
           ['olm.channel', 'stable', 'x'],
-          ...createReplacesChain(60)
+          ...chain(60)
             .slice(10)
             .map(({ name }): [string, string, string] => ['olm.bundle', name as string, 'x']),
         ]),
@@ -209,10 +175,7 @@ describe('a difference', () => {
   })
   test('shows that a skipRange changes, also where it covers nothing that the catalog has', () => {
     const only = (skipRange: string) =>
-      buildPackageGraph(
-        buildChannelBlob('stable', 'foo', [{ name: formatBundleName(9), skipRange }]),
-        ...createBundleBlobs(10),
-      )
+      buildGraph(stable([{ name: 'foo.v1.9.0', skipRange }]), ...bundles(10))
     const drawing = drawPackageDiff(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([
       { text: 'range >=1.5.0 <1.9.0', status: 'added' },
@@ -226,10 +189,7 @@ describe('a difference', () => {
   test('counts the entries that a channel has, and those that it had', () => {
     const [channels] = drawPackageDiff(
       before,
-      buildPackageGraph(
-        buildChannelBlob('stable', 'foo', [formatBundleName(100)]),
-        ...createBundleBlobs(101),
-      ),
+      buildGraph(stable(['foo.v1.100.0']), ...bundles(101)),
     ).channels.filter(({ name }) => name === 'stable')
     expect(channels).toMatchObject({ entries: 1, entriesBefore: 100 })
   })
@@ -242,10 +202,8 @@ describe('a difference', () => {
 
 describe('names of others', () => {
   const evil = '"]\n```\n<script>alert(1)</script>&`@all` %% ;click x "javascript:y" #quot;\u202e'
-  const drawing = drawPackage(
-    buildPackageGraph(
-      buildChannelBlob(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`]),
-    ),
+  const drawing = drawGraph(
+    buildChannelBlob(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`]),
   )
   test('cannot leave their quotes in Mermaid', () => {
     const text = drawMermaid([drawing]) ?? ''
@@ -264,22 +222,14 @@ describe('names of others', () => {
 })
 
 test('a change too large to be read as Mermaid says how much was left out, or is left out', () => {
-  const many = Array.from({ length: 40 }, (_, n) => buildChannelBlob(`c${n}`, 'foo', createReplacesChain(20)))
-  const drawing = drawPackageDiff(undefined, buildPackageGraph(...many, ...createBundleBlobs(20)))
+  const many = Array.from({ length: 40 }, (_, n) => buildChannelBlob(`c${n}`, 'foo', chain(20)))
+  const drawing = drawPackageDiff(undefined, buildGraph(...many, ...bundles(20)))
   expect(drawMermaid([drawing])).toMatch(/more\["\d+ more channels"\]/)
   expect((drawMermaid([drawing]) ?? '').length).toBeLessThan(20_000)
 })
 
 test('the same drawing gives the same bytes, and every tag is closed', () => {
-  const one = () =>
-    drawSvg(
-      drawPackage(
-        buildPackageGraph(
-          buildChannelBlob('stable', 'foo', createReplacesChain(40)),
-          ...createBundleBlobs(40),
-        ),
-      ),
-    )
+  const one = () => drawSvg(drawGraph(stable(chain(40)), ...bundles(40)))
   expect(one()).toBe(one())
   const open = [...one().matchAll(/<([a-z]+)[^>]*?(\/?)>|<\/([a-z]+)>/g)].reduce(
     (depth, [, tag, self]) => depth + (tag === undefined ? -1 : self === '/' ? 0 : 1),
@@ -291,13 +241,10 @@ test('the same drawing gives the same bytes, and every tag is closed', () => {
 test('names of letters that Mermaid must not see stay below the size that GitHub draws', () => {
   const names = Array.from({ length: 400 }, (_, n) => `${n}-${'\u{1f600}'.repeat(80)}`)
   const channels = names.map((name) => buildChannelBlob(name, 'foo', [name]))
-  const text = drawMermaid([drawPackage(buildPackageGraph(...channels))]) ?? ''
+  const text = drawMermaid([drawGraph(...channels)]) ?? ''
   expect(text).toMatch(/more\["\d+ more channels"\]/)
   expect(text.length).toBeLessThan(50_000)
-  const empty =
-    drawMermaid([
-      drawPackage(buildPackageGraph(...names.map((name) => buildChannelBlob(name, 'foo', [])))),
-    ]) ?? ''
+  const empty = drawMermaid([drawGraph(...names.map((name) => buildChannelBlob(name, 'foo', [])))]) ?? ''
   expect(empty.length).toBeLessThan(50_000)
 })
 

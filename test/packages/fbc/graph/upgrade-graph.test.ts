@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { analyzeUpgradeGraph } from '../../../../packages/fbc/src/graph/upgrade-graph.ts'
-import type { UpgradeGraph } from '../../../../packages/fbc/src/graph/upgrade-graph.ts'
+import { analyzeUpgradeGraph, type UpgradeGraph } from '../../../../packages/fbc/src/graph/upgrade-graph.ts'
 import { parseChannelEntry } from '../facts/create-facts.ts'
 
 function buildUpgradeGraph(...entries: string[]): UpgradeGraph {

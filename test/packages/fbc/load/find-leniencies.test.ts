@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
-import type { Node, Scalar } from 'yaml'
+import { parseDocument, isMap, isSeq, LineCounter, type Node, type Scalar } from 'yaml'
 import { findStrictDecodingProblems } from '../../../../packages/fbc/src/load/find-strict-decoding-problems.ts'
 import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 

@@ -17,7 +17,7 @@ function listRuleIds(catalog: Catalog): string[] {
   return validateAsOpm(catalog).findings.map((found) => found.rule)
 }
 
-function findOpmValidationMessage(catalog: Catalog, release?: string): string | undefined {
+function findMessage(catalog: Catalog, release?: string): string | undefined {
   return validateAsOpm(catalog, release === undefined ? defaultOpmRuleSet : findOpmRuleSet(release)).message
 }
 
@@ -40,7 +40,7 @@ describe('the conversion', () => {
     const catalog = createCatalogWithChannel(['a', 'b', 'a'], {
       packages: [createPackageBlob(), createPackageBlob()],
     })
-    expect(findOpmValidationMessage(catalog)).toBe('duplicate package "foo"')
+    expect(findMessage(catalog)).toBe('duplicate package "foo"')
     expect(new Set(listRuleIds(catalog))).toEqual(
       new Set(['duplicate-package', 'duplicate-entry', 'duplicate-bundle', 'several-heads']),
     )
@@ -56,7 +56,7 @@ describe('the conversion', () => {
     ],
   ])('rejects the package name %j', (name, text, rule) => {
     const catalog = createCatalog({ packages: [createPackageBlob({ name })] })
-    expect(findOpmValidationMessage(catalog)).toEqual(text)
+    expect(findMessage(catalog)).toEqual(text)
     expect(listRuleIds(catalog)).toContain(rule)
   })
 
@@ -74,10 +74,10 @@ describe('the conversion', () => {
   })
 
   test('names a channel or bundle whose package does not exist', () => {
-    expect(findOpmValidationMessage(createCatalog({ channels: [createChannelBlob(['a'])] }))).toBe(
+    expect(findMessage(createCatalog({ channels: [createChannelBlob(['a'])] }))).toBe(
       'unknown package "foo" for channel "stable"',
     )
-    expect(findOpmValidationMessage(createCatalog({ bundles: [createBundleBlob('a', '1.0.0')] }))).toBe(
+    expect(findMessage(createCatalog({ bundles: [createBundleBlob('a', '1.0.0')] }))).toBe(
       'unknown package "foo" for bundle "a"',
     )
     expect(
@@ -94,7 +94,7 @@ describe('the conversion', () => {
       ],
     })
     const catalog = createCatalogWithChannel(['b'], { bundles: [broken, createBundleBlob('b', '1.0.0')] })
-    expect(findOpmValidationMessage(catalog)).toBe(
+    expect(findMessage(catalog)).toBe(
       'parse properties for bundle "a": parse property[0] of type "olm.gvk": no such thing',
     )
     expect(new Set(listRuleIds(catalog))).toEqual(
@@ -112,7 +112,7 @@ describe('the conversion', () => {
     const none = createCatalogWithChannel(['a'], {
       bundles: [createBundleBlob('a', '1.0.0', { properties: [] })],
     })
-    expect(findOpmValidationMessage(none)).toBe(
+    expect(findMessage(none)).toBe(
       'package "foo" bundle "a" must have exactly 1 "olm.package" property, found 0',
     )
   })
@@ -133,7 +133,7 @@ describe('an entry without a bundle', () => {
       channels: [createChannelBlob(['b replaces gone', 'gone']), createChannelBlob(['b'], { name: 'next' })],
       bundles: [createBundleBlob('b', '1.0.0')],
     })
-    expect(findOpmValidationMessage(catalog)).toBe(
+    expect(findMessage(catalog)).toBe(
       [
         'invalid index:',
         '└── invalid package "foo":',
@@ -158,7 +158,7 @@ describe('the error tree', () => {
       bundles: [createBundleBlob('a', '1.0.0', { image: '' })],
       deprecations: [createDeprecationBlob([['olm.package', '', '']])],
     })
-    expect(findOpmValidationMessage(catalog)).toBe(
+    expect(findMessage(catalog)).toBe(
       [
         'invalid index:',
         '├── invalid package "bar":',
@@ -180,7 +180,7 @@ describe('the error tree', () => {
     const catalog = createCatalogWithChannel(['a'], {
       packages: [createPackageBlob({ defaultChannel: 'nope' })],
     })
-    expect(findOpmValidationMessage(catalog)).toContain(
+    expect(findMessage(catalog)).toContain(
       'invalid channel "nope":\n        └── channel must contain at least one',
     )
     expect(listRuleIds(catalog)).toEqual(['unknown-default-channel'])
@@ -191,7 +191,7 @@ describe('the error tree', () => {
     const bundles = ['d 9.0.0', 'c 10.0.0', 'b 9.0.0', 'a 10.0.0'].map((text) =>
       createBundleBlob(text.slice(0, 1), text.slice(2)),
     )
-    expect(findOpmValidationMessage({ ...catalog, bundles })).toContain(
+    expect(findMessage({ ...catalog, bundles })).toContain(
       'duplicate versions found in bundles: [{10.0.0: [a, c]} {9.0.0: [b, d]}]',
     )
     expect(listRuleIds({ ...catalog, bundles })).toEqual(['duplicate-version', 'duplicate-version'])
@@ -203,7 +203,7 @@ describe('the error tree', () => {
       channels: [createChannelBlob(['a']), createChannelBlob(['a'], { name: 'next' })],
       bundles: [createBundleBlob('a', '1.0.0', { image: '' })],
     })
-    expect(findOpmValidationMessage(catalog)?.match(/bundle image must be set/g)).toHaveLength(2)
+    expect(findMessage(catalog)?.match(/bundle image must be set/g)).toHaveLength(2)
     expect(listRuleIds(catalog)).toEqual(['bundle-without-image'])
   })
 
@@ -211,7 +211,7 @@ describe('the error tree', () => {
     const bundle = createBundleBlob('a', '1.0.0', { image: '' })
     const properties = [...bundle.properties, createBundleProperty('olm.bundle.object', null)]
     expect(
-      findOpmValidationMessage(createCatalogWithChannel(['a'], { bundles: [{ ...bundle, properties }] })),
+      findMessage(createCatalogWithChannel(['a'], { bundles: [{ ...bundle, properties }] })),
     ).toBeUndefined()
   })
 })
@@ -228,9 +228,7 @@ describe('deprecations', () => {
     ],
   ] as const)('with the entry %j are rejected', (entry, text) => {
     expect(
-      findOpmValidationMessage(
-        createCatalogWithChannel(['a'], { deprecations: [createDeprecationBlob([entry])] }),
-      ),
+      findMessage(createCatalogWithChannel(['a'], { deprecations: [createDeprecationBlob([entry])] })),
     ).toBe(text)
   })
 
@@ -239,14 +237,14 @@ describe('deprecations', () => {
       packages: [createPackageBlob()],
       deprecations: [createDeprecationBlob([['olm.channel', 'stable', 'gone']])],
     })
-    expect(findOpmValidationMessage(catalog)).toMatch(/^invalid index/)
+    expect(findMessage(catalog)).toMatch(/^invalid index/)
   })
 
   test('must be in one blob per package', () => {
     const catalog = createCatalogWithChannel(['a'], {
       deprecations: [createDeprecationBlob([]), createDeprecationBlob([])],
     })
-    expect(findOpmValidationMessage(catalog)).toBe('expected a maximum of one deprecation per package: "foo"')
+    expect(findMessage(catalog)).toBe('expected a maximum of one deprecation per package: "foo"')
   })
 })
 
@@ -278,22 +276,22 @@ describe('the rule set', () => {
     ['1.57.0', '1.58.0', withSkippedChain],
     ['1.46.0', '1.47.0', withTwins],
   ])('of %s accepts a catalog that the one of %s rejects', (before, after, catalog) => {
-    expect(findOpmValidationMessage(catalog, before)).toBeUndefined()
-    expect(findOpmValidationMessage(catalog, after)).toBeDefined()
+    expect(findMessage(catalog, before)).toBeUndefined()
+    expect(findMessage(catalog, after)).toBeDefined()
   })
 
   test('does not check package names before v1.41.0', () => {
-    expect(findOpmValidationMessage(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
-    expect(findOpmValidationMessage(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
+    expect(findMessage(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
+    expect(findMessage(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
   })
 
   test('of v1.73.0, the default, requires an integer priority, and later ones ignore the priority', () => {
-    expect(findOpmValidationMessage(withPriority)).toBe(
+    expect(findMessage(withPriority)).toBe(
       'parse properties for bundle "a": parse property[1] of type "olm.channel": ' +
         'json: cannot unmarshal string into Go struct field Channel.priority of type int',
     )
-    expect(findOpmValidationMessage(withPriority, '1.73.0')).toBe(findOpmValidationMessage(withPriority))
-    expect(findOpmValidationMessage(withPriority, '1.73.1')).toBeUndefined()
+    expect(findMessage(withPriority, '1.73.0')).toBe(findMessage(withPriority))
+    expect(findMessage(withPriority, '1.73.1')).toBeUndefined()
   })
 
   test('exists for v1.28.0 and later', () => {

@@ -5,7 +5,7 @@ import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalo
 import { runCatalogRules } from '../../../../src/checks/validation/validate-fully.ts'
 import type { Finding, Location } from '../../../../packages/findings/src/finding.ts'
 
-const createFindingAtPosition = (line: number, column: number, more: Partial<Location> = {}): Finding => ({
+const findingAt = (line: number, column: number, more: Partial<Location> = {}): Finding => ({
   rule: 'r',
   severity: 'error',
   what: '',
@@ -16,7 +16,7 @@ const createFindingAtPosition = (line: number, column: number, more: Partial<Loc
 /** The text between a position and its end. */
 function findTextAtFinding(text: string, line: number, column: number): string | undefined {
   const bytes = new TextEncoder().encode(text)
-  const [found] = addFindingEndPositions([createFindingAtPosition(line, column)], () => bytes)
+  const [found] = addFindingEndPositions([findingAt(line, column)], () => bytes)
   expect(found?.at?.endLine).toBe(line)
   return text.split('\n')[line - 1]?.slice(column - 1, (found?.at?.endColumn ?? 0) - 1)
 }
@@ -43,11 +43,7 @@ describe('a position ends where the token that begins there ends on its line', (
 test('findings keep their order and their existing ends', () => {
   const bytes = new TextEncoder().encode('one two\nthree\n')
   const ends = addFindingEndPositions(
-    [
-      createFindingAtPosition(2, 1),
-      createFindingAtPosition(1, 5),
-      createFindingAtPosition(1, 1, { endLine: 2, endColumn: 3 }),
-    ],
+    [findingAt(2, 1), findingAt(1, 5), findingAt(1, 1, { endLine: 2, endColumn: 3 })],
     () => bytes,
   )
   expect(ends.map((finding) => [finding.at?.line, finding.at?.endLine, finding.at?.endColumn])).toEqual([
@@ -59,25 +55,19 @@ test('findings keep their order and their existing ends', () => {
 
 test('a position outside the file does not end before it begins', () => {
   for (const bytes of [new Uint8Array(), Uint8Array.of(0xff, 0xfe, 0x61, 0), Uint8Array.of(0xff, 0x0a)])
-    for (const location of [
-      createFindingAtPosition(1, 1),
-      createFindingAtPosition(7, 1),
-      createFindingAtPosition(1, 9),
-    ]) {
+    for (const location of [findingAt(1, 1), findingAt(7, 1), findingAt(1, 9)]) {
       const [found] = addFindingEndPositions([location], () => bytes)
       expect(found?.at?.endColumn).toBeGreaterThanOrEqual(location.at?.column ?? 0)
     }
 })
 
 test('a position in an unavailable file has no end', () => {
-  expect(addFindingEndPositions([createFindingAtPosition(1, 1)], () => undefined)).toEqual([
-    createFindingAtPosition(1, 1),
-  ])
+  expect(addFindingEndPositions([findingAt(1, 1)], () => undefined)).toEqual([findingAt(1, 1)])
 })
 
 test('ten thousand positions on a line of ten megabytes are found in one pass', () => {
   const bytes = new TextEncoder().encode('{"a":"bcdefg"},'.repeat(700_000))
-  const findingsInLine = Array.from({ length: 10_000 }, (_, n) => createFindingAtPosition(1, 1 + 15 * 70 * n))
+  const findingsInLine = Array.from({ length: 10_000 }, (_, n) => findingAt(1, 1 + 15 * 70 * n))
   const started = process.threadCpuUsage()
   const ends = addFindingEndPositions(findingsInLine, () => bytes)
   expect(ends.every(({ at }) => at && at.endColumn === at.column + 14)).toBe(true)
@@ -135,7 +125,7 @@ describe('a position ends where the value that begins there ends', () => {
     ] as const)
       for (const lineEnd of ['\n', '\r\n']) {
         const bytes = new TextEncoder().encode((before + text).replaceAll('\n', lineEnd))
-        const findingsWithExtent = [createFindingAtPosition(line + lines, column, extent && { extent })]
+        const findingsWithExtent = [findingAt(line + lines, column, extent && { extent })]
         expect(addFindingEndPositions(findingsWithExtent, () => bytes)[0]?.at).toEqual({
           ...{ file: 'c.yaml', line: line + lines, column },
           ...{ endLine: endLine + lines, endColumn },
@@ -148,12 +138,12 @@ describe('a position ends where the value that begins there ends', () => {
     const bytes = new TextEncoder().encode(json)
     const ends = addFindingEndPositions(
       [
-        createFindingAtPosition(1, 1),
-        createFindingAtPosition(1, 25),
-        createFindingAtPosition(1, 29),
-        createFindingAtPosition(2, 2),
-        createFindingAtPosition(3, 6),
-        createFindingAtPosition(3, 12),
+        findingAt(1, 1),
+        findingAt(1, 25),
+        findingAt(1, 29),
+        findingAt(2, 2),
+        findingAt(3, 6),
+        findingAt(3, 12),
       ],
       () => bytes,
     )
@@ -169,7 +159,7 @@ describe('a position ends where the value that begins there ends', () => {
 
   test('in a UTF-16 file', () => {
     const bytes = new Uint8Array(Buffer.from('\ufeffa: b\nc: {x: 1,\n  y: 2}\n', 'utf16le').swap16())
-    expect(addFindingEndPositions([createFindingAtPosition(2, 4)], () => bytes)[0]?.at).toMatchObject({
+    expect(addFindingEndPositions([findingAt(2, 4)], () => bytes)[0]?.at).toMatchObject({
       endLine: 3,
       endColumn: 8,
     })
@@ -197,8 +187,8 @@ describe('a range that is too long to be shown ends with its first element:', ()
   ])('%s', (_, text, line, column, endColumn) => {
     const bytes = new TextEncoder().encode(text)
     const findingsWithEnd = [
-      createFindingAtPosition(line, column),
-      createFindingAtPosition(line, column, { endLine: line + 300, endColumn: 1 }),
+      findingAt(line, column),
+      findingAt(line, column, { endLine: line + 300, endColumn: 1 }),
     ]
     for (const { at: found } of addFindingEndPositions(findingsWithEnd, () => bytes))
       expect(found).toEqual({ file: 'c.yaml', line, column, endLine: line, endColumn })
@@ -206,7 +196,7 @@ describe('a range that is too long to be shown ends with its first element:', ()
 
   test('a range of twenty lines is not too long', () => {
     const bytes = new TextEncoder().encode(`p:\n${'- x\n'.repeat(20)}`)
-    expect(addFindingEndPositions([createFindingAtPosition(2, 1)], () => bytes)[0]?.at).toMatchObject({
+    expect(addFindingEndPositions([findingAt(2, 1)], () => bytes)[0]?.at).toMatchObject({
       endLine: 21,
       endColumn: 4,
     })
@@ -237,9 +227,7 @@ describe('the time to find ends depends on the size of the file, not on its stru
     ],
   ])('%s', (_, text, line, column) => {
     const bytes = encode(text)
-    const manyFindings = Array.from({ length: 9_990 }, (_, n) =>
-      createFindingAtPosition(line === 1 ? 1 : n + 2, column(n)),
-    )
+    const manyFindings = Array.from({ length: 9_990 }, (_, n) => findingAt(line === 1 ? 1 : n + 2, column(n)))
     const started = performance.now()
     const ends = addFindingEndPositions(manyFindings, () => bytes)
     expect(performance.now() - started).toBeLessThan(15_000)
@@ -252,7 +240,7 @@ describe('the time to find ends depends on the size of the file, not on its stru
     const levels = Array.from({ length: 8 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(6)}]\n`)
     const bytes = encode(`l0: &l0 {x: 1}\n${levels.join('')}`)
     expect(
-      addFindingEndPositions([createFindingAtPosition(1, 9), createFindingAtPosition(9, 9)], () => bytes).map(
+      addFindingEndPositions([findingAt(1, 9), findingAt(9, 9)], () => bytes).map(
         (finding) => finding.at?.endColumn,
       ),
     ).toEqual([15, 41])
@@ -274,8 +262,7 @@ describe('the text that is read again for ends is limited', () => {
   const filler = (bytes: number) => `b: ${'x'.repeat(bytes)}\n`
   const endOf = (text: string, line: number) => {
     const bytes = new TextEncoder().encode(text)
-    const { endLine = 0, endColumn } =
-      addFindingEndPositions([createFindingAtPosition(line, 4)], () => bytes)[0]?.at ?? {}
+    const { endLine = 0, endColumn } = addFindingEndPositions([findingAt(line, 4)], () => bytes)[0]?.at ?? {}
     return [endLine - line, endColumn]
   }
 
@@ -290,9 +277,7 @@ describe('the text that is read again for ends is limited', () => {
 
   test('at most sixteen megabytes of all files together are read again, in the order of the findings', () => {
     const bytes = new TextEncoder().encode(list + filler(1_000_000))
-    const findingsByFile = Array.from({ length: 20 }, (_, n) =>
-      createFindingAtPosition(1, 4, { file: `${n}.yaml` }),
-    )
+    const findingsByFile = Array.from({ length: 20 }, (_, n) => findingAt(1, 4, { file: `${n}.yaml` }))
     const lines = addFindingEndPositions(findingsByFile, () => bytes).map((found) => found.at?.endLine)
     expect(lines).toEqual([...Array<number>(16).fill(2), ...Array<number>(4).fill(1)])
   })

@@ -16,7 +16,7 @@ import {
 const encodeCatalogBlobs = (blobs: readonly CatalogBlob[]) =>
   new TextEncoder().encode(formatCatalogFileText(blobs))
 
-function findTemplateDrift(
+function findDrift(
   rendered: readonly CatalogBlob[],
   checkedIn: readonly CatalogBlob[],
   comparesDescriptions = true,
@@ -32,11 +32,7 @@ function findTemplateDrift(
   )
 }
 const fooBundleBlob = buildBundleBlob('foo.v1', 'foo', '1.0.0')
-const fooCatalogBlobs = [
-  buildPackageBlob('foo'),
-  buildChannelBlob('stable', 'foo', ['foo.v1']),
-  fooBundleBlob,
-]
+const fooBlobs = [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', ['foo.v1']), fooBundleBlob]
 const csvMetadataProperty = { type: 'olm.csv.metadata', value: { displayName: 'Foo' } }
 const bundleObjectProperty = { type: 'olm.bundle.object', value: { data: 'e30=' } }
 const packageProperty = { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' } }
@@ -46,21 +42,19 @@ describe('there is no drift', () => {
     const properties = [packageProperty, { type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]
     const turned = [{ type: 'olm.gvk', value: { version: 'v1', kind: 'K', group: 'g' } }, packageProperty]
     expect(
-      findTemplateDrift(
-        [buildPackageBlob('foo'), { ...fooBundleBlob, properties }, ...fooCatalogBlobs.slice(1, 2)],
-        [...fooCatalogBlobs.slice(1, 2), { ...fooBundleBlob, properties: turned }, buildPackageBlob('foo')],
+      findDrift(
+        [buildPackageBlob('foo'), { ...fooBundleBlob, properties }, ...fooBlobs.slice(1, 2)],
+        [...fooBlobs.slice(1, 2), { ...fooBundleBlob, properties: turned }, buildPackageBlob('foo')],
       ),
     ).toEqual([])
     const skipping = (...skips: string[]) => buildChannelBlob('stable', 'foo', [{ name: 'foo.v1', skips }])
-    expect(findTemplateDrift([skipping('a', 'b')], [skipping('b', 'a')])).toEqual([])
+    expect(findDrift([skipping('a', 'b')], [skipping('b', 'a')])).toEqual([])
   })
   test('if a bundle stores its metadata in another form', () => {
     const withProperties = (...properties: CatalogBlob[]) => [
       { ...fooBundleBlob, properties: [packageProperty, ...properties] },
     ]
-    expect(
-      findTemplateDrift(withProperties(bundleObjectProperty), withProperties(csvMetadataProperty)),
-    ).toEqual([])
+    expect(findDrift(withProperties(bundleObjectProperty), withProperties(csvMetadataProperty))).toEqual([])
   })
 })
 
@@ -68,12 +62,12 @@ describe('a difference is reported', () => {
   test('for an entire channel, and for a single entry if both sides have the channel', () => {
     const two = buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1'])
     const other = buildChannelBlob('fast', 'foo', ['foo.v1'])
-    expect(findTemplateDrift([...fooCatalogBlobs, other], fooCatalogBlobs)).toEqual(['missing channel fast'])
-    expect(findTemplateDrift(fooCatalogBlobs, [...fooCatalogBlobs, other])).toEqual(['extra channel fast :4'])
-    expect(findTemplateDrift([buildPackageBlob('foo'), two, fooBundleBlob], fooCatalogBlobs)).toEqual([
+    expect(findDrift([...fooBlobs, other], fooBlobs)).toEqual(['missing channel fast'])
+    expect(findDrift(fooBlobs, [...fooBlobs, other])).toEqual(['extra channel fast :4'])
+    expect(findDrift([buildPackageBlob('foo'), two, fooBundleBlob], fooBlobs)).toEqual([
       'missing entry foo.v2 of channel stable :2',
     ])
-    expect(findTemplateDrift(fooCatalogBlobs, [buildPackageBlob('foo'), two, fooBundleBlob])).toEqual([
+    expect(findDrift(fooBlobs, [buildPackageBlob('foo'), two, fooBundleBlob])).toEqual([
       'extra entry foo.v2 of channel stable :2',
     ])
   })
@@ -83,7 +77,7 @@ describe('a difference is reported', () => {
     ['skipRange', { skipRange: '<1.0.0' }],
   ])('for the %s of an entry', (field, more) => {
     const edged = buildChannelBlob('stable', 'foo', [{ name: 'foo.v1', ...more }])
-    expect(findTemplateDrift([buildPackageBlob('foo'), edged, fooBundleBlob], fooCatalogBlobs)).toEqual([
+    expect(findDrift([buildPackageBlob('foo'), edged, fooBundleBlob], fooBlobs)).toEqual([
       `differs entry foo.v1 of channel stable (${field}) :2`,
     ])
   })
@@ -92,28 +86,26 @@ describe('a difference is reported', () => {
     ['properties', { properties: [{ ...packageProperty, value: { packageName: 'foo', version: '1.0.1' } }] }],
     ['related images', { relatedImages: [{ name: 'x', image: 'quay.io/x:1' }] }],
   ])('for the %s of a bundle', (field, more) => {
-    expect(
-      findTemplateDrift([...fooCatalogBlobs.slice(0, 2), { ...fooBundleBlob, ...more }], fooCatalogBlobs),
-    ).toEqual([`differs bundle foo.v1 (${field}) :3`])
+    expect(findDrift([...fooBlobs.slice(0, 2), { ...fooBundleBlob, ...more }], fooBlobs)).toEqual([
+      `differs bundle foo.v1 (${field}) :3`,
+    ])
   })
   test('for packages, deprecations, and blobs of other schemas', () => {
-    expect(findTemplateDrift([buildPackageBlob('foo', 'fast')], [buildPackageBlob('foo')])).toEqual([
+    expect(findDrift([buildPackageBlob('foo', 'fast')], [buildPackageBlob('foo')])).toEqual([
       'differs package foo (default channel) :1',
     ])
-    expect(findTemplateDrift([buildPackageBlob('foo')], [])).toEqual(['missing package foo'])
+    expect(findDrift([buildPackageBlob('foo')], [])).toEqual(['missing package foo'])
     const deprecated = (message: string) => buildDeprecationsBlob('foo', [['olm.channel', 'stable', message]])
-    expect(findTemplateDrift([deprecated('a')], [deprecated('b')])).toEqual([
+    expect(findDrift([deprecated('a')], [deprecated('b')])).toEqual([
       'differs deprecation of channel stable (message) :1',
     ])
-    expect(findTemplateDrift([], [{ schema: 'mine', package: 'foo', name: 'x' }])).toEqual([
-      'extra mine blob x :1',
-    ])
+    expect(findDrift([], [{ schema: 'mine', package: 'foo', name: 'x' }])).toEqual(['extra mine blob x :1'])
   })
   test('for descriptions, unless they are excluded from the comparison', () => {
     const described = buildPackageBlob('foo', 'stable', { description: 'Foo' })
-    expect(findTemplateDrift([described], [buildPackageBlob('foo')])).toEqual([
+    expect(findDrift([described], [buildPackageBlob('foo')])).toEqual([
       'differs package foo (description) :1',
     ])
-    expect(findTemplateDrift([described], [buildPackageBlob('foo')], false)).toEqual([])
+    expect(findDrift([described], [buildPackageBlob('foo')], false)).toEqual([])
   })
 })

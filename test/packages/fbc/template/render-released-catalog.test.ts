@@ -136,9 +136,7 @@ describe('a semver template', () => {
       renderCatalogWithNewRelease(
         createCatalogWithChannels(upgradeEdgesAcrossChannels, { description: 'What foo did' }),
       ).described,
-    ).toMatchObject({
-      description: 'What foo does',
-    })
+    ).toMatchObject({ description: 'What foo does' })
   })
 
   test('that names what no catalog has is not guessed at', () => {

@@ -39,8 +39,7 @@ const bundleVersions = [
   '2.1.0',
   '1.2.5+b',
 ]
-const formatBundleImageReference = (version: string) =>
-  `${mockRegistry.host}/foo/bundle:v${version.replace('+', '_')}`
+const imageOf = (version: string) => `${mockRegistry.host}/foo/bundle:v${version.replace('+', '_')}`
 const isOpmInstalled = runOpm(['version']) !== undefined
 
 beforeAll(async () => {
@@ -77,7 +76,7 @@ beforeAll(async () => {
   put('1.0.0', 'foo', 'again')
   put('1.0.0+5', 'foo', 'rebuilt', { 'olm.substitutesFor': 'foo.v1.0.0' })
   const tags = [
-    ...bundleVersions.map(formatBundleImageReference),
+    ...bundleVersions.map(imageOf),
     ...['bar', 'again', 'rebuilt'].map((tag) => `${mockRegistry.host}/foo/bundle:v${tag}`),
   ]
   for (const tag of tags) {
@@ -90,15 +89,15 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(async () => mockRegistry.stop())
 
-const renderTestTemplate = (template: string): string => {
-  const result = renderTemplate(textEncoder.encode(template), (image) => {
-    const bundle = renderedBundleByImage.get(image)
-    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${image}` }
+const render = (template: string): string => {
+  const result = renderTemplate(textEncoder.encode(template), (reference) => {
+    const bundle = renderedBundleByImage.get(reference)
+    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${reference}` }
   })
   return result.ok ? formatCatalogJson(result.value) : `error: ${result.error}`
 }
 /** What opm prints for the same template: its output, or its error without the log prefix and the usage text. */
-async function renderTemplateWithOpm(template: string): Promise<string> {
+async function renderWithOpm(template: string): Promise<string> {
   const { code, out, err } = await runOpmCommand(
     ['alpha', 'render-template', '-', '--use-http', '-o', 'json'],
     template,
@@ -112,14 +111,14 @@ async function renderTemplateWithOpm(template: string): Promise<string> {
   return `error: ${text.trim()}`
 }
 
-const createSemverTemplate = (settings: string, channels: Partial<Record<string, readonly string[]>>) =>
+const semver = (settings: string, channels: Partial<Record<string, readonly string[]>>) =>
   `schema: olm.semver\n${settings}\n${Object.entries(channels)
     .map(
       ([name, list = []]) =>
-        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : formatBundleImageReference(version)}\n`).join('')}`,
+        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : imageOf(version)}\n`).join('')}`,
     )
     .join('')}`
-const formatBundleTagReference = (name: string) => `${mockRegistry.host}/foo/bundle:v${name}`
+const tagged = (name: string) => `${mockRegistry.host}/foo/bundle:v${name}`
 const releaseVersions = bundleVersions.slice(0, 9)
 
 const testIfOpmInstalled = isOpmInstalled ? test : test.skip
@@ -127,13 +126,13 @@ describe('a semver template is rendered as opm renders it', () => {
   testIfOpmInstalled.each([
     [
       'minor channels by default',
-      () => createSemverTemplate('', { candidate: releaseVersions, stable: ['1.0.0', '1.2.5'] }),
+      () => semver('', { candidate: releaseVersions, stable: ['1.0.0', '1.2.5'] }),
     ],
-    ['major channels', () => createSemverTemplate('generateMajorChannels: true', { fast: releaseVersions })],
+    ['major channels', () => semver('generateMajorChannels: true', { fast: releaseVersions })],
     [
       'both, in any order and spelling',
       () =>
-        createSemverTemplate('GenerateMajorChannels: true\nGenerateMinorChannels: true', {
+        semver('GenerateMajorChannels: true\nGenerateMinorChannels: true', {
           Stable: [...releaseVersions].reverse(),
           Candidate: releaseVersions,
         }),
@@ -141,57 +140,45 @@ describe('a semver template is rendered as opm renders it', () => {
     [
       'both, major preferred',
       () =>
-        createSemverTemplate(
+        semver(
           'generateMajorChannels: true\ngenerateMinorChannels: true\ndefaultChannelTypePreference: major',
           { fast: ['1.0.0', '1.1.0'], candidate: ['2.0.0'] },
         ),
     ],
-    ['a single bundle', () => createSemverTemplate('', { stable: ['1.0.0'] })],
+    ['a single bundle', () => semver('', { stable: ['1.0.0'] })],
     [
       'keys in two spellings, of which the last one applies',
-      () => createSemverTemplate('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
+      () => semver('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
     ],
     [
       'spellings that share a list',
       () =>
-        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${formatBundleImageReference('1.0.0')}'}, {Image: b, image: '${formatBundleImageReference('1.1.0')}'}]}`,
+        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${imageOf('1.0.0')}'}, {Image: b, image: '${imageOf('1.1.0')}'}]}`,
     ],
     [
       'JSON',
       () =>
-        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${formatBundleImageReference('1.0.0')}"}]}, "schema": "olm.semver"}`,
+        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${imageOf('1.0.0')}"}]}, "schema": "olm.semver"}`,
     ],
   ])('%s', async (_, template) => {
-    expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
+    expect(render(template())).toBe(await renderWithOpm(template()))
   })
   testIfOpmInstalled.each([
-    ['no bundles', () => createSemverTemplate('', {})],
+    ['no bundles', () => semver('', {})],
     [
       'a preference for a channel type that is not generated',
-      () => createSemverTemplate('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
+      () => semver('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
     ],
     [
       'another preference',
-      () =>
-        createSemverTemplate('generateMajorChannels: true\ndefaultChannelTypePreference: minor', {
-          stable: ['1.0.0'],
-        }),
+      () => semver('generateMajorChannels: true\ndefaultChannelTypePreference: minor', { stable: ['1.0.0'] }),
     ],
-    [
-      'an unknown preference',
-      () => createSemverTemplate('defaultChannelTypePreference: x', { stable: ['1.0.0'] }),
-    ],
-    ['an unknown field', () => createSemverTemplate('foo: 1', { stable: ['1.0.0'] })],
+    ['an unknown preference', () => semver('defaultChannelTypePreference: x', { stable: ['1.0.0'] })],
+    ['an unknown field', () => semver('foo: 1', { stable: ['1.0.0'] })],
     ['an unknown nested field', () => `schema: olm.semver\nstable:\n  bundles:\n  - image: a\n    zoo: 1\n`],
-    ['two packages', () => createSemverTemplate('', { stable: ['1.0.0', formatBundleTagReference('bar')] })],
-    [
-      'one bundle twice',
-      () => createSemverTemplate('', { stable: ['1.0.0', formatBundleTagReference('again')] }),
-    ],
-    [
-      'versions that differ only in build metadata',
-      () => createSemverTemplate('', { stable: ['1.2.5', '1.2.5+b'] }),
-    ],
+    ['two packages', () => semver('', { stable: ['1.0.0', tagged('bar')] })],
+    ['one bundle twice', () => semver('', { stable: ['1.0.0', tagged('again')] })],
+    ['versions that differ only in build metadata', () => semver('', { stable: ['1.2.5', '1.2.5+b'] })],
     ['a wrong type', () => `schema: olm.semver\nstable: 1\n`],
     ['a schema that is not a string', () => `schema: 1\nstable: {}\n`],
     ['a schema in another spelling', () => `schema: olm.semver\nSchema: []\n`],
@@ -212,7 +199,7 @@ describe('a semver template is rendered as opm renders it', () => {
   ])('with the same error about %s', async (_, template) => {
     // opm's sort is not stable, so either of two equal versions can come first.
     const settled = (text: string) => text.replaceAll('1.2.5+b', '1.2.5')
-    expect(settled(renderTestTemplate(template()))).toBe(settled(await renderTemplateWithOpm(template())))
+    expect(settled(render(template()))).toBe(settled(await renderWithOpm(template())))
   })
 })
 
@@ -238,20 +225,19 @@ const createBundleEntryJson = (version: string) => {
     package: of,
     image,
     properties,
-  } = renderedBundleByImage.get(formatBundleImageReference(version))?.blob ?? { schema: '', image: '' }
+  } = renderedBundleByImage.get(imageOf(version))?.blob ?? { schema: '', image: '' }
   return `\n- ${JSON.stringify({ schema, name, package: of, image, properties })}`
 }
-const createSubstitutesTemplate = (
-  list: string,
-  more = ['0.9.0', '1.0.0', '1.1.0'].map(createBundleEntryJson).join(''),
-) => `schema: olm.template.substitutes\nentries:${createCatalogEntriesYaml()}${more}\nsubstitutions:\n${list}`
+const substitution = (version: string, base: string) => `- {name: '${imageOf(version)}', base: ${base}}`
+const substitutes = (list: string, more = ['0.9.0', '1.0.0', '1.1.0'].map(createBundleEntryJson).join('')) =>
+  `schema: olm.template.substitutes\nentries:${createCatalogEntriesYaml()}${more}\nsubstitutions:\n${list}`
 
 describe('a basic template is rendered as opm renders it', () => {
   testIfOpmInstalled.each([
     [
       'bundles by reference',
       () =>
-        `schema: olm.template.basic\nentries:${createCatalogEntriesYaml()}\n- {schema: olm.bundle, name: ignored, image: '${formatBundleImageReference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${formatBundleImageReference('0.9.0')}'}`,
+        `schema: olm.template.basic\nentries:${createCatalogEntriesYaml()}\n- {schema: olm.bundle, name: ignored, image: '${imageOf('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${imageOf('0.9.0')}'}`,
     ],
     ['no entries', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
     [
@@ -285,7 +271,7 @@ describe('a basic template is rendered as opm renders it', () => {
     [
       'a bundle with other fields than its image',
       () =>
-        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${formatBundleImageReference('1.0.0')}'}`,
+        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${imageOf('1.0.0')}'}`,
     ],
     ['an entry without a schema', () => 'schema: olm.template.basic\nentries:\n- {name: x}'],
     [
@@ -295,65 +281,40 @@ describe('a basic template is rendered as opm renders it', () => {
     ['an unknown schema', () => 'schema: olm.template.other\nentries: []'],
     ['no schema', () => 'entries: []'],
   ])('%s', async (_, template) => {
-    expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
+    expect(render(template())).toBe(await renderWithOpm(template()))
   })
 })
 
 describe('a substitutes template is rendered as opm renders it', () => {
   testIfOpmInstalled.each([
-    [
-      'a newer bundle',
-      () => createSubstitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}`),
-    ],
-    [
-      'a rebuilt bundle',
-      () => createSubstitutesTemplate(`- {name: '${formatBundleTagReference('rebuilt')}', base: foo.v1.0.0}`),
-    ],
+    ['a newer bundle', () => substitutes(substitution('1.0.1', 'foo.v1.0.0'))],
+    ['a rebuilt bundle', () => substitutes(`- {name: '${tagged('rebuilt')}', base: foo.v1.0.0}`)],
     [
       'two substitutions',
-      () =>
-        createSubstitutesTemplate(
-          `- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.1.0}`,
-        ),
+      () => substitutes(`${substitution('1.0.1', 'foo.v1.0.0')}\n${substitution('1.2.0', 'foo.v1.1.0')}`),
     ],
-    ['no substitutions', () => createSubstitutesTemplate('[]')],
-    [
-      'an older bundle',
-      () => createSubstitutesTemplate(`- {name: '${formatBundleImageReference('0.9.0')}', base: foo.v1.0.0}`),
-    ],
-    [
-      'a base that does not exist',
-      () => createSubstitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v7}`),
-    ],
+    ['no substitutions', () => substitutes('[]')],
+    ['an older bundle', () => substitutes(substitution('0.9.0', 'foo.v1.0.0'))],
+    ['a base that does not exist', () => substitutes(substitution('1.0.1', 'foo.v7'))],
     [
       'a base used twice',
-      () =>
-        createSubstitutesTemplate(
-          `- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.0.0}`,
-        ),
+      () => substitutes(`${substitution('1.0.1', 'foo.v1.0.0')}\n${substitution('1.2.0', 'foo.v1.0.0')}`),
     ],
     [
       'a bundle used twice',
-      () =>
-        createSubstitutesTemplate(
-          `- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.1.0}`,
-        ),
+      () => substitutes(`${substitution('1.2.0', 'foo.v1.0.0')}\n${substitution('1.2.0', 'foo.v1.1.0')}`),
     ],
-    ['no name', () => createSubstitutesTemplate(`- {base: foo.v1.0.0}`)],
-    ['no base', () => createSubstitutesTemplate(`- {name: x}`)],
-    ['entries that are not a catalog', () => createSubstitutesTemplate('[]', '')],
+    ['no name', () => substitutes(`- {base: foo.v1.0.0}`)],
+    ['no base', () => substitutes(`- {name: x}`)],
+    ['entries that are not a catalog', () => substitutes('[]', '')],
     [
       'a property without a value',
-      () =>
-        createSubstitutesTemplate(
-          '[]',
-          `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`,
-        ),
+      () => substitutes('[]', `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`),
     ],
-    ['substitutions of the wrong type', () => createSubstitutesTemplate(`- {name: 1}`)],
-    ['substitutions in another spelling', () => `${createSubstitutesTemplate('[]')}Substitutions: {}`],
+    ['substitutions of the wrong type', () => substitutes(`- {name: 1}`)],
+    ['substitutions in another spelling', () => `${substitutes('[]')}Substitutions: {}`],
   ])('%s', async (_, template) => {
-    expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
+    expect(render(template())).toBe(await renderWithOpm(template()))
   })
 })
 

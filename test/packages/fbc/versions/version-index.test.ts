@@ -6,8 +6,7 @@ import {
   type VersionRange,
   VersionIndex,
 } from '../../../../packages/fbc/src/versions/version-range.ts'
-import { compareVersions, parseVersion } from '../../../../packages/fbc/src/versions/version.ts'
-import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
+import { compareVersions, parseVersion, type Version } from '../../../../packages/fbc/src/versions/version.ts'
 
 const parseVersionOrThrow = (text: string): Version => {
   const parsed = parseVersion(text)

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { hasDuplicateKeys } from '../../../../../packages/fbc/src/go/tree.ts'
-import type { MapEntry } from '../../../../../packages/fbc/src/go/tree.ts'
+import { hasDuplicateKeys, type MapEntry } from '../../../../../packages/fbc/src/go/tree.ts'
 
 const parsedNullValue = { kind: 'null', start: 0, end: 0 } as const
 const createMapEntries = (keys: readonly string[]): MapEntry[] =>
