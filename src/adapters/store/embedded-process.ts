@@ -19,14 +19,6 @@ const startParams = [
   ...['-c', 'plan_cache_mode=force_custom_plan'],
 ]
 
-/** Texts that contain values must not fill the memory. */
-const maxPreparedStatements = 500
-
-interface PreparedStatement {
-  readonly name: string
-  readonly parameterTypes: readonly number[]
-}
-
 export type EmbeddedDatabaseRequest = { readonly id: number } & EmbeddedDatabaseCommand
 
 export type EmbeddedDatabaseCommand =
@@ -120,7 +112,8 @@ async function unpackInitializedDatabase(folder: string): Promise<void> {
   }
 }
 
-const preparedStatements = new Map<string, PreparedStatement>()
+const preparedStatements = new Map<string, { name: string; parameterTypes: readonly number[] }>()
+const { serialize } = protocol
 
 /** Parses each text once. PGlite's `query` parses it each time, in five more calls, and takes twice as long. */
 async function runPreparedStatement(
@@ -128,37 +121,24 @@ async function runPreparedStatement(
   text: string,
   values: readonly unknown[],
 ): Promise<readonly object[]> {
-  const { serialize } = protocol
-  let statement = preparedStatements.get(text)
-  if (statement === undefined) {
-    if (preparedStatements.size >= maxPreparedStatements)
-      return (await on.query<object>(text, [...values])).rows
-    const name = `statement_${preparedStatements.size}`
-    const described = await on.execProtocolStream(
-      Buffer.concat([
-        serialize.parse({ name, text }),
-        serialize.describe({ type: 'S', name }),
-        serialize.sync(),
-      ]),
-    )
-    statement = { name, parameterTypes: parse.parseDescribeStatementResults(described) }
-    preparedStatements.set(text, statement)
-  }
-  const { name, parameterTypes } = statement
+  const { name, parameterTypes } = preparedStatements.get(text) ?? (await prepareStatement(on, text))
   const parameters = values.map((value, index) =>
     value === null || value === undefined
       ? null
       : (on.serializers[parameterTypes[index] ?? 0] ?? String)(value),
   )
-  const messages = await on.execProtocolStream(
-    Buffer.concat([
-      serialize.bind({ statement: name, values: parameters }),
-      serialize.describe({ type: 'P' }),
-      serialize.execute({}),
-      serialize.sync(),
-    ]),
-  )
-  return parse.parseResults(messages, on.parsers)[0]?.rows ?? []
+  const bound = [serialize.bind({ statement: name, values: parameters }), serialize.describe({ type: 'P' })]
+  const messages = Buffer.concat([...bound, serialize.execute({}), serialize.sync()])
+  return parse.parseResults(await on.execProtocolStream(messages), on.parsers)[0]?.rows ?? []
+}
+
+async function prepareStatement(on: PGlite, text: string) {
+  const name = `s${preparedStatements.size}`
+  const parsed = [serialize.parse({ name, text }), serialize.describe({ type: 'S', name }), serialize.sync()]
+  const described = await on.execProtocolStream(Buffer.concat(parsed))
+  const statement = { name, parameterTypes: parse.parseDescribeStatementResults(described) }
+  preparedStatements.set(text, statement)
+  return statement
 }
 
 async function runSqlScript(on: PGlite, text: string): Promise<readonly object[]> {

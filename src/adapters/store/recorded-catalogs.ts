@@ -255,8 +255,7 @@ async function writeCatalogPackages(
   )
   // A push usually changes one package, and writing all of them takes a second.
   const recorded = await sql.query<{ name: string; digest: string }>(
-    `SELECT name, md5(package) AS digest FROM ${databaseSchemaName}.recorded_package
-             WHERE repository = $1 AND catalog = $2`,
+    `SELECT name, md5(package) AS digest FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2`,
     [key, catalog],
   )
   const digests = new Map(recorded.map(({ name, digest }) => [name, digest]))

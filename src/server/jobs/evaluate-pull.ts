@@ -26,7 +26,11 @@ import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { reportPullOnUnmanagedBranch } from '../../merge/externally-merged-pulls.ts'
 import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
-import { isPullBeingPushed, recoverPendingMerge } from '../../merge/recover-merges.ts'
+import {
+  createMergeRecoveryOptions,
+  isPullBeingPushed,
+  recoverPendingMerge,
+} from '../../merge/recover-merges.ts'
 import type { Forge, BotCommentAndCheckRuns, PullSize } from '../../ports/forge.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
 
@@ -34,8 +38,6 @@ import type { JobSlot } from '../../jobs/job-scheduler.ts'
 const inconsistentReadRetrySeconds = 2
 /** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
 const unknownMergeOutcomeRetrySeconds = 30
-/** Seconds until a pull request that is being pushed is evaluated. */
-const pushedPullRetrySeconds = 2
 /** Restarts within one job after commands took effect, before it returns to the queue. */
 const maxEvaluationRestarts = 5
 
@@ -43,11 +45,10 @@ export async function evaluatePull(
   job: Extract<Job, { kind: 'pull' }>,
   ctx: JobContext<Store>,
 ): Promise<void> {
-  const { store, scheduler, settings } = ctx.app
   // GitHub's delivery of a merge arrives before the push has been verified.
-  if (await isPullBeingPushed(job.repository, job.pull, { store, leaseSeconds: settings.leaseSeconds }))
-    return store.enqueue(job, pushedPullRetrySeconds)
-  const slot = scheduler.startJob()
+  if (await isPullBeingPushed(job.repository, job.pull, createMergeRecoveryOptions(ctx)))
+    return ctx.app.store.enqueue(job, inconsistentReadRetrySeconds)
+  const slot = ctx.app.scheduler.startJob()
   try {
     await evaluatePullInJobSlot(job, ctx, slot)
   } finally {
