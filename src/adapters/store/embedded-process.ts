@@ -113,6 +113,7 @@ async function unpackInitializedDatabase(folder: string): Promise<void> {
 }
 
 const preparedStatements = new Map<string, { name: string; parameterTypes: readonly number[] }>()
+let lastStatementNumber = 0
 const { serialize } = protocol
 
 /** Parses each text once. PGlite's `query` parses it each time, in five more calls, and takes twice as long. */
@@ -133,7 +134,7 @@ async function runPreparedStatement(
 }
 
 async function prepareStatement(on: PGlite, text: string) {
-  const name = `s${preparedStatements.size}`
+  const name = `s${(lastStatementNumber += 1)}`
   const parsed = [serialize.parse({ name, text }), serialize.describe({ type: 'S', name }), serialize.sync()]
   const described = await on.execProtocolStream(Buffer.concat(parsed))
   const statement = { name, parameterTypes: parse.parseDescribeStatementResults(described) }
