@@ -75,15 +75,17 @@ export async function loadJobRequestQuota(
     job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
   const theirs =
     author === undefined ? undefined : `${toRepositoryKey(job.repository)} ${author.toLowerCase()}`
-  const readUsedRequests = async () => {
-    const known = await store.getCached(usedRequestQuotaCache, theirs === undefined ? [own] : [own, theirs])
-    const find = (key: string | undefined, [, perHour]: GitHubRequestQuota) => {
-      const last = key === undefined ? undefined : known.get(key)
-      return Math.max(0, last ? last.requests - (Math.max(0, now() - last.at) / 3600_000) * perHour : 0)
-    }
-    return { byOwn: find(own, allowance), byAuthor: find(theirs, authorRequestQuota) }
+  const readUsedRequests = async (
+    key: string | undefined,
+    [, perHour]: GitHubRequestQuota,
+  ): Promise<number> => {
+    const known =
+      key === undefined ? undefined : (await store.getCached(usedRequestQuotaCache, [key])).get(key)
+    return known === undefined
+      ? 0
+      : Math.max(0, known.requests - (Math.max(0, now() - known.at) / 3600_000) * perHour)
   }
-  const { byOwn: before, byAuthor } = await readUsedRequests()
+  const before = await readUsedRequests(own, allowance)
   const [burst, perHour] = allowance
   const wait = before < burst ? 0 : Math.ceil(((before - burst + 1) * 3600) / perHour)
   const isQueued = async () =>
@@ -98,14 +100,19 @@ export async function loadJobRequestQuota(
   return {
     waitSeconds: Math.min(wait, maxWaitSeconds),
     isBusy:
-      job.kind === 'pull' && (before >= minGitHubRequestsForBusyJob || byAuthor >= authorRequestQuota[0]),
+      job.kind === 'pull' &&
+      (before >= minGitHubRequestsForBusyJob ||
+        (await readUsedRequests(theirs, authorRequestQuota)) >= authorRequestQuota[0]),
     async charge(requests: number): Promise<void> {
-      const used = await readUsedRequests()
-      const at = now()
-      const values = new Map([[own, { requests: used.byOwn + requests, at }]])
-      if (theirs !== undefined) values.set(theirs, { requests: used.byAuthor + requests, at })
-      const hours = Math.max(...[...values.values()].map((one) => one.requests / perHour))
-      await store.putCached(usedRequestQuotaCache, values, Math.ceil(hours * 3600) + 1)
+      for (const [key, rate] of [
+        [own, allowance],
+        [theirs, authorRequestQuota],
+      ] as const) {
+        if (key === undefined) continue
+        const sum = (await readUsedRequests(key, rate)) + requests
+        const value = new Map([[key, { requests: sum, at: now() }]])
+        await store.putCached(usedRequestQuotaCache, value, Math.ceil((sum * 3600) / rate[1]) + 1)
+      }
     },
   }
 }
