@@ -15,6 +15,8 @@ import { addVersionToChannelStart } from '../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, readDemoCatalogFiles } from '../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import { buildCatalogBotCli } from './built-command.ts'
+import { readProcessTreeCpuTimeMs } from '../scripts/cpu-time.ts'
+import { readProcessTreeMemory } from '../src/server/process-memory.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
   createRequestFilterForPullRequest,
@@ -112,11 +114,20 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
     const bot = await startBotProcess({ command: await buildCatalogBotCli(), environment })
     github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
     const started = performance.now()
+    const botPid = bot.process.pid ?? 0
+    const usedBeforeMs = readProcessTreeCpuTimeMs(botPid)
+    let [cpuMs, peakBytes] = [0, 0]
+    const observeBot = async () => {
+      cpuMs = readProcessTreeCpuTimeMs(botPid) - usedBeforeMs
+      peakBytes = Math.max(peakBytes, (await readProcessTreeMemory(botPid)) ?? 0)
+    }
     const mergedAt = new Map<MockPull, number>()
     try {
+      let rounds = 0
       while (mergedAt.size < count && performance.now() - started < Number(values.within) * 1000) {
         for (const pull of ready)
           if (pull.merged !== null && !mergedAt.has(pull)) mergedAt.set(pull, performance.now())
+        if (++rounds % 25 === 0) await observeBot()
         await pause(20)
       }
       // Updates after a merge are part of its cost.
@@ -125,10 +136,14 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
         await pause(200)
         if (performance.now() - started > Number(values.within) * 1000 + 30_000) break
       }
+      await observeBot()
     } finally {
       await bot.kill('SIGKILL')
     }
-    return formatMeasurement({ count, mode, ready, waiting, mergedAt, started, passed: slow.passed })
+    return formatMeasurement({
+      ...{ count, mode, ready, waiting, mergedAt, started, cpuMs, peakBytes },
+      passed: slow.passed,
+    })
   } finally {
     await slow.stop()
     await botEnvironment.stop()
@@ -143,6 +158,10 @@ interface MergeThroughputMeasurement {
   readonly waiting: readonly MockPull[]
   readonly mergedAt: ReadonlyMap<MockPull, number>
   readonly started: number
+  /** Of all processes of catalog-bot, from the start until the last request. */
+  readonly cpuMs: number
+  /** Of all processes of catalog-bot. A page that several processes share is divided among them (PSS). */
+  readonly peakBytes: number
   readonly passed: readonly RecordedRequest[]
 }
 
@@ -161,6 +180,8 @@ function formatMeasurement({
   waiting,
   mergedAt,
   started,
+  cpuMs,
+  peakBytes,
   passed,
 }: MergeThroughputMeasurement): string {
   const api = passed.filter(isGitHubApiRequest)
@@ -204,6 +225,8 @@ function formatMeasurement({
     ['green to merged, p95, seconds', percentile(0.95), formatMaxPerformanceTarget(p95)],
     ['requests a merge', per(api.length - forWaiting.length), formatMaxPerformanceTarget(wanted.requests)],
     ['writes a merge', per(writes - idleWrites), formatMaxPerformanceTarget(wanted.writes)],
+    ['processor seconds a merge', per(cpuMs / 1000)],
+    ['peak memory (PSS), GB', peakBytes / 1e9],
     ['requests of git a merge', per(passed.filter(({ path }) => path.includes('.git/')).length)],
     ...(waiting.length > 0
       ? ([
@@ -221,7 +244,7 @@ function formatMeasurement({
     '| figure | measured | target |\n| --- | ---: | ---: |',
     ...figures.map(
       ([name, value, target = '']) =>
-        `| ${name} | ${Number.isNaN(value) ? '-' : value.toFixed(value < 0.1 ? 2 : 1).replace(/\.0+$/, '')} | ${target} |`,
+        `| ${name} | ${Number.isNaN(value) ? '-' : value.toFixed(value < 10 ? 2 : 1).replace(/\.0+$/, '')} | ${target} |`,
     ),
     `\n${renderApiRequestTable(all, passed)}`,
   ].join('\n')

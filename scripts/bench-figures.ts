@@ -75,12 +75,13 @@ interface ScriptFigure extends WantedFigure {
   readonly pattern: RegExp | undefined
 }
 
-const atMostMs = (name: string, wanted: number, pattern?: RegExp): ScriptFigure => ({
+const atMost = (name: string, wanted: number, unit: string, pattern?: RegExp): ScriptFigure => ({
   name,
   wanted,
-  unit: 'ms',
+  unit,
   pattern,
 })
+const atMostMs = (name: string, wanted: number, pattern?: RegExp) => atMost(name, wanted, 'ms', pattern)
 const atLeast = (name: string, wanted: number, unit: string, pattern: RegExp): ScriptFigure => ({
   name,
   wanted,
@@ -99,7 +100,11 @@ export const scriptFigures: Readonly<Record<string, readonly ScriptFigure[]>> = 
     atMostMs('warm: opened to merged', 300, /^the same.* (\d+) ms/m),
     atMostMs('warm: one evaluation', 50, /its evaluations.* (\d+) ms/),
   ],
-  'bench:landing': [atLeast('merges in a burst', 120, '/min', /start \| ([\d.]+)/)],
+  'bench:landing': [
+    atLeast('merges in a burst', 120, '/min', /start \| ([\d.]+)/),
+    atMost('the same: processor time for each', 0.35, 's', /seconds a merge \| ([\d.]+)/),
+    atMost('the same: peak memory', 0.9, 'GB', /memory.* \| ([\d.]+)/),
+  ],
   'bench:registry': [
     atLeast('image lookups against skopeo', 15, 'times faster', /as fast as skopeo +([\d.]+)/),
     atLeast('the same, 16 at once', 15, 'times faster', /as fast as skopeo +\S+ +([\d.]+)/),

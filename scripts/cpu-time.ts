@@ -8,6 +8,11 @@ export function readCpuTimeMs(): number {
   return (user + system) / 1000 + getWaitedChildrenCpuMs('self') + sumDescendantsCpuMs('self')
 }
 
+/** Of another process and its child processes. */
+export function readProcessTreeCpuTimeMs(pid: number): number {
+  return getOwnCpuMs(`${pid}`) + getWaitedChildrenCpuMs(`${pid}`) + sumDescendantsCpuMs(`${pid}`)
+}
+
 /** The fields of `/proc/<pid>/stat` after the name, from the third on. The name can contain anything. */
 function readProcStat(pid: string): readonly string[] {
   try {

@@ -286,6 +286,21 @@ async function openRevertPullRequest(
   }
 }
 
+/** Whether a process is pushing this pull request. That process records the outcome, and enqueues the report. */
+export async function isPullBeingPushed(
+  name: RepositoryName,
+  pull: PullNumber,
+  { store, leaseSeconds }: Pick<MergeRecoveryOptions, 'store'> & { readonly leaseSeconds: number },
+): Promise<boolean> {
+  for (const intent of await store.listPendingMerges(name)) {
+    if (intent.pull !== pull || (intent.method?.kind ?? 'push') !== 'push') continue
+    const lease = await store.acquireLease(toMergeLeaseName(name, intent.baseRef), leaseSeconds)
+    if (lease === undefined) return true
+    await store.releaseLease(lease)
+  }
+  return false
+}
+
 /** Returns false while the outcome is unknown. Rejects with a GitError, ForgeError or StoreError. */
 export function recoverPendingMerge(pull: PullNumber, ctx: JobContext<Store>): Promise<boolean> {
   return recoverMergesOfPull(ctx.forge.repository, pull, createMergeRecoveryOptions(ctx))

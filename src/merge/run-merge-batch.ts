@@ -84,7 +84,8 @@ export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext):
 
 async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchContext): Promise<boolean> {
   const { app, repository } = ctx
-  if (!(await isBranchManagedByBot(job.branch, ctx))) {
+  const [isManaged] = await Promise.all([isBranchManagedByBot(job.branch, ctx), repository.fetch(job.branch)])
+  if (!isManaged) {
     const ready = await app.store.readyPulls(job.repository, job.branch)
     await requeuePulls(
       ready.map(({ pull }) => pull),
@@ -92,7 +93,6 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
     )
     return false
   }
-  await repository.fetch(job.branch)
   const end = app.clock.now() + singleMergeTimeoutMs
   for (;;) {
     const tip = await repository.tip(job.branch)

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
-import { recoverMergesOfPull } from '../../src/merge/recover-merges.ts'
+import { isPullBeingPushed, recoverMergesOfPull } from '../../src/merge/recover-merges.ts'
 import { MergeFixture, directPushStrategy } from './merge-fixture.ts'
 
 const mergeFixture = await MergeFixture.open()
@@ -20,9 +20,11 @@ test('an interrupted merge is recovered once the branch lease is free', async ()
 
   // The holder of the branch lease may still be merging.
   const lease = await store.acquireLease(toMergeLeaseName(name, 'main'), 60)
+  expect(await isPullBeingPushed(name, pull, options)).toBe(true)
   expect(await recoverMergesOfPull(name, pull, options)).toBe(false)
   expect(scene.intents.map(({ outcome }) => outcome)).toEqual([undefined])
   if (lease) await store.releaseLease(lease)
+  expect(await isPullBeingPushed(name, pull, options)).toBe(false)
 
   expect(await recoverMergesOfPull(name, pull, options)).toBe(true)
   expect(scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])

@@ -152,6 +152,20 @@ export async function readLinearHistory(
   return line
 }
 
+/** Whether `ancestor` is on the first-parent chain of `tip`, close to `tip`. If not, Git may still find it elsewhere. */
+export async function isNearTip(
+  objects: GitObjectReader,
+  tip: CommitSha,
+  ancestor: CommitSha,
+): Promise<boolean> {
+  let at: CommitSha | undefined = tip
+  for (let steps = 0; at !== undefined && steps < maxLinearHistoryCommits; steps++) {
+    if (at === ancestor) return true
+    ;[at] = (await readCommit(objects, at)).parents
+  }
+  return false
+}
+
 /**
  * Reads what a merge makes reachable: the number of commits, workflow edits, closing keywords and oversized files. The
  * cost is bounded, regardless of the length of the history. See GitRepository.readIncomingCommits. Rejects with

@@ -16,7 +16,7 @@ import {
 } from './remote.ts'
 
 /** Concurrent fetches. Each has several processes and usually waits for the server. */
-const maxFetchSlots = 3
+const maxFetchSlots = 6
 
 /** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
 const fetchSlotTimeoutMs = 1500

@@ -13,6 +13,7 @@ import {
   isOnFirstParentChain,
   findMergeBases,
   readIncomingCommits,
+  isNearTip,
 } from './commits.ts'
 import { GitError } from './git-error.ts'
 import { createGitRunner, type GitRunner, readGitVersion } from './run-git.ts'
@@ -142,6 +143,7 @@ function createHistoryReader(local: GitRunner, objects: GitObjectReader) {
     parentsOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).parents,
     messageOf: async (commit) => readCommitMessage(objects, toCommitSha(commit)),
     contains: async (commit, ancestor) => {
+      if (await isNearTip(objects, toCommitSha(commit), toCommitSha(ancestor)).catch(() => false)) return true
       const args = ['merge-base', '--is-ancestor', toCommitSha(ancestor), toCommitSha(commit)]
       return (await local(args, { answers: [0, 1] })).code === 0
     },

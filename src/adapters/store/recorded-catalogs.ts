@@ -1,4 +1,5 @@
 // Catalog contents and when their images were last seen. A page reads one row per package it shows.
+import { createHash } from 'node:crypto'
 import {
   summarizePackage,
   type PackageSummary,
@@ -252,29 +253,38 @@ async function writeCatalogPackages(
              WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
     [key, catalog, packages.map(({ name }) => encodeDatabaseKey(name))],
   )
-  for (const part of splitPackagesIntoBatches(packages))
+  // A push usually changes one package, and writing all of them takes a second.
+  const recorded = await sql.query<{ name: string; digest: string }>(
+    `SELECT name, encode(sha256(convert_to(package, 'UTF8')), 'hex') AS digest
+     FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2`,
+    [key, catalog],
+  )
+  const digests = new Map(recorded.map(({ name, digest }) => [name, digest]))
+  for (const part of splitPackagesIntoBatches(packages, digests))
     await sql.query(
       `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
                SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
                  row->>'summary', row->>'package'
                FROM json_array_elements($3::json) AS row
                ON CONFLICT (repository, catalog, name) DO UPDATE SET bundles = excluded.bundles,
-                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package
-               WHERE recorded_package.package <> excluded.package`,
+                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package`,
       [key, catalog, JSON.stringify(part)],
     )
 }
 
-/** Names are untrusted, with any characters and length: see stored-values.ts. */
+/** Without the recorded ones. Names are untrusted, with any characters and length: see stored-values.ts. */
 function* splitPackagesIntoBatches(
   packages: readonly RecordedPackage[],
+  recordedDigests: ReadonlyMap<string, string>,
 ): Generator<readonly PackageInsertRow[]> {
   let part: PackageInsertRow[] = []
   let length = 0
   for (const one of packages) {
     const packed = JSON.stringify(one)
+    const name = encodeDatabaseKey(one.name)
+    if (recordedDigests.get(name) === createHash('sha256').update(packed).digest('hex')) continue
     part.push({
-      name: encodeDatabaseKey(one.name),
+      name,
       bundles: one.bundles.length,
       stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
       summary: JSON.stringify(summarizePackage(one)),

@@ -178,7 +178,7 @@ function createDatabaseCache(database: Database): Cache {
         const asked = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
         const rows = await database.query<{ key: string; value: string }>(
           `SELECT key, value FROM ${databaseSchemaName}.cache
-           WHERE space = $1 AND key IN (SELECT json_array_elements_text($2::json))
+           WHERE space = $1 AND key = ANY(ARRAY(SELECT json_array_elements_text($2::json)))
              AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
           [space.name, JSON.stringify([...asked.keys()])],
         )

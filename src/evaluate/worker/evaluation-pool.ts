@@ -48,7 +48,7 @@ const maxSlowLaneProcesses = 2
 /** Lower priority than the process that answers deliveries. */
 const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
 /** Milliseconds to wait for a process that knows the repository: a new one takes seconds of CPU time on a large one. */
-const warmWorkerWaitMsByLane = { small: 2000, large: 0, slow: 0 } as const
+const warmWorkerWaitMsByLane = { small: 4000, large: 0, slow: 0 } as const
 /** Each waiting evaluation holds a snapshot. */
 const maxWaitingEvaluations = 1000
 /** Milliseconds that an idle process waits for another evaluation of its repository. */

@@ -71,14 +71,14 @@ export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOpti
     if (payload === undefined) return respond(400, 'the body is not JSON', 'refused')
     const report = parsePassingCommitStatus(event, payload)
     const waiting = report === undefined ? [] : ((await waitingFor?.(report)) ?? [])
-    const outcome = await store.accept(
-      { guid, event, body },
-      [
-        ...mapWebhookDeliveryToJobs(event, payload, appId),
-        ...waiting.flatMap((number) => (report === undefined ? [] : createPullJob(report, { number }))),
-      ],
-      parsePushFromDelivery(event, payload),
-    )
+    const jobs = [
+      ...mapWebhookDeliveryToJobs(event, payload, appId),
+      ...waiting.flatMap((number) => (report === undefined ? [] : createPullJob(report, { number }))),
+    ]
+    const push = parsePushFromDelivery(event, payload)
+    // Most deliveries only report check runs, usually catalog-bot's own ones.
+    const isOnlyCheckReport = /^check_(?:run|suite)$/.test(event) && jobs.length === 0
+    const outcome = isOnlyCheckReport ? 'new' : await store.accept({ guid, event, body }, jobs, push)
     return respond(202, outcome === 'new' ? 'accepted' : 'known', outcome)
   }
 }

@@ -26,7 +26,11 @@ import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { reportPullOnUnmanagedBranch } from '../../merge/externally-merged-pulls.ts'
 import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
-import { recoverPendingMerge } from '../../merge/recover-merges.ts'
+import {
+  createMergeRecoveryOptions,
+  isPullBeingPushed,
+  recoverPendingMerge,
+} from '../../merge/recover-merges.ts'
 import type { Forge, BotCommentAndCheckRuns, PullSize } from '../../ports/forge.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
 
@@ -41,6 +45,9 @@ export async function evaluatePull(
   job: Extract<Job, { kind: 'pull' }>,
   ctx: JobContext<Store>,
 ): Promise<void> {
+  // GitHub's delivery of a merge arrives before the push has been verified.
+  if (await isPullBeingPushed(job.repository, job.pull, createMergeRecoveryOptions(ctx)))
+    return ctx.app.store.enqueue(job, inconsistentReadRetrySeconds)
   const slot = ctx.app.scheduler.startJob()
   try {
     await evaluatePullInJobSlot(job, ctx, slot)

@@ -35,6 +35,8 @@ export async function sweepRepository(
   const { app, forge } = ctx
   const about = { installation: job.installation, repository: job.repository }
   await enqueueRepositoryJobs(job, ctx)
+  // While pull requests merge, the base soon moves again.
+  await app.scheduler.yieldToPulls()
   const pulls = await forge.openPulls()
   await app.store.retainOpenPulls(
     job.repository,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
-import { readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
+import { isNearTip, readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
@@ -64,6 +64,19 @@ test('a line is what git lists, and no other history is taken for one', async ()
   for (const head of [behind, merge, other, root])
     expect(await readLinearHistory(gitObjectReader, head, base)).toBeUndefined()
   expect(await readLinearHistory(gitObjectReader, '1'.repeat(40) as CommitSha, base)).toBeUndefined()
+})
+
+test('a commit is near the tip only if it was one of the last tips', async () => {
+  const root = originRepository.commit({ a: '1' })
+  const head = originRepository.commit({ a: '2' }, [root])
+  const later = originRepository.commit({ a: '3' }, [root])
+  const tip = originRepository.commit({ a: '4' }, [later, head])
+  for (const commit of [tip, later, root]) expect(await isNearTip(gitObjectReader, tip, commit)).toBe(true)
+  for (const commit of [head, originRepository.commit({ a: '5' }, [tip])])
+    expect(await isNearTip(gitObjectReader, tip, commit)).toBe(false)
+  let last = tip
+  for (let count = 0; count < 32; count++) last = originRepository.commit({ a: `${count}` }, [last])
+  expect(await isNearTip(gitObjectReader, last, tip)).toBe(false)
 })
 
 test('a head above its base is merged into its own tree, and no git is started for it', async () => {

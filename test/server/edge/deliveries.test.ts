@@ -89,6 +89,16 @@ describe('the webhook endpoint', () => {
     expect(accepted.map(({ jobs }) => jobs)).toMatchObject([[{ kind: 'pull', pull: 8 }], [], []])
   })
 
+  test('does not store a report of a check run that causes no job', async () => {
+    const report = JSON.stringify({
+      ...webhookPayloadBase,
+      action: 'created',
+      check_run: { pull_requests: [] },
+    })
+    expect(await send(report, { 'x-github-event': 'check_run' })).toBe(202)
+    expect(accepted).toEqual([])
+  })
+
   test('labels unverified deliveries and unknown events with fixed names', async () => {
     for (let count = 0; count < 20; count += 1)
       expect(
