@@ -219,7 +219,7 @@ function isPrivateIpAddress(address: string): boolean {
 export function createConcurrencyLimiter(maxRunning: number, waiting: number) {
   let running = 0
   const line: (() => void)[] = []
-  return async <T,>(work: () => Promise<T>): Promise<T | undefined> => {
+  return async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     if (running >= maxRunning) {
       if (line.length >= waiting) return undefined
       await new Promise<void>((resolve) => line.push(resolve))

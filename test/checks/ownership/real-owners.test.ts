@@ -216,7 +216,10 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
   test('makes any other author wait for the owners of the package, or for maintainers if it has none', () => {
     for (const [directory, people] of owners) {
       const accounts = new FakeGitHubAccounts()
-      const { outcome } = evaluateOwnershipInput(by('owner-of-nothing', accounts, update(directory)), accounts)
+      const { outcome } = evaluateOwnershipInput(
+        by('owner-of-nothing', accounts, update(directory)),
+        accounts,
+      )
       const humans = people.filter((name) => !name.endsWith('[bot]'))
       expect(outcome.waiting.flatMap(({ who }) => who)).toEqual(
         humans.length > 0 ? [...new Set(humans)] : ['allda', 'ezopezo', 'haripate', 'mporrato', 'tomasbakk'],

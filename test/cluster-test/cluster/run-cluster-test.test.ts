@@ -359,7 +359,11 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
     failResolution('ErrorPreventedResolution', 'failed to list bundles'),
   ],
   ['another choice than the simulated one', 'resolver-mismatch', chooseBundles(['foo.v0'])],
-  ['a plan with more than the simulation has', 'resolver-mismatch', chooseBundles(['foo.v1', 'unrelated.v1'])],
+  [
+    'a plan with more than the simulation has',
+    'resolver-mismatch',
+    chooseBundles(['foo.v1', 'unrelated.v1']),
+  ],
   [
     'a further plan after the last',
     'resolver-mismatch',

@@ -47,8 +47,8 @@ export const impossibleConstraintRule = defineBundleBlobRule<{ bundle: string; p
     *find(bundle) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         const { constraint } = parseConstraint(value)
-          const packages = constraint ? [...listPackagesRequiredTogether(constraint)] : []
-          if (packages.length > 1) yield { mark, about: packages, data: { packages } }
+        const packages = constraint ? [...listPackagesRequiredTogether(constraint)] : []
+        if (packages.length > 1) yield { mark, about: packages, data: { packages } }
       }
     },
   },
