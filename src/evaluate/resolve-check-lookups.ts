@@ -62,7 +62,7 @@ export async function resolveCheckLookups(
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
-  const { repository: name, pull, reviews } = snapshot
+  const { repository: name, pull, author, reviews } = snapshot
   const [seen, shown, recent] = await Promise.all([
     memory.firstSeenReviews(
       name,
@@ -77,7 +77,12 @@ export async function resolveCheckLookups(
   const answered = new Map<string, LookupResult>()
   const allow = createLookupCountLimiter(budget)
   const ask: LookupResolver = async (question) => {
-    const answer = await answerExternal(question)
+    // GitHub's description of the pull request contains the same account, and is newer than a cached answer.
+    const isAuthor =
+      author !== null &&
+      question.kind === 'user' &&
+      question.login.toLowerCase() === author.login.toLowerCase()
+    const answer = isAuthor ? ({ kind: 'person', person: author } as const) : await answerExternal(question)
     // An unknown answer may be available in the next round.
     if (answer.kind !== 'unknown') answered.set(toLookupKey(question), answer)
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)

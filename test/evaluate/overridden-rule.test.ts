@@ -20,6 +20,7 @@ afterAll(async () => {
   await ownershipScenario.close()
 })
 
+const lookedUpLogins = new Set<string>()
 const pullNumber = toPullNumber(7)
 const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
@@ -57,10 +58,12 @@ async function evaluatePull(
     repository: ownershipScenario.mirror,
     loader: catalogLoader,
     // There is no registry, so whether the package installs is unknown, and it is not required.
-    ask: async (question) =>
-      ['image', 'bundle', 'install'].includes(question.kind)
+    ask: async (question) => {
+      if (question.kind === 'user') lookedUpLogins.add(question.login)
+      return ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
-        : ownershipScenario.fakeAccounts.answer(question),
+        : ownershipScenario.fakeAccounts.answer(question)
+    },
     memory: store,
   })
   for (const { record } of evaluation.commands)
@@ -108,4 +111,11 @@ test('an override with a reason applies until its comment is deleted or the head
     [head],
   )
   expect((await evaluatePull(from, more, [overrideComment])).verdict.kind).not.toBe('merge')
+})
+
+test('a maintainer who is the author is not looked up, because the snapshot describes the account', async () => {
+  const from = ownershipScenario.origin.commit(filesWithFastChannel)
+  lookedUpLogins.clear()
+  await evaluatePull(from, ownershipScenario.origin.commit(baseBranchFiles, [from]), [])
+  expect([...lookedUpLogins]).toEqual([])
 })
