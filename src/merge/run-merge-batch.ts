@@ -188,7 +188,7 @@ async function revalidatePullForBatch(
     ready !== undefined && areSnapshotsEquivalent(ready.snapshot, snapshot)
       ? await decideEvaluationAgain(ready, ctx)
       : undefined
-  const evaluation = known ?? (await evaluateSnapshot(snapshot, ctx))
+  const evaluation = known ?? (await evaluateSnapshot(snapshot, ctx, { isUrgent: true }))
   const { permit } = evaluation.verdict
   if (permit === undefined || evaluation.commands.length > 0) return undefined
   // The merge report is built from this record, even after a crash.

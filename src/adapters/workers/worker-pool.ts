@@ -67,15 +67,17 @@ export class WorkerPool<Order, Answer> {
   /**
    * Rejects with a WorkerFault. `milliseconds` count from when a process takes the order, without the time in
    * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
-   * running go first.
+   * running go first, and then urgent ones.
    */
   async run(
     order: Order,
     milliseconds: number,
     callBack?: ParentProcessRequestSender,
     key = '',
+    isUrgent = false,
   ): Promise<Answer> {
     try {
+      await this.#acquireSlot(key, isUrgent)
       return await this.#runInSlot(order, milliseconds, callBack, key)
     } catch (error) {
       if (!(error instanceof WorkerFault) || !this.#options.onFault) throw error
@@ -89,7 +91,6 @@ export class WorkerPool<Order, Answer> {
     callBack: ParentProcessRequestSender | undefined,
     key: string,
   ): Promise<Answer> {
-    await this.#acquireSlot(key)
     try {
       for (let tries = 1; ; tries += 1) {
         if (this.#closed) throw createWorkerPoolClosedFault()
@@ -118,7 +119,7 @@ export class WorkerPool<Order, Answer> {
     await Promise.all([...this.#workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
   }
 
-  async #acquireSlot(key: string): Promise<void> {
+  async #acquireSlot(key: string, isUrgent: boolean): Promise<void> {
     if (this.#closed) throw createWorkerPoolClosedFault()
     const { processes, maxWaiting } = this.#options
     if (this.#working < processes) this.#working += 1
@@ -126,7 +127,9 @@ export class WorkerPool<Order, Answer> {
       if (this.#queue.length >= maxWaiting)
         throw new WorkerFault('crowded', `${maxWaiting} other tasks are already waiting`)
       const slot = Promise.withResolvers<void>()
-      this.#queue.push({ turn: slot, key })
+      const waiting = { turn: slot, key }
+      if (isUrgent) this.#queue.unshift(waiting)
+      else this.#queue.push(waiting)
       this.#displace()
       await slot.promise
     }

@@ -29,6 +29,8 @@ export interface EvaluationPool {
 }
 
 export interface EvaluationSchedulingHints {
+  /** Whether it goes before others that wait, because a merge waits for it. */
+  readonly isUrgent?: boolean
   readonly size?: PullSize | undefined
   /** Called when it takes longer than expected. */
   readonly onLong?: (() => void) | undefined
@@ -92,7 +94,7 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
   return {
     prepare: (repository) => pools.small.prepare(toRepositoryKey(repository)),
     isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
-    async evaluate(order, answer, { size, onLong } = {}) {
+    async evaluate(order, answer, { isUrgent, size, onLong } = {}) {
       const { snapshot } = order
       const key = toRepositoryKey(snapshot.repository)
       for (
@@ -106,6 +108,7 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
             time[lane],
             (request) => answer(request as WorkerCallbackRequest),
             key,
+            isUrgent,
           )
         } catch (error) {
           if (!isResourceLimitFault(error)) throw error

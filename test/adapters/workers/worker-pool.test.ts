@@ -205,13 +205,18 @@ describe('processes', () => {
     await busy
   })
 
-  test('run waiting jobs in order', async () => {
+  test.each([
+    ['in order', 0, [1, 2, 3, 4]],
+    ['after an urgent one', 4, [1, 4, 2, 3]],
+  ])('run waiting jobs %s', async (_how, urgentValue, expected) => {
     const answered: unknown[] = []
     const orders = [1, 2, 3, 4].map((value) =>
-      runJob({ kind: 'say', value }).then((answer) => answered.push(answer)),
+      workerPool
+        .run({ kind: 'say', value }, generousTimeoutMs, undefined, '', value === urgentValue)
+        .then((answer) => answered.push(answer)),
     )
     await Promise.all(orders)
-    expect(answered).toEqual([1, 2, 3, 4])
+    expect(answered).toEqual(expected)
   })
 
   test('leave a job to the next process after their maximum number of jobs', async () => {
