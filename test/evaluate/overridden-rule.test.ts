@@ -20,7 +20,7 @@ afterAll(async () => {
   await ownershipScenario.close()
 })
 
-const lookedUpLogins = new Set<string>()
+const askedLogins = new Set<string>()
 const pullNumber = toPullNumber(7)
 const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
@@ -59,7 +59,7 @@ async function evaluatePull(
     loader: catalogLoader,
     // There is no registry, so whether the package installs is unknown, and it is not required.
     ask: async (question) => {
-      if (question.kind === 'user') lookedUpLogins.add(question.login)
+      if (question.kind === 'user') askedLogins.add(question.login)
       return ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
         : ownershipScenario.fakeAccounts.answer(question)
@@ -115,7 +115,7 @@ test('an override with a reason applies until its comment is deleted or the head
 
 test('a maintainer who is the author is not looked up, because the snapshot describes the account', async () => {
   const from = ownershipScenario.origin.commit(filesWithFastChannel)
-  lookedUpLogins.clear()
+  askedLogins.clear()
   await evaluatePull(from, ownershipScenario.origin.commit(baseBranchFiles, [from]), [])
-  expect([...lookedUpLogins]).toEqual([])
+  expect([...askedLogins]).toEqual([])
 })
