@@ -23,18 +23,18 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 112_510,
+    limit: 111_310,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
-  { name: 'files of packages and src', limit: 611, target: 620, measure: countFiles(sourcePathPattern) },
+  { name: 'files of packages and src', limit: 610, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 30_990,
+    limit: 28_980,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 89_240, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 86_280, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
     limit: 8_510,
@@ -42,7 +42,7 @@ const codeSizeBudgets: readonly CodeSizeBudget[] = [
     measure: countLines(corePathPattern),
   },
   { name: 'files of evaluate, policy, merge', limit: 46, target: 70, measure: countFiles(corePathPattern) },
-  { name: 'functions above 60 lines', limit: 22, target: 25, measure: countFunctionsLongerThan(60) },
+  { name: 'functions above 60 lines', limit: 21, target: 25, measure: countFunctionsLongerThan(60) },
   { name: 'functions above 120 lines', limit: 0, target: 0, measure: countFunctionsLongerThan(120) },
 ]
 
