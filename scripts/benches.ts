@@ -8,13 +8,13 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildCatalogBotCli } from '../bench/built-command.ts'
@@ -58,7 +58,10 @@ const { values: options, positionals } = parseArgs({
   },
 })
 const isShort = options.short || options.update
-const scratchFolder = mkdtempSync(join(tmpdir(), 'benches-'))
+// Beside the checkout, because a temporary directory in memory has other costs than the disk that catalogs are on.
+const scratchParent = join(projectRoot, 'node_modules/.cache')
+mkdirSync(scratchParent, { recursive: true })
+const scratchFolder = mkdtempSync(join(scratchParent, 'benches-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
 const cliCommand = await buildCatalogBotCli()
 const readerName = 'plain YAML reader'
