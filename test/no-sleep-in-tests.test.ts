@@ -22,7 +22,6 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   'test/adapters/registry/registry-behaviors.test.ts': [1, 'between two looks at whether it holds'],
   'test/adapters/registry/real-registry.ts': [1, 'between two looks at whether it holds'],
   'test/sandbox/github/overlap.test.ts': [1, 'nothing happens'],
-  'test/sandbox/github/webhooks.test.ts': [1, 'nothing comes'],
   'test/adapters/store/child.ts': [1, 'holds a job until it is killed'],
   'test/adapters/store/store-contract.ts': [
     19,

@@ -12,7 +12,7 @@ const hourlyRequestLimit = 30
 beforeAll(async () => {
   storyEnvironment = await startStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
   appInstallation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
-  // It is too small for six evaluations.
+  // It is too small for eight evaluations.
   storyEnvironment.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
   await storyEnvironment.start()
 }, 60_000)
@@ -34,9 +34,9 @@ async function readDelayedRequestCount(work: string): Promise<number> {
   return Number(line.exec(await fetchBotPageText('/metrics'))?.[1])
 }
 
-test('six pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
+test('eight pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
   const pulls: MockPull[] = []
-  for (let count = 0; count < 6; count += 1) pulls.push(await openDemoStoryPull('update by a non-owner'))
+  for (let count = 0; count < 8; count += 1) pulls.push(await openDemoStoryPull('update by a non-owner'))
   await waitUntil(
     'all are told',
     () => pulls.every(({ comments }) => comments.length === 1),

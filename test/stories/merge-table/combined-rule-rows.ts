@@ -138,6 +138,17 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     bot: createExpectedMergeResult('signed', 'merge'),
   },
   {
+    name: 'signatures and a required pull request, and the head is signed',
+    source: 'signature verification for bots',
+    set: ({ github, full }) =>
+      github.addRules(full, [{ type: 'required_signatures' }, createPullRequestRule()]),
+    pull: { signed: true },
+    push: 'Commits must have verified signatures.',
+    api: { merge: 'accepted' },
+    bot: createExpectedMergeResult('signed', 'merge'),
+    withBot: true,
+  },
+  {
     name: 'signatures and a linear history',
     source: 'available rules for rulesets: only the author of a pull request can squash it under signatures',
     set: ({ github, full }) =>
