@@ -155,10 +155,7 @@ export function createLocalLookupResolver(
       case 'install':
         return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
       case 'user':
-        return {
-          kind: 'person',
-          person: isSameLogin(question.login, author.login) ? author : parseGitHubAccount(question.login),
-        }
+        return { kind: 'person', person: parseGitHubAccount(question.login) }
       case 'comment':
         return unknownOnGitHub('a local run cannot read comments from GitHub')
       case 'branch':
@@ -245,8 +242,6 @@ export function parseGitHubAccount(text: string): GitHubAccount {
     kind: login.endsWith('[bot]') ? 'bot' : 'user',
   }
 }
-
-const isSameLogin = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 export type GitHubRepositoryRole = Extract<RepositoryRoleLookupResult, { kind: 'role' }>['role']
 const repositoryRoles: readonly GitHubRepositoryRole[] = [

@@ -221,7 +221,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   ],
   'merge queue, without its permission': [{ mergeQueue: true }, undefined, 'merge_queues: read'],
   workflows: [{ workflows: true }, mergeByGitHub, 'which block every push'],
-  'a rule that nobody knows': [
+  'an unknown rule': [
     { others: ['code_scanning'] },
     mergeByGitHub,
     'does not recognize the rule "code_scanning" and cannot predict whether it allows pushes',

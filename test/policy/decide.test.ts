@@ -87,7 +87,7 @@ describe('the gate', () => {
     ['a closed pull request waits', pullWith({ state: 'closed' }), 'wait', 'closed'],
     ['a ghost author waits', pullWith({ author: null }), 'wait', 'author-unknown'],
     ['a stacked pull request waits', pullWith({ stacked: true }), 'wait', 'stacked'],
-    ['a blocking label waits, whatever its case', pullWith({ labels: ['Do-Not-Merge'] }), 'wait', 'label'],
+    ['a blocking label waits, in any case', pullWith({ labels: ['Do-Not-Merge'] }), 'wait', 'label'],
     ['a hold waits', { heldBy: { login: 'carol', isBack: false } }, 'wait', 'held'],
     ['a stopped branch waits', { stopped: [createMergeFreeze()] }, 'wait', 'stopped'],
     ['what GitHub refused waits', { refused: 'At least 1 approving review is required.' }, 'wait', 'refused'],

@@ -321,7 +321,7 @@ const installTimeout = createFailedCsvStatus('InstallCheckFailed', 'install time
 
 const clusterTestFailureCases: readonly (readonly [says: string, code: string, ClusterTestFailure])[] = [
   [
-    'a catalog image that nobody has',
+    'a catalog image that does not exist',
     'catalog-image-missing',
     failCatalog(waiting('ErrImagePull', 'manifest unknown')),
   ],
@@ -331,7 +331,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
     failCatalog(waiting('ImagePullBackOff', 'unauthorized: authentication required')),
   ],
   [
-    'a catalog whose registry has had enough',
+    'a catalog image that the registry rate-limits',
     'registry-failing',
     failCatalog(waiting('ErrImagePull', 'toomanyrequests: slow down')),
   ],
@@ -341,7 +341,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
     'arch-mismatch',
     failCatalog(crashing(3, { reason: 'Error', exitCode: 1, message: 'exec format error' })),
   ],
-  ['a catalog that nobody gets through to', 'catalog-not-connected', failCatalog()],
+  ['a catalog that does not accept connections', 'catalog-not-connected', failCatalog()],
   ['a cluster whose OLM does nothing', 'olm-silent', { script: { catalog: () => ({}) } }],
   [
     'a pod that a policy refuses',
@@ -374,7 +374,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
   ],
   ['no way from the old head', 'no-upgrade-edge', { ...chooseBundles(['foo.v1']), plan: upgradeTestPlan }],
   [
-    'a bundle image that nobody has',
+    'a bundle image that does not exist',
     'bundle-image-missing',
     neverUnpack(waiting('ErrImagePull', 'not found')),
   ],
@@ -425,7 +425,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
   ],
   ['a plan that stays where it is', 'olm-silent', { script: { plan: () => ({ phase: 'Installing' }) } }],
   [
-    'requirements that nobody meets',
+    'requirements that nothing meets',
     'requirements-not-met',
     lackRequirement({
       kind: 'CustomResourceDefinition',
@@ -446,7 +446,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
   ],
   ['an install mode that is not supported', 'unsupported-install-mode', failCsv('UnsupportedOperatorGroup')],
   ['a webhook that is not valid', 'webhook-invalid', failCsv('InvalidWebhookDescription')],
-  ['APIs that somebody else owns', 'occupied', failCsv('InterOperatorGroupOwnerConflict')],
+  ['APIs that another Operator owns', 'occupied', failCsv('InterOperatorGroupOwnerConflict')],
   [
     'a CSV that stays failed',
     'csv-failed',
@@ -468,7 +468,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
     failOperator(running, installTimeout),
   ],
   [
-    'an Operator whose crashes tell of a network',
+    'an Operator that crashes without a network',
     'api-unreachable',
     failOperator(
       crashing(4, { reason: 'Error', exitCode: 1, message: 'dial tcp 10.0.0.1:443: i/o timeout' }),
@@ -497,7 +497,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
     }),
   ],
   [
-    'an image of the Operator that nobody has',
+    'an image of the Operator that does not exist',
     'operator-image-missing',
     failOperator(waiting('ErrImagePull', 'manifest unknown')),
   ],
@@ -521,7 +521,7 @@ const clusterTestFailureCases: readonly (readonly [says: string, code: string, C
     },
   ],
   ['a Deployment that never runs', 'deployment-not-available', failOperator(running)],
-  ['a Deployment whose pods the cluster never makes', 'too-slow', failOperator()],
+  ['a Deployment without pods', 'too-slow', failOperator()],
   [
     'a CRD that is there already',
     'crd-preexists',
@@ -806,7 +806,7 @@ test.each([
   ['invalid ownership metadata; label validation error', 'occupied'],
   ['CRD upgrade safety: scope changed', 'crd-incompatible'],
   ['Get "https://registry.test/v2/": dial tcp: i/o timeout', 'registry-failing'],
-  ['something that nobody knows', 'too-slow'],
+  ['something unknown', 'too-slow'],
 ])('OLM v1: "%s" is %s', async (message, code) => {
   await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
   simulateOlmV1(fakeApi, {
