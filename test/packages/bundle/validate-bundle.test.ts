@@ -289,6 +289,13 @@ const createBundleWithPod = (pod: object, more: object = {}) =>
   createBundle({ spec: deploying({ containers: [validContainer], ...pod }, 'web', more) })
 const createBundleWithWebhooks = (...webhookdefinitions: object[]) =>
   createBundle({ spec: { ...deploymentSpec, webhookdefinitions } })
+const owningFooWithConversion = (crd: string) =>
+  owningFoo({
+    spec: {
+      ...deploymentSpec,
+      webhookdefinitions: [{ generateName: 'a', deploymentName: 'web', conversionCRDs: [crd] }],
+    },
+  })
 const withAnnotations = (annotations: object) => createBundle({ metadata: { annotations } })
 const createBundleWithClusterRole = (rule: object) =>
   withManifest({
@@ -427,12 +434,8 @@ const coreRuleCases: readonly RuleCase[] = [
   ],
   [
     'broken-webhook',
-    createBundleWithWebhooks({
-      generateName: 'a',
-      deploymentName: 'web',
-      conversionCRDs: ['bars.example.com'],
-    }),
-    validBundle,
+    owningFooWithConversion('bars.example.com'),
+    owningFooWithConversion('foos.example.com'),
   ],
   [
     'duplicate-webhook',
