@@ -619,6 +619,15 @@ describe('rules about the content of a bundle', () => {
     expect(findReportedRules(bad, suite && [suite])).toEqual([rule])
     expect(findReportedRules(good, suite && [suite])).toEqual([])
   })
+  test.each<[string, SampleBundle]>([
+    ['slashes', { annotations: { [bundleAnnotationKeys.manifests]: `${'/'.repeat(60_000)}x` } }],
+    ['digits', { metadata: { name: `a.v${'0'.repeat(60_000)}x` } }],
+    ['spaces', { annotations: { [bundleAnnotationKeys.channels]: `a${' '.repeat(60_000)}b` } }],
+  ])('take linear time for many %s', (_, shape) => {
+    const started = process.threadCpuUsage()
+    findReportedRules(createBundle(shape), ['good-practices', 'operatorhub'])
+    expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(5)
+  })
   test('report nothing from a suite that is not requested', () => {
     for (const [rule, suite, bad] of contentRuleCases)
       if (suite !== undefined) expect({ rule, woken: findReportedRules(bad) }).toEqual({ rule, woken: [] })
