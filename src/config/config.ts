@@ -1,13 +1,18 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
 // (docs/dev/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
 import { z } from 'zod'
 import { createFinding, defineRule, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
 import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
-import { findAmbiguousLineBreak, findInvisibleCharacter, findDuplicateYamlKey } from './text-problems.ts'
+import {
+  findAmbiguousLineBreak,
+  findInvisibleCharacter,
+  findDuplicateYamlKey,
+  findYamlOffset,
+} from './text-problems.ts'
 import { configPath } from './config-path.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
@@ -372,7 +377,7 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
 
 function validateConfig(
   value: object,
-  document: ReturnType<typeof parseDocument>,
+  document: Document.Parsed,
   locationAt: (offset: number) => Location,
 ): ConfigParseResult {
   const result = configSchema.safeParse(value)
@@ -386,24 +391,11 @@ function validateConfig(
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
       return {
-        at: locationAt(findConfigValueOffset(document, path)),
+        at: locationAt(findYamlOffset(document, path, 'value')),
         problem: path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`,
       }
     }),
   )
-}
-
-/** The offset of a value, or of the closest existing parent if the value is missing. */
-function findConfigValueOffset(
-  document: ReturnType<typeof parseDocument>,
-  path: readonly (string | number)[],
-): number {
-  for (let depth = path.length; depth > 0; depth--) {
-    const node = document.getIn(path.slice(0, depth), true) as
-      { range?: [number, number, number] } | undefined
-    if (node?.range !== undefined) return node.range[0]
-  }
-  return 0
 }
 
 /**

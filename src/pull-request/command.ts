@@ -65,7 +65,8 @@ export type ParsedComment =
 /** Only the first lines count, so that a quoted email below them does not contain a command. */
 export const maxScannedCommentLines = 20
 
-const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
+/** Without spaces and tabs at the end, which the pattern would have to find in quadratic time. */
+const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?![ \t])(?<rest>.+))?$/
 const commitShaPrefixPattern = /^[0-9a-f]{7,64}$/
 const commandsWithCommitArgument: ReadonlySet<CommandName> = new Set([
   'approve',
@@ -78,7 +79,7 @@ const commandsWithTextArgument: ReadonlySet<CommandName> = new Set(['freeze', 't
 export function parseCommandFromComment(body: string): ParsedComment {
   const found = new Map<string, SlashCommand>()
   for (const line of findMarkdownParagraphLines(body)) {
-    const match = commandLinePattern.exec(line)?.groups
+    const match = commandLinePattern.exec(trimBlankEnd(line))?.groups
     const written = match?.['name']
     const name = commandAliases.get(written) ?? commandNames.find((known) => known === written)
     if (match === undefined || name === undefined) continue
@@ -98,6 +99,12 @@ export function parseCommandFromComment(body: string): ParsedComment {
   if (command === undefined) return { kind: 'none' }
   if (others.length > 0) return { kind: 'unclear', reason: 'the comment contains more than one command' }
   return { kind: 'command', command }
+}
+
+function trimBlankEnd(line: string): string {
+  let end = line.length
+  while (line[end - 1] === ' ' || line[end - 1] === '\t') end -= 1
+  return line.slice(0, end)
 }
 
 // Starts of constructs that continue over a blank line: fences and HTML, including comments.

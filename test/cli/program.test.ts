@@ -5,11 +5,15 @@ import type { Command } from 'commander'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { moduleExclusionPlugin } from '../../scripts/build/author-exclusions.ts'
+import { buildSplitModules } from '../../scripts/build/split-modules.ts'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { addHiddenAppCommandStubs } from '../../src/cli/commands/app-command-stubs.ts'
 import { listCommands, getCommandHelp, getFullCommandName } from '../../src/cli/options.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { exitWithError } from '../../src/cli/output.ts'
+import type * as installModule from '../../src/cli/install-on-cluster.ts'
+import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const allProgramCommands = listCommands(buildProgram(addAppCommands))
 const commandByFullName = allProgramCommands.map((command): [string, Command] => [
@@ -95,6 +99,7 @@ function splitShellWords(line: string): string[] {
 }
 
 describe('the package for authors', () => {
+  const builtPackage = createSelfRemovingDirectory('author')
   test('has every command, but omits those of the App from its help', () => {
     const author = buildProgram(addHiddenAppCommandStubs)
     const help = author.helpInformation()
@@ -109,6 +114,17 @@ describe('the package for authors', () => {
       expect(parseCommandLine([...line, '--repository', 'a/b'], addHiddenAppCommandStubs).ran).toBe(
         'catalog-bot merging',
       )
+  })
+
+  test('rejects `install --kubeconfig`, and says where to run it', async () => {
+    const entries = ['src/cli/install-on-cluster.ts']
+    await buildSplitModules({ entries, folder: builtPackage, exclusions: moduleExclusionPlugin })
+    const { installOnCluster } = (await import(
+      join(builtPackage, 'cli/cli-install-on-cluster.js')
+    )) as typeof installModule
+    await expect(installOnCluster({} as never, { kubeconfig: 'kubeconfig' })).rejects.toThrow(
+      /^--kubeconfig is not available in this package\. Run catalog-bot from a checkout or its container image/,
+    )
   })
 })
 

@@ -199,7 +199,7 @@ function* validateBundleAnnotations(
     [metadata, 'metadata/'],
   ] as const) {
     const value = getAnnotation(key) ?? ''
-    if (value !== '' && value.replace(/^\.?\/|\/+$/g, '') !== wanted.slice(0, -1))
+    if (value !== '' && !new RegExp(`^(?:\\.?/)?${wanted}*$`).test(`${value}/`))
       yield createFinding(movedBundleDirectoryRule, toFileStartLocation(file), { key, value, wanted })
   }
 }

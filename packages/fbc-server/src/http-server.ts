@@ -18,7 +18,7 @@ interface HttpRepresentation {
   readonly modified: number
 }
 
-const etagPattern = /^\s*,*\s*(?<weak>W\/)?(?<opaque>"[\x21\x23-\x7e\x80-\uffff]*")/
+const etagPattern = /^\s*(?:,+\s*)?(?<weak>W\/)?(?<opaque>"[\x21\x23-\x7e\x80-\uffff]*")/
 
 const httpDatePatterns = [
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,

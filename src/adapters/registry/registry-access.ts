@@ -96,12 +96,15 @@ function parseInternalRegistries(text: string): Record<string, readonly string[]
   return found
 }
 
-/** PEM certificates by host, from a directory laid out as docker's and podman's certs.d: `HOST[:PORT]/*.crt`. */
+/**
+ * PEM certificates by host, from a directory laid out as docker's and podman's certs.d: `HOST[:PORT]/*.crt`. Unlike there,
+ * `HOST` applies to all ports.
+ */
 async function readCaCertificatesByHost(directory: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   try {
     for (const folder of await readdir(directory)) {
-      const host = folder.replace(/:\d+$/, '').toLowerCase()
+      const host = folder.toLowerCase()
       for (const name of await readdir(join(directory, folder)))
         if (name.endsWith('.crt'))
           found[host] = `${found[host] ?? ''}${await readFile(join(directory, folder, name), 'utf8')}\n`

@@ -28,7 +28,8 @@ export interface WorkerPoolOptions<Answer, Order = never> extends WorkerProcessO
   readonly maxAttempts?: number
   /**
    * CPU milliseconds after which an order is ended as `displaced` if another order waits; or four times as many of wall
-   * time. Absent: never.
+   * time. Time in `callBack` counts, because otherwise an order that waits for a slow registry would keep others from its
+   * process. Absent: never.
    */
   readonly displaceAfterMs?: number
 }

@@ -1,10 +1,10 @@
 // Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/how-to/bundle-directories.md.
 import { z } from 'zod'
-import { LineCounter, parseAllDocuments, type Document } from 'yaml'
+import { LineCounter, parseAllDocuments } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { findDuplicateYamlKey } from '../../config/text-problems.ts'
+import { findDuplicateYamlKey, findYamlOffset } from '../../config/text-problems.ts'
 import type { PackageSettingsFile, PackageDirectoryState } from './post-release-catalog.ts'
 
 export const indexDirectoriesByBundleName = memoizePerObject(
@@ -86,34 +86,11 @@ export type ReleaseConfig = z.output<typeof releaseConfigSchema>
 
 /** If `isYaml` is false, there is exactly one problem. */
 export function parsePackageSettings<T>(
-  { path: file, text }: PackageSettingsFile,
+  file: PackageSettingsFile,
   schema: z.ZodType<T>,
 ): PackageSettingsParseResult<T> & { readonly isYaml: boolean } {
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
-  const [document, ...more] = Array.isArray(documents) ? documents : []
-  const toLocation = (offset: number): Location => {
-    const { line, col } = lines.linePos(offset)
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
-  const locationOf = (path: PackageSettingsKeyPath) => toLocation(findYamlKeyOffset(document, path))
-  const unreadable = (offset: number, problem: string) => ({
-    isYaml: false,
-    problems: [{ at: toLocation(offset), problem }],
-    unknown: [],
-    locationOf,
-  })
-  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'the file contains more than one document')
-  const [error] = document?.errors ?? []
-  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'the file is not valid YAML')
-  const repeated = document && (findDuplicateYamlKey(document) as { range?: readonly number[] } | undefined)
-  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'the file contains a duplicate key')
-  let data: unknown
-  try {
-    data = document?.toJS({ maxAliasCount: 0 }) ?? {}
-  } catch {
-    return unreadable(0, 'the file uses an alias')
-  }
+  const { data, locationOf, problem: yamlProblem } = parseSettingsYaml(file)
+  if (yamlProblem) return { isYaml: false, problems: [yamlProblem], unknown: [], locationOf }
   const unknown: { at: Location; key: string; path: string }[] = []
   const problems: { at: Location; problem: string }[] = []
   const { success, data: value, error: parseError } = schema.safeParse(data)
@@ -138,6 +115,35 @@ export function parsePackageSettings<T>(
   }
 }
 
+/** One evaluation reads the settings of a file in several places. */
+const parseSettingsYaml = memoizePerObject(({ path: file, text }: PackageSettingsFile) => {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  const toLocation = (offset: number): Location => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  // Points to the key, because its value may begin on another line.
+  const locationOf = (path: PackageSettingsKeyPath) => toLocation(findYamlOffset(document, path, 'key'))
+  const unreadable = (offset: number, problem: string) => ({
+    data: undefined,
+    locationOf,
+    problem: { at: toLocation(offset), problem },
+  })
+  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'the file contains more than one document')
+  const [error] = document?.errors ?? []
+  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'the file is not valid YAML')
+  const repeated = document && (findDuplicateYamlKey(document) as { range?: readonly number[] } | undefined)
+  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'the file contains a duplicate key')
+  try {
+    const data: unknown = document?.toJS({ maxAliasCount: 0 }) ?? {}
+    return { data, locationOf, problem: undefined }
+  } catch {
+    return unreadable(0, 'the file uses an alias')
+  }
+})
+
 function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(data))
   for (const issue of issues) {
@@ -147,21 +153,6 @@ function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]
     for (const key of issue.keys) delete (holder as Record<string, unknown>)[key]
   }
   return copy
-}
-
-function findYamlKeyOffset(document: Document.Parsed | undefined, path: PackageSettingsKeyPath): number {
-  for (let depth = path.length; depth > 0; depth--) {
-    const above = document?.getIn(path.slice(0, depth - 1), true) as
-      { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined
-    const holder = depth === 1 ? document?.contents : above
-    const items = (holder as typeof above)?.items
-    // Points to the key, because its value may begin on another line.
-    const key = items?.find((item) => item.key?.value === path[depth - 1])?.key
-    if (key?.range?.[0] !== undefined) return key.range[0]
-    const node = document?.getIn(path.slice(0, depth), true) as { range?: readonly number[] } | undefined
-    if (node?.range?.[0] !== undefined) return node.range[0]
-  }
-  return 0
 }
 
 /** The touched bundles, without removed ones. */

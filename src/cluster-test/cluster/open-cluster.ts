@@ -38,7 +38,6 @@ const kubeFieldManager = 'catalog-bot'
 
 export interface KubeClusterClientOptions extends KubeconfigOptions {
   readonly clock: Clock
-  readonly timeoutMs?: number
 }
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
@@ -56,18 +55,13 @@ export async function createKubeClusterClient(options: KubeClusterClientOptions)
 
 class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
   readonly #clock: Clock
-  readonly #timeoutMs: number
   readonly #connection: ClusterConnection
   readonly #resources = new Map<string, ApiResource>()
   /** When a busy API accepts the next request. */
   #notBefore = 0
 
-  constructor(
-    { clock, timeoutMs = kubeRequestTimeoutMs }: KubeClusterClientOptions,
-    connection: ClusterConnection,
-  ) {
+  constructor({ clock }: KubeClusterClientOptions, connection: ClusterConnection) {
     this.#clock = clock
-    this.#timeoutMs = timeoutMs
     this.#connection = connection
   }
 
@@ -254,7 +248,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(this.#connection.dispatcher && { dispatcher: this.#connection.dispatcher }),
-        signal: AbortSignal.timeout(this.#timeoutMs),
+        signal: AbortSignal.timeout(kubeRequestTimeoutMs),
       })
       const { statusCode: status, headers } = response
       if (status === 429 || status === 503)

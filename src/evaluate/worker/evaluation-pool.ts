@@ -36,8 +36,8 @@ export interface EvaluationSchedulingHints {
   readonly onLong?: (() => void) | undefined
 }
 
-/** Milliseconds of work in the first two lanes when no other evaluation waits: enough for a large cached catalog. */
-const smallAndLargeLaneTimeoutMs = 20_000
+/** The part of the time limit in the first two lanes when no other evaluation waits: enough for a large cached catalog. */
+const smallAndLargeLaneTimeFraction = 1 / 3
 /** CPU milliseconds for a small evaluation while others wait: twice its usual cost, process start included. */
 const smallLaneCpuLimitMs = 1500
 /** CPU milliseconds for a large evaluation while others wait: enough for a whole new catalog. */
@@ -73,7 +73,7 @@ export function createEvaluationPool(budget: EvaluationLimits, processes: number
     }),
     slow: createLaneWorkerPool('slow', { processes: maxSlowLaneProcesses, heap: budget.memory }),
   }
-  const quick = Math.min(smallAndLargeLaneTimeoutMs, budget.time)
+  const quick = budget.time * smallAndLargeLaneTimeFraction
   const time = { small: quick, large: quick, slow: budget.time }
   /** The lane in which a pull request's next evaluation begins. */
   const known = new LruMap<string, EvaluationLane>(maxCachedLaneAssignments, () => 1)

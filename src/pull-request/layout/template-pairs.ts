@@ -3,6 +3,7 @@
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { pathPlaceholderPattern, type TemplateConfig } from '../../config/catalog-sources.ts'
+import { findDuplicateYamlKey } from '../../config/text-problems.ts'
 import { createPathListFilter, hasPathInDirectory, findPathsInDirectory } from '../incremental-path-list.ts'
 import { isPathUnderDirectory, type RepositoryLayout } from './layout.ts'
 
@@ -164,8 +165,8 @@ type CatalogNamesByTemplate = ReadonlyMap<string, readonly string[]>
 /** Returns `fbc.catalog_mapping` of a ci.yaml, or undefined if it is missing or invalid. */
 function parseCiYamlCatalogMapping(text: string | undefined): CatalogNamesByTemplate | undefined {
   if (text === undefined) return undefined
-  const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })
-  if (document.errors.length > 0) return undefined
+  const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: false, prettyErrors: false })
+  if (document.errors.length > 0 || findDuplicateYamlKey(document) !== undefined) return undefined
   const list: unknown = document.getIn(['fbc', 'catalog_mapping'], true)
   if (!isSeq(list)) return undefined
   const mapping = new Map<string, string[]>()

@@ -238,10 +238,9 @@ describe('the registry access of an operator', () => {
       INTERNAL_REGISTRIES: `${secure.host}=127.0.0.1/32`,
       ONLY_REGISTRIES: `${mirror.host}, ${secure.host}`,
     }
-    const client = createRegistryClient({
-      clock: createManualClock(),
-      ...(await readRegistryAccess(environment)),
-    })
+    const access = await readRegistryAccess(environment)
+    expect(access.egress.certificates).toEqual({ [secure.host]: `${loopbackCertificate}\n` })
+    const client = createRegistryClient({ clock: createManualClock(), ...access })
     expect(await client.resolve('quay.io/org/app:v1')).toMatchObject({ kind: 'ok', digest: found })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({

@@ -5,6 +5,8 @@ import { serveWorkerRequests } from '../../../src/adapters/workers/answer-orders
 export type TestWorkerJob =
   | { readonly kind: 'say'; readonly value: unknown }
   | { readonly kind: 'pid' }
+  /** Asks the parent process, and waits for its answer. */
+  | { readonly kind: 'ask' }
   | { readonly kind: 'environment' }
   | { readonly kind: 'spin' }
   /** Appends a letter to the file, and dies of `signal` until there are more than `times` letters. */
@@ -16,12 +18,14 @@ export type TestWorkerJob =
   /** Responds when the file exists. */
   | { readonly kind: 'wait'; readonly diary: string }
 
-serveWorkerRequests(async (job: TestWorkerJob): Promise<unknown> => {
+serveWorkerRequests(async (job: TestWorkerJob, callBack): Promise<unknown> => {
   switch (job.kind) {
     case 'say':
       return job.value
     case 'pid':
       return process.pid
+    case 'ask':
+      return callBack('anything')
     case 'environment':
       return { ...process.env }
     case 'spin':

@@ -309,6 +309,15 @@ describe('other waiting jobs', () => {
     expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')
     expect(await long).toMatchObject({ code: 'displaced' })
   })
+
+  test('displace a job that only waits for an answer', async () => {
+    createTestWorkerPool({ displaceAfterMs: 100 })
+    const asking = workerPool
+      .run({ kind: 'ask' }, generousTimeoutMs, () => new Promise(() => {}))
+      .catch((error: unknown) => error)
+    expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')
+    expect(await asking).toMatchObject({ code: 'displaced' })
+  })
 })
 
 test('a prepared process runs the next job of its key, and is prepared once', async () => {

@@ -1,5 +1,5 @@
-// Untrusted input: one package with twenty thousand entries. The time to validate, compare, and draw it must be linear,
-// not quadratic. The limits below are many times the actual time, and a hundredth of a quadratic time.
+// Untrusted input: one package with twenty thousand entries, or a file with as many problems. The time to validate, compare,
+// and draw it must be linear, not quadratic. The limits below are many times the actual time, and a hundredth of a quadratic time.
 import { describe, expect, test } from '@jest/globals'
 import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -9,8 +9,12 @@ import { drawSvg } from '../../../packages/fbc/src/graph/draw-svg.ts'
 import { maxSkipRangeEdges, buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
 import { findBundlesReachingChannelHead } from '../../../packages/fbc/src/graph/upgrade-graph.ts'
 import { parseVersion } from '../../../packages/fbc/src/versions/version.ts'
+import { ciYamlSchema, parsePackageSettings } from '../../../src/checks/bundles/package-settings.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import { findVersionRangePitfall } from '../../../src/checks/validation/rules/versions.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
+import { findTouchedTemplateCatalogPairs } from '../../../src/pull-request/layout/template-pairs.ts'
 
 const channelEntryCount = 20_000
 const formatBundleName = (at: number) => `foo.v${at}.0.0`
@@ -93,4 +97,39 @@ test('a range of twenty thousand terms is checked in seconds', () => {
   const terms = Array.from({ length: channelEntryCount }, (_, at) => `!=1.0.${at}`).join(' ')
   expect(measureCpuSeconds(() => findVersionRangePitfall(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(30)
   expect(findVersionRangePitfall(`>=1.0.0 ${terms} <1.0.1`)?.kind).toBeUndefined()
+})
+
+describe('a file of sixty thousand keys', () => {
+  const keys = Array.from({ length: 60_000 }, (_, at) => `key${at}: 1`)
+  const paths = ['catalogs/v4.20/foo/catalog.yaml', 'operators/foo/catalog-templates/v4.20.yaml']
+  test.each([
+    [
+      'package settings, with a location for each unknown key',
+      () => {
+        const { unknown } = parsePackageSettings({ path: 'ci.yaml', text: keys.join('\n') }, ciYamlSchema)
+        expect(unknown.at(-1)).toMatchObject({ at: { line: 60_000, column: 1 }, key: 'key59999' })
+      },
+    ],
+    [
+      'a configuration, with a location for each wrong value',
+      () => {
+        const parsed = parseConfig(`owners:\n  packages:\n    ${keys.join('\n    ')}`)
+        expect(parsed).toMatchObject({ findings: { 59_999: { at: { line: 60_002, column: 15 } } } })
+      },
+    ],
+    [
+      'package settings that map templates to catalogs',
+      () => {
+        const inputs = {
+          trees: [paths],
+          layout: detectLayout(paths, []),
+          stated: [],
+          ciYaml: () => keys.join('\n'),
+        }
+        expect(findTouchedTemplateCatalogPairs(inputs, paths)).toHaveLength(1)
+      },
+    ],
+  ])('is read in seconds: %s', (_, read) => {
+    expect(measureCpuSeconds(read)).toBeLessThan(8)
+  })
 })

@@ -5,7 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { defaultEvaluationLimits, type EvaluationLimits } from '../../../src/catalogs/reader-pool.ts'
+import {
+  defaultEvaluationLimits as productionLimits,
+  type EvaluationLimits,
+} from '../../../src/catalogs/reader-pool.ts'
 import type {
   EvaluationResponse,
   WorkerCallbackRequest,
@@ -30,6 +33,8 @@ function listScriptProcessIds(script: string): readonly string[] {
   })
 }
 
+// No evaluation of these tests exceeds this time, however busy the machine is.
+const defaultEvaluationLimits: EvaluationLimits = { ...productionLimits, time: 600_000 }
 const yamlWithManyKeys = Array.from({ length: 4_000 }, (_, at) => `key${at}: [a]\n`).join('')
 
 describe('an untrusted pull request', () => {

@@ -289,6 +289,13 @@ const createBundleWithPod = (pod: object, more: object = {}) =>
   createBundle({ spec: deploying({ containers: [validContainer], ...pod }, 'web', more) })
 const createBundleWithWebhooks = (...webhookdefinitions: object[]) =>
   createBundle({ spec: { ...deploymentSpec, webhookdefinitions } })
+const owningFooWithConversion = (crd: string) =>
+  owningFoo({
+    spec: {
+      ...deploymentSpec,
+      webhookdefinitions: [{ generateName: 'a', deploymentName: 'web', conversionCRDs: [crd] }],
+    },
+  })
 const withAnnotations = (annotations: object) => createBundle({ metadata: { annotations } })
 const createBundleWithClusterRole = (rule: object) =>
   withManifest({
@@ -427,12 +434,8 @@ const coreRuleCases: readonly RuleCase[] = [
   ],
   [
     'broken-webhook',
-    createBundleWithWebhooks({
-      generateName: 'a',
-      deploymentName: 'web',
-      conversionCRDs: ['bars.example.com'],
-    }),
-    validBundle,
+    owningFooWithConversion('bars.example.com'),
+    owningFooWithConversion('foos.example.com'),
   ],
   [
     'duplicate-webhook',
@@ -615,6 +618,15 @@ describe('rules about the content of a bundle', () => {
   test.each(contentRuleCases)('%s (%s)', (rule, suite, bad, good) => {
     expect(findReportedRules(bad, suite && [suite])).toEqual([rule])
     expect(findReportedRules(good, suite && [suite])).toEqual([])
+  })
+  test.each<[string, SampleBundle]>([
+    ['slashes', { annotations: { [bundleAnnotationKeys.manifests]: `${'/'.repeat(60_000)}x` } }],
+    ['digits', { metadata: { name: `a.v${'0'.repeat(60_000)}x` } }],
+    ['spaces', { annotations: { [bundleAnnotationKeys.channels]: `a${' '.repeat(60_000)}b` } }],
+  ])('take linear time for many %s', (_, shape) => {
+    const started = process.threadCpuUsage()
+    findReportedRules(createBundle(shape), ['good-practices', 'operatorhub'])
+    expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(5)
   })
   test('report nothing from a suite that is not requested', () => {
     for (const [rule, suite, bad] of contentRuleCases)

@@ -97,6 +97,9 @@ export const nameWithoutReleaseRule = defineBundleRule<{ name: string; wanted: s
   },
 })
 
+/** Longer names are invalid, and finding their version would take quadratic time. */
+const maxKubernetesNameLength = 253
+
 /** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
@@ -113,7 +116,7 @@ export const unconventionalCsvNameRule = defineBundleRule<{ name: string }>({
   *find({ csv }) {
     // Another rule covers names with a release.
     if (getStringAtPath(csv.data, 'spec', 'release') !== '') return
-    const [version = ''] = trailingVersionPattern.exec(csv.name) ?? []
+    const [version = ''] = trailingVersionPattern.exec(csv.name.slice(-maxKubernetesNameLength)) ?? []
     if (csv.name.split('.v').length !== 2 || !parseVersion(version).ok)
       yield { path: ['metadata', 'name'], data: { name: csv.name } }
   },

@@ -170,7 +170,7 @@ function isCsvJson(object: string, kind: string): boolean {
 
 /** JSON that YAML might parse differently or reject: tabs, special characters, merge keys, and keys over 1024 bytes. */
 const yamlIncompatibleJsonPattern =
-  /[\t\x7f-\x9f\ufeff\ufffe\uffff]|\\u[dD][89a-fA-F]|"<<"|"\s*[\r\n]\s*:|[{,\s]"(?:[^"\\]|\\.){256,}"\s*:/
+  /[\t\x7f-\x9f\ufeff\ufffe\uffff]|\\u[dD][89a-fA-F]|"<<"|"[^\S\r\n]*[\r\n]\s*:|[{,\s]"(?:[^"\\]|\\.){256,}"\s*:/
 
 /** Returns true for JSON that is also valid YAML. This is much cheaper than parsing it. */
 function isYamlCompatibleJson(object: string): boolean {

@@ -80,12 +80,14 @@ export function sortByBytes(strings: Iterable<string>): string[] {
   return [...strings].sort(compareBytes)
 }
 
-const surroundingWhitespacePattern =
-  /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
+const whitespaceCharacterPattern = /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
 /** Go's strings.TrimSpace. JavaScript's trim() also removes a byte order mark, but not U+0085. */
 export function trimSpaceLikeGo(text: string): string {
-  return text.replace(surroundingWhitespacePattern, '')
+  let [start, end] = [0, text.length]
+  while (start < end && whitespaceCharacterPattern.test(text.charAt(start))) start += 1
+  while (end > start && whitespaceCharacterPattern.test(text.charAt(end - 1))) end -= 1
+  return text.slice(start, end)
 }
 
 /** Go's strings.ToLower. JavaScript's version depends on context, expands some letters, and knows newer capitals. */

@@ -140,10 +140,8 @@ function parseIgnorePatterns({ directory, text }: IgnoreFile): IgnorePattern[] {
 
 function parseIgnorePattern(line: string, domain: readonly string[]): IgnorePattern {
   const includes = line.startsWith('!')
-  let rest = includes ? line.slice(1) : line
-  if (!rest.endsWith('\\ ')) rest = rest.replace(/ +$/, '')
-  const directoryOnly = rest.endsWith('/')
-  if (directoryOnly) rest = rest.slice(0, -1)
+  const directoryOnly = line.endsWith('/')
+  const rest = line.slice(includes ? 1 : 0, directoryOnly ? -1 : undefined)
   const segments = rest.split('/').map((text) => ({ text, glob: parseGlob(text) }))
   return { domain, includes, directoryOnly, isPath: segments.length > 1, segments }
 }

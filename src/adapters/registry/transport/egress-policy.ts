@@ -33,7 +33,7 @@ export interface EgressOptions {
   readonly onlyHosts?: readonly string[]
   /** Additional token hosts that may receive a registry's credentials: `{'registry.example': ['sso.example']}`. */
   readonly tokenHosts?: Readonly<Record<string, readonly string[]>>
-  /** PEM certificates to trust in addition to the system's, by host. */
+  /** PEM certificates to trust in addition to the system's, by `host` (for all ports) or `host:port`. */
   readonly certificates?: Readonly<Record<string, string>>
   /** The operator's proxy. */
   readonly proxy?: EgressProxy
@@ -146,8 +146,8 @@ export class EgressPolicy {
     )
   }
 
-  readonly certificateOf = (hostname: string): string | undefined =>
-    this.#options.certificates?.[lowercaseHost(hostname)]
+  readonly certificatesOf = (hostname: string, port: number): readonly string[] =>
+    [hostname, `${hostname}:${port}`].flatMap((host) => this.#options.certificates?.[host] ?? [])
 
   /** The proxy for an https origin, if any. */
   readonly proxyTo = (

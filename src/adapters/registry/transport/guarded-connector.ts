@@ -26,9 +26,9 @@ export function createEgressPolicyConnector(
   const resolve = options.resolve ?? resolveHostnameWithOsResolver
   const connectors = new Map<string, buildConnector.connector>()
 
-  function connectorFor(hostname: string): buildConnector.connector {
-    const certificate = policy.certificateOf(hostname)
-    const key = certificate === undefined ? '' : hostname
+  function connectorFor(hostname: string, port: number): buildConnector.connector {
+    const certificates = policy.certificatesOf(hostname, port)
+    const key = certificates.length === 0 ? '' : `${hostname}:${port}`
     let connector = connectors.get(key)
     if (!connector) {
       connector = buildConnector({
@@ -37,7 +37,7 @@ export function createEgressPolicyConnector(
         // Shared, because rereading the root certificates for each connection costs milliseconds.
         secureContext: createSecureContext({
           minVersion: 'TLSv1.2',
-          ...(certificate !== undefined && { ca: [...getCACertificates('default'), certificate] }),
+          ...(certificates.length > 0 && { ca: [...getCACertificates('default'), ...certificates] }),
         }),
       })
       connectors.set(key, connector)
@@ -72,7 +72,7 @@ export function createEgressPolicyConnector(
         continue
       }
       const [error, socket] = await new Promise<Parameters<buildConnector.Callback>>((done) =>
-        connectorFor(hostname)({ ...vetted, ...(tunnel && { httpSocket: tunnel }) }, (...result) =>
+        connectorFor(hostname, port)({ ...vetted, ...(tunnel && { httpSocket: tunnel }) }, (...result) =>
           done(result),
         ),
       )

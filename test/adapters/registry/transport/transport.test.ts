@@ -174,7 +174,7 @@ describe('TLS', () => {
     await client.close()
     await new Promise((done) => old.close(done))
   })
-  test("a host's certificate is trusted only for that host", async () => {
+  test("a host's certificate is trusted only for that host, and only for its port if it has one", async () => {
     const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
     const resolveByName = async (name: string) => {
@@ -189,11 +189,13 @@ describe('TLS', () => {
       await client.close()
       return answer
     }
-    expect(await resolveByName('127.0.0.1')).toMatchObject({ kind: 'ok' })
-    expect(await resolveByName('127.0.0.2')).toMatchObject({
-      kind: 'unknown',
-      reason: expect.stringContaining('TLS'),
-    })
+    for (const name of ['127.0.0.1', secure.host])
+      expect(await resolveByName(name)).toMatchObject({ kind: 'ok' })
+    for (const name of ['127.0.0.2', '127.0.0.1:443'])
+      expect(await resolveByName(name)).toMatchObject({
+        kind: 'unknown',
+        reason: expect.stringContaining('TLS'),
+      })
     await secure.close()
   })
 })

@@ -46,11 +46,14 @@ export function readYaml(
   }
 }
 
+/** Looks only at whitespace of the same line, because many blank lines would take quadratic time. */
+const contentLinePattern = /^(?!(?:\.\.\.|---)?[^\S\n\r\u2028\u2029]*$|[^\S\n\r\u2028\u2029]*#).+$/m
+
 function findTrailingContentOffset(text: string, next: YamlToken): number | undefined {
   if (next.kind === 'stream-end') return undefined
   if (next.kind !== 'document-end' && next.kind !== 'document-start') return next.index
   // After `...`, only blank lines, comments and more markers are allowed.
-  const content = /^(?!\s*$|\s*#|\.\.\.\s*$|---\s*$).+$/m.exec(text.slice(next.end))
+  const content = contentLinePattern.exec(text.slice(next.end))
   return content ? next.end + content.index : undefined
 }
 

@@ -20,6 +20,7 @@ describe('a document that attacks the fast reader', () => {
     ['a literal scalar of lines', `${yamlDocumentPrefix}|\n${'  a\n'.repeat(documentSizeBytes / 4)}`],
     ['separators', '---\na: b\n'.repeat(documentSizeBytes / 80)],
     ['documents for the exact reader', '---\na: &x b\n'.repeat(documentSizeBytes / 200)],
+    ['blank lines after the last document', `---\nschema: x\n...\n${'\n'.repeat(documentSizeBytes)}`],
     ['comments', `${yamlDocumentPrefix}a\n${'# a\n'.repeat(documentSizeBytes / 4)}`],
     [
       'manifests of brackets only',
