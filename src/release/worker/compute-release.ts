@@ -42,7 +42,7 @@ export class UnsafeOverwriteError extends Error {
   override readonly name = 'Unwritable'
 }
 
-/** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
+/** Four times the largest public one. Amending a larger one could lose values. */
 const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
