@@ -1,4 +1,4 @@
-// Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/how-to/bundle-directories.md.
+// Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/reference/package-settings.md.
 import { z } from 'zod'
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'

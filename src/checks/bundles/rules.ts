@@ -136,7 +136,7 @@ export const malformedPackageSettingsRule = defineRule<{ file: string; problem: 
   format: ({ file, problem }) => ({
     what: `${file} is invalid: ${problem}`,
     why: 'Release tools misinterpret or ignore invalid settings.',
-    fix: 'Correct the value. See the settings table in docs/how-to/bundle-directories.md.',
+    fix: 'Correct the value. docs/reference/package-settings.md lists the allowed values.',
   }),
 })
 
