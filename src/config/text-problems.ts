@@ -1,4 +1,5 @@
 import { isScalar, visit, type Document } from 'yaml'
+import type { z } from 'zod'
 
 // Finds characters that some parsers treat as a line break, the end of the text, a space, or nothing, and others as a letter.
 // Lists of users that contain them are ambiguous, so they are rejected.
@@ -61,4 +62,37 @@ export function findDuplicateYamlKey(document: Document.Parsed): unknown {
     },
   })
   return repeated
+}
+
+const schemaTypeDescriptions: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'an integer',
+  number: 'a number',
+  object: 'a section with keys',
+  record: 'a section with keys',
+  string: 'a string in quotes',
+}
+
+/** For people who do not know the schema. Never contains the value, which may be a secret. Undefined: zod's own text. */
+export function describeSchemaProblem(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+    case 'invalid_value':
+      return issue.input === undefined ? 'is missing' : `must be one of: ${issue.values.join(', ')}`
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is missing'
+        : `must be ${schemaTypeDescriptions[issue.expected] ?? issue.expected}`
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be a URL that starts with https:// or http://' : undefined
+    case 'too_small':
+      if (issue.origin !== 'number') return issue.minimum === 1 ? 'must not be empty' : undefined
+      return `must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'number' ? `must be at most ${issue.maximum}` : undefined
+    default:
+      return undefined
+  }
 }

@@ -31,6 +31,7 @@ function readSourceConstant(file: string, name: string): number {
 }
 
 const msPerMinute = 60_000
+const credentialFilesPath = 'adapters/registry/auth/credential-files'
 const simulateInstallPath = 'checks/install/simulate-install'
 const clusterTestStatePath = 'checks/install/cluster-test/cluster-test-state'
 
@@ -46,12 +47,7 @@ const statedLimitsByPage: Readonly<Record<string, readonly StatedLimit[]>> = {
   'reference/endpoints': [['up to # repositories', 'server/setup/set-up', 'maxDescribedRepositories', 1]],
   'how-to/owners': [['at most # characters', 'policy/command-records', 'maxOverrideReasonLength', 1]],
   'how-to/networks': [
-    [
-      'at most every # seconds',
-      'adapters/registry/auth/credential-files',
-      'credentialFileRecheckIntervalMs',
-      1000,
-    ],
+    ['at most every # seconds', credentialFilesPath, 'credentialFileRecheckIntervalMs', 1000],
   ],
   'how-to/publish': [
     ['intervals of up to # minutes', 'publish/publish-step', 'maxPublishRetryDelayMs', msPerMinute],

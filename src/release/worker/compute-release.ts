@@ -1,5 +1,5 @@
 // Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
-// description of the image.
+// description of the image. Rejects links, so that a release never writes through one or replaces one.
 import type { TreePathEntry } from '../../pull-request/change.ts'
 import {
   findOpmMigrationError,
@@ -33,11 +33,7 @@ import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-pool.
 import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import type { TreeSha } from '../../pull-request/ids.ts'
 
-/**
- * Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never writes
- * through one or replaces one. The tree holds something that a release must not overwrite. The message is a clause for
- * users, without a period.
- */
+/** The tree holds something that a release must not overwrite. The message is a clause for users, without a period. */
 export class UnsafeOverwriteError extends Error {
   override readonly name = 'Unwritable'
 }
