@@ -27,7 +27,6 @@ describe('a configuration', () => {
     ['a number instead of a string', 'opm: 1.73\n', /opm: must be a string in quotes/],
     ['a single value instead of a list', 'catalogs: catalog\n', /catalogs: must be a list/],
     ['a missing key', 'catalogs:\n- version: "4.20"\n', /catalogs.0.path: is missing/],
-    ['an unknown value', 'comment: seldom\n', /comment: must be one of: always, changes, never/],
     [
       'a number below the minimum',
       'merge:\n  requires: [{ app: 0, name: a }]\n',

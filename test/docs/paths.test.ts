@@ -63,11 +63,8 @@ const sources = globSync('{src,packages,sandbox,simulate,scripts,bench,test}/**/
 })
 
 test('comments name only source files that exist', () => {
-  const fileNames = new Set(
-    [...sources, ...globSync('{test/docs,bin,.ci,site}/*', { cwd: projectRoot })].map((path) =>
-      basename(path),
-    ),
-  )
+  const otherFiles = globSync('{test/docs,bin,.ci,site}/*', { cwd: projectRoot })
+  const fileNames = new Set([...sources, ...otherFiles].map((path) => basename(path)))
   const named = sources.flatMap((path) =>
     [...readProjectFile(path).matchAll(/^\s*(?:\/\/|\/?\*).*/gm)].flatMap(([comment]) =>
       [...comment.matchAll(/(?<![\w*.-])\w[\w.-]+(?<!\.d)\.(?:[cm]?ts|[cm]js)\b/g)].map(([name]) => ({
