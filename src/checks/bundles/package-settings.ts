@@ -4,7 +4,7 @@ import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { findDuplicateYamlKey } from '../../config/text-problems.ts'
+import { describeSchemaProblem, findDuplicateYamlKey } from '../../config/text-problems.ts'
 import type { PackageSettingsFile, PackageDirectoryState } from './post-release-catalog.ts'
 
 export const indexDirectoriesByBundleName = memoizePerObject(
@@ -116,8 +116,8 @@ export function parsePackageSettings<T>(
   }
   const unknown: { at: Location; key: string; path: string }[] = []
   const problems: { at: Location; problem: string }[] = []
-  const { success, data: value, error: parseError } = schema.safeParse(data)
-  for (const issue of parseError?.issues ?? []) {
+  const parsed = schema.safeParse(data, { error: describeSchemaProblem })
+  for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
     if (issue.code === 'unrecognized_keys')
       for (const key of issue.keys)
@@ -130,11 +130,9 @@ export function parsePackageSettings<T>(
     unknown,
     locationOf,
     // The rest is read despite unknown keys.
-    ...(success
-      ? { value }
-      : problems.length === 0 && {
-          value: schema.parse(omitUnrecognizedKeys(data, parseError?.issues ?? [])),
-        }),
+    ...(parsed.success
+      ? { value: parsed.data }
+      : problems.length === 0 && { value: schema.parse(omitUnrecognizedKeys(data, parsed.error.issues)) }),
   }
 }
 
