@@ -76,23 +76,18 @@ const schemaTypeDescriptions: Readonly<Record<string, string>> = {
 
 /** For people who do not know the schema. Never contains the value, which may be a secret. Undefined: zod's own text. */
 export function describeSchemaProblem(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
-    case 'invalid_value':
-      return issue.input === undefined ? 'is missing' : `must be one of: ${issue.values.join(', ')}`
-    case 'invalid_type':
-      return issue.input === undefined
-        ? 'is missing'
-        : `must be ${schemaTypeDescriptions[issue.expected] ?? issue.expected}`
-    case 'invalid_format':
-      return issue.format === 'url' ? 'must be a URL that starts with https:// or http://' : undefined
-    case 'too_small':
-      if (issue.origin !== 'number') return issue.minimum === 1 ? 'must not be empty' : undefined
-      return `must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${issue.minimum}`
-    case 'too_big':
-      return issue.origin === 'number' ? `must be at most ${issue.maximum}` : undefined
-    default:
-      return undefined
+  if (issue.code === 'unrecognized_keys')
+    return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+  if (issue.code === 'invalid_value' || issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'is missing'
+    if (issue.code === 'invalid_value') return `must be one of: ${issue.values.join(', ')}`
+    return `must be ${schemaTypeDescriptions[issue.expected] ?? issue.expected}`
   }
+  if (issue.code === 'invalid_format' && issue.format === 'url')
+    return 'must be a URL that starts with https:// or http://'
+  if (issue.code === 'too_small' && issue.origin === 'number')
+    return `must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${issue.minimum}`
+  if (issue.code === 'too_small' && issue.minimum === 1) return 'must not be empty'
+  if (issue.code === 'too_big' && issue.origin === 'number') return `must be at most ${issue.maximum}`
+  return undefined
 }

@@ -40,7 +40,7 @@ export const changeForbiddenRule = defineOwnershipRule<{
   format: ({ path, package: name, kinds }) => ({
     what: `${path} changes package ${name} in a way that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
-    fix: 'Remove the part of the change that is not allowed. Under `permissions`, .github/catalog-bot.yml lists the kinds of changes that it refuses.',
+    fix: 'Remove the part of the change that is not allowed. `permissions` in .github/catalog-bot.yml determines which kinds of changes each role can make.',
   }),
 })
 
