@@ -221,8 +221,9 @@ export function planGitHubActionRun(event: string | undefined, payload: unknown)
     }
   }
   if (event !== undefined && githubEventsWithFullValidation.has(event)) return { kind: 'validate' }
-  return {
-    kind: 'refused',
-    why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because secrets or a write token might be exposed to untrusted code. Use "on: pull_request"`,
-  }
+  const why =
+    event === undefined
+      ? 'this command runs only in a GitHub Actions workflow; on your machine, use catalog-bot check'
+      : `catalog-bot rejects the event ${event}, because secrets or a write token might be exposed to untrusted code. Use "on: pull_request"`
+  return { kind: 'refused', why }
 }

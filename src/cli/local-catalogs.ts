@@ -51,9 +51,8 @@ async function listGitFiles(): Promise<string[]> {
     ]
   } catch (cause) {
     if (formatSystemError(cause) !== undefined) throw cause
-    throw new Error('the current directory is not in a Git repository: specify the directory of a catalog', {
-      cause,
-    })
+    const advice = 'change to your catalog repository, or name a catalog directory if the command accepts one'
+    throw new Error(`the current directory is not in a Git repository; ${advice}`, { cause })
   }
 }
 

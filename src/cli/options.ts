@@ -1,6 +1,6 @@
 // Options that several commands share, with the validation of their values. Each option accepts one value and is repeated for
 // more, because an option that accepts all following words would swallow the command's arguments.
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command, type Help } from 'commander'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 const helpByCommand = new WeakMap<Command, { readonly examples: readonly string[]; readonly text: string }>()
@@ -92,7 +92,17 @@ export function createRepositoryRoleOption(): Option {
 export function addExamplesToHelp(command: Command, examples: readonly string[], text = ''): Command {
   helpByCommand.set(command, { examples, text })
   const shown = examples.map((example) => `  catalog-bot ${example}`).join('\n')
-  return command.addHelpText('after', `\nExamples:\n${shown}${text === '' ? '' : `\n\n${text}`}`)
+  return command.addHelpText(
+    'after',
+    () => `\nExamples:\n${shown}${text === '' ? '' : `\n\n${wrapParagraphs(text, command.createHelp())}`}`,
+  )
+}
+
+/** Indented lines remain as they are, because they are code or a list. */
+function wrapParagraphs(text: string, help: Help): string {
+  const lines = text.replaceAll(/(\S)\n(?=\S)/g, '$1 ').split('\n')
+  const width = process.stdout.columns ?? 80
+  return lines.map((line) => (line.startsWith(' ') ? line : help.boxWrap(line, width))).join('\n')
 }
 
 export const getCommandHelp = (command: Command) => helpByCommand.get(command) ?? { examples: [], text: '' }

@@ -20,7 +20,7 @@ export async function requireGitRepository(directory: string): Promise<void> {
   if (!existsSync(directory)) throw new Error(`${directory}: no such directory`)
   if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
   if ((await runGit(directory, 'rev-parse', '--git-dir')) === undefined)
-    throw new Error(`${directory} is not in a Git repository`)
+    throw new Error(`${directory} is not in a Git repository; add --repo with the path to one`)
 }
 
 /**

@@ -220,10 +220,7 @@ function mergeCatalogs(catalogs: readonly WritableCatalog[]): WritableCatalog {
   }
 }
 
-/**
- * `convert-template basic|substitutes [FILE]`: prints a template that renders to the catalog in a file, like opm. Exit
- * code 1: the file is not a catalog (prints opm's message); 2: the command could not run.
- */
+/** `convert-template`: prints a template that renders to the catalog in a file, like opm. */
 export function convertTemplate(
   kind: TemplateConversionKind,
   file: string | undefined,

@@ -74,10 +74,6 @@ export interface SignCommandOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-/**
- * `sign IMAGE --key F`: signs an image in cosign's format and attaches the signature in the image's registry. Exit
- * code 0: the image is signed; 2: the command could not run.
- */
 export async function runSign(name: string, options: SignCommandOptions): Promise<void> {
   const reference = requireImageReference(name)
   const key = await parseSigningKeyPem(
@@ -103,10 +99,6 @@ export async function runSign(name: string, options: SignCommandOptions): Promis
   }
 }
 
-/**
- * `verify IMAGE --key F`: verifies that an image is signed with a key, and prints its provenance. Exit code 0:
- * verified; 1: not verified; 2: the command could not run.
- */
 export async function runVerify(name: string, options: VerifyCommandOptions): Promise<void> {
   const reference = requireImageReference(name)
   const { signedAs, recursive } = options

@@ -8,6 +8,7 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
 import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
 import {
+  describeSchemaProblem,
   findAmbiguousLineBreak,
   findInvisibleCharacter,
   findDuplicateYamlKey,
@@ -122,16 +123,19 @@ export const configSchema = z.strictObject({
   rules: z
     .record(
       z.string(),
-      z.union([
-        severitySchema,
-        z.strictObject({
-          severity: severitySchema.optional(),
-          ignore: z
-            .array(z.string().min(1))
-            .default([])
-            .describe('Packages or path globs that the rule ignores.'),
-        }),
-      ]),
+      z.union(
+        [
+          severitySchema,
+          z.strictObject({
+            severity: severitySchema.optional(),
+            ignore: z
+              .array(z.string().min(1))
+              .default([])
+              .describe('Packages or path globs that the rule ignores.'),
+          }),
+        ],
+        'must be off, info, warning, or error, or a section with severity and ignore',
+      ),
     )
     .default({})
     .describe(
@@ -380,7 +384,7 @@ function validateConfig(
   document: Document.Parsed,
   locationAt: (offset: number) => Location,
 ): ConfigParseResult {
-  const result = configSchema.safeParse(value)
+  const result = configSchema.safeParse(value, { error: describeSchemaProblem })
   if (result.success) {
     const odd = findNamesWithInvisibleCharacters(result.data)
     return odd.length === 0

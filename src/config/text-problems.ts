@@ -1,5 +1,6 @@
 import { isMap, isNode, isScalar, isSeq, visit, type Document, type YAMLMap } from 'yaml'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { z } from 'zod'
 
 // Finds characters that some parsers treat as a line break, the end of the text, a space, or nothing, and others as a letter.
 // Lists of users that contain them are ambiguous, so they are rejected.
@@ -89,3 +90,31 @@ const indexYamlPairsByKey = memoizePerObject(
   ({ items }: YAMLMap) =>
     new Map(items.map((pair) => [isScalar(pair.key) ? pair.key.value : pair.key, pair])),
 )
+
+const schemaTypeDescriptions: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'an integer',
+  number: 'a number',
+  object: 'a section with keys',
+  record: 'a section with keys',
+  string: 'a string in quotes',
+}
+
+/** For people who do not know the schema. Never contains the value, which may be a secret. Undefined: zod's own text. */
+export function describeSchemaProblem(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys')
+    return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+  if (issue.code === 'invalid_value' || issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'is missing'
+    if (issue.code === 'invalid_value') return `must be one of: ${issue.values.join(', ')}`
+    return `must be ${schemaTypeDescriptions[issue.expected] ?? issue.expected}`
+  }
+  if (issue.code === 'invalid_format' && issue.format === 'url')
+    return 'must be a URL that starts with https:// or http://'
+  if (issue.code === 'too_small' && issue.origin === 'number')
+    return `must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${issue.minimum}`
+  if (issue.code === 'too_small' && issue.minimum === 1) return 'must not be empty'
+  if (issue.code === 'too_big' && issue.origin === 'number') return `must be at most ${issue.maximum}`
+  return undefined
+}

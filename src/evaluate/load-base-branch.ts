@@ -46,10 +46,7 @@ export interface BaseBranchState {
   readonly onRecord: readonly CommandRecord[]
 }
 
-/**
- * The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
- * Rejects with a GitError or StoreError.
- */
+/** The first stage. Rejects with a GitError or StoreError. */
 export async function loadBaseBranchState(
   given: PullSnapshot,
   repository: GitRepository,

@@ -70,7 +70,7 @@ interface PostReleaseCatalogContext {
 
 /** A release touches fewer. Each package costs rendering its catalogs. */
 const maxPackagesWithPostReleaseCatalogs = 20
-/** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
+/** Four times the largest public one. Amending a larger one could lose values. */
 const maxPostReleaseTemplateBytes = 1024 * 1024
 
 /** Rejects with a GitError or StoreError. */

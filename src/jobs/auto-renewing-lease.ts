@@ -8,10 +8,7 @@ export interface AutoRenewingLease {
   release(): Promise<void>
 }
 
-/**
- * Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
- * process. Returns undefined while another holder has the lease.
- */
+/** Returns undefined while another holder has the lease. */
 export async function acquireAutoRenewingLease(
   name: string,
   { store, clock, settings, log }: Pick<AppServices<LeaseStore>, 'store' | 'clock' | 'settings' | 'log'>,

@@ -52,11 +52,7 @@ export interface StoredEvaluationReport extends EvaluationReport {
   readonly verdict: PullVerdict
 }
 
-/**
- * Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images. Returns
- * undefined if catalog-bot did not merge it or nothing is recorded. `how`: see publishPullReport(). Rejects with a
- * ForgeError.
- */
+/** Undefined if catalog-bot did not merge it or nothing is recorded. Rejects with a ForgeError. */
 export async function republishMergedPullReport(
   pull: PullNumber,
   { app, forge }: JobContext<MergeRecordStore & VerdictStore & StateStore>,

@@ -3,6 +3,7 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { describeSchemaProblem } from '../config/text-problems.ts'
 import { defaultEvaluationLimits, type EvaluationLimits } from '../catalogs/reader-pool.ts'
 import {
   defaultQuotaReserves,
@@ -221,7 +222,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
       value.trim() === '' ? [] : [[name, value.trim()]],
     ),
   )
-  const result = environmentSchema.safeParse(definedVariables)
+  const result = environmentSchema.safeParse(definedVariables, { error: describeSchemaProblem })
   if (!result.success)
     throw new SettingsError(
       result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),

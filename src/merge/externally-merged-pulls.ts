@@ -24,10 +24,6 @@ const computeMsSinceHeadMerged = createPullHeadTimer(
 
 type PrefetchedBotReports = BotCommentAndCheckRuns | undefined
 
-/**
- * Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
- * commented there, it stays silent.
- */
 export async function reportPullOnUnmanagedBranch(
   { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,

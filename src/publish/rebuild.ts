@@ -200,11 +200,7 @@ async function reportRebuildCheckRun(
   ])
 }
 
-/**
- * Sends signed build requests to a webhook until it accepts them, always with the same id, and polls the build's
- * status if possible. Only the publishing process knows the secret. Stable across restarts, so that the receiver can
- * drop duplicates.
- */
+/** Stable across restarts, so that the receiver can drop duplicates. */
 export function computeWebhookDeliveryId(
   repository: string,
   branch: string,

@@ -59,10 +59,7 @@ export const releaseStateNamespace = defineStateNamespace<ReleaseState>('release
   read: (stored) => releaseStateSchema.safeParse(stored).data,
 })
 
-/**
- * Creates the commit, branch and pull request of one release, in this order. After a crash it continues with what it
- * finds and creates nothing twice. Deterministic for each bundle directory.
- */
+/** Deterministic for each bundle directory. */
 export function formatReleaseBranchName({
   directory,
   version,

@@ -38,7 +38,7 @@ const slashCommandHelpLines = Object.values(slashCommands).map(
 )
 
 function formatFreezeDetails({ branch, reason, kinds }: NonNullable<CommandRecord['stop']>): string {
-  const audit = kinds.includes('audit') ? ', despite the mismatch that the merge audit found' : ''
+  const audit = kinds.includes('audit') ? ', including the freeze after the failed merge verification' : ''
   const where = branch === undefined ? 'into all branches' : `into ${toCodeSpan(branch)}`
   return ` ${where}${audit}${reason === '' ? '' : `: ${escapeMarkdown(reason, 200)}`}`
 }

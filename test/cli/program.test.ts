@@ -56,6 +56,8 @@ describe('every command', () => {
       expect(code).toBe(0)
       for (const example of getCommandHelp(command).examples)
         expect(said).toContain(`  catalog-bot ${example}\n`)
+      const width = process.stdout.columns ?? 80
+      expect(said.split('\n').filter((line) => /^\S/.test(line) && line.length > width)).toEqual([])
     },
   )
 

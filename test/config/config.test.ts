@@ -21,11 +21,22 @@ describe('a configuration', () => {
   })
 
   test.each([
-    ['an unknown key', 'merg:\n  enabled: false\n', /merg/],
-    ['an unknown key deep inside', 'merge:\n  enable: false\n', /enable/],
-    ['a wrong type', 'merge:\n  enabled: "no"\n', /merge.enabled/],
-    ['a number instead of a string', 'opm: 1.73\n', /opm/],
-    ['an invalid severity', 'rules:\n  several-heads: fatal\n', /several-heads/],
+    ['an unknown key', 'merg:\n  enabled: false\n', /unknown key "merg"/],
+    ['an unknown key deep inside', 'merge:\n  enable: false\n', /merge: unknown key "enable"/],
+    ['a wrong type', 'merge:\n  enabled: "no"\n', /merge.enabled: must be true or false/],
+    ['a number instead of a string', 'opm: 1.73\n', /opm: must be a string in quotes/],
+    ['a single value instead of a list', 'catalogs: catalog\n', /catalogs: must be a list/],
+    ['a missing key', 'catalogs:\n- version: "4.20"\n', /catalogs.0.path: is missing/],
+    [
+      'a number below the minimum',
+      'merge:\n  requires: [{ app: 0, name: a }]\n',
+      /app: must be greater than 0/,
+    ],
+    [
+      'an invalid severity',
+      'rules:\n  several-heads: fatal\n',
+      /several-heads: must be off, info, warning, or/,
+    ],
     ['a duplicate key', 'opm: v1.73\nopm: v1.60\n', /unique/],
     ['an alias bomb', 'rules: &a [x]\nowners: *a\n', /./],
     ['text that is not YAML', 'merge: [\n', /./],

@@ -1,7 +1,7 @@
 // The pages for developers name only files and symbols that exist: each code span that looks like one is looked up.
 import { expect, test } from '@jest/globals'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
@@ -57,11 +57,27 @@ test('the pages for developers name only paths that exist', () => {
   ).toEqual([])
 })
 
+const sources = globSync('{src,packages,sandbox,simulate,scripts,bench,test}/**/*.{ts,mts,mjs,cjs}', {
+  cwd: projectRoot,
+  exclude: ['**/node_modules/**', '**/dist/**', 'test/docs/**'],
+})
+
+test('comments name only source files that exist', () => {
+  const otherFiles = globSync('{test/docs,bin,.ci,site}/*', { cwd: projectRoot })
+  const fileNames = new Set([...sources, ...otherFiles].map((path) => basename(path)))
+  const named = sources.flatMap((path) =>
+    [...readProjectFile(path).matchAll(/^\s*(?:\/\/|\/?\*).*/gm)].flatMap(([comment]) =>
+      [...comment.matchAll(/(?<![\w*.-])\w[\w.-]+(?<!\.d)\.(?:[cm]?ts|[cm]js)\b/g)].map(([name]) => ({
+        path,
+        name,
+      })),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter(({ name }) => !fileNames.has(name))).toEqual([])
+})
+
 test('the pages for developers name only symbols that the sources contain', () => {
-  const sources = globSync('{src,packages,sandbox,simulate,scripts,bench,test}/**/*.{ts,mts,mjs}', {
-    cwd: projectRoot,
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/docs/**'],
-  })
   const words = new Set(sources.flatMap((path) => readProjectFile(path).match(/\w+/g) ?? []))
   const symbols = codeSpansByPage.flatMap(({ page, spans }) =>
     spans.flatMap((span) => {

@@ -20,12 +20,9 @@ const documentedDatabaseTables = retentionSectionText
   })
 
 test('the page lists every table of the schema once, with what removes its rows', () => {
-  const made = [
-    ...readProjectFile('src/adapters/store/migrations.ts').matchAll(
-      /CREATE TABLE (?:IF NOT EXISTS )?\$\{databaseSchemaName\}\.(\w+)/g,
-    ),
-  ]
-  const tables = made.map(([, name = '']) => name)
+  const migrations = readProjectFile('src/adapters/store/migrations.ts')
+  const created = migrations.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?\$\{databaseSchemaName\}\.(\w+)/g)
+  const tables = [...created].map(([, name = '']) => name)
   expect(tables.length).toBeGreaterThan(20)
   expect(documentedDatabaseTables.flatMap((row) => row.tables).toSorted()).toEqual(tables.toSorted())
   for (const { removed } of documentedDatabaseTables) expect(removed).not.toBe('')

@@ -31,88 +31,76 @@ function readSourceConstant(file: string, name: string): number {
 }
 
 const msPerMinute = 60_000
-const simulateInstallPath = 'src/checks/install/simulate-install.ts'
-const clusterTestStatePath = 'src/checks/install/cluster-test/cluster-test-state.ts'
+const credentialFilesPath = 'adapters/registry/auth/credential-files'
+const simulateInstallPath = 'checks/install/simulate-install'
+const clusterTestStatePath = 'checks/install/cluster-test/cluster-test-state'
 
-/** `#` in the sentence is the number, in units of the last column. */
-test.each([
-  [
-    'reference/comment-commands',
-    'within the first # lines',
-    'src/pull-request/command.ts',
-    'maxScannedCommentLines',
-    1,
+type StatedLimit = readonly [sentence: string, sourceFile: string, constant: string, unit: number]
+
+/** By page. `#` in the sentence is the constant of the file in `src/`, in the last column's unit. */
+const statedLimitsByPage: Readonly<Record<string, readonly StatedLimit[]>> = {
+  'reference/comment-commands': [
+    ['within the first # lines', 'pull-request/command', 'maxScannedCommentLines', 1],
+    ['Each account can use # commands per hour', 'policy/commands', 'maxCommandsPerHour', 1],
   ],
-  [
-    'reference/comment-commands',
-    'Each account can use # commands per hour',
-    'src/policy/commands.ts',
-    'maxCommandsPerHour',
-    1,
+  'reference/configuration': [['polls it every # seconds', 'publish/rebuild', 'rebuildPollSeconds', 1]],
+  'reference/endpoints': [['up to # repositories', 'server/setup/set-up', 'maxDescribedRepositories', 1]],
+  'how-to/owners': [['at most # characters', 'policy/command-records', 'maxOverrideReasonLength', 1]],
+  'how-to/networks': [
+    ['at most every # seconds', credentialFilesPath, 'credentialFileRecheckIntervalMs', 1000],
   ],
-  ['how-to/owners', 'at most # characters', 'src/policy/command-records.ts', 'maxOverrideReasonLength', 1],
-  [
-    'how-to/publish',
-    'intervals of up to # minutes',
-    'src/publish/publish-step.ts',
-    'maxPublishRetryDelayMs',
-    msPerMinute,
+  'how-to/publish': [
+    ['intervals of up to # minutes', 'publish/publish-step', 'maxPublishRetryDelayMs', msPerMinute],
   ],
-  ['reference/configuration', 'polls it every # seconds', 'src/publish/rebuild.ts', 'rebuildPollSeconds', 1],
-  [
-    'how-to/release-bundles',
-    'first after # seconds',
-    'src/release/advance-release.ts',
-    'minReleaseRetryDelayMs',
-    1000,
+  'how-to/release-bundles': [
+    ['first after # seconds', 'release/advance-release', 'minReleaseRetryDelayMs', 1000],
+    ['up to # minutes', 'release/advance-release', 'maxReleaseRetryDelayMs', msPerMinute],
+    ['more than # bundle directories', 'release/release-bundles', 'maxMergedBundles', 1],
   ],
-  [
-    'how-to/release-bundles',
-    'up to # minutes',
-    'src/release/advance-release.ts',
-    'maxReleaseRetryDelayMs',
-    msPerMinute,
+  'how-to/bundle-directories': [
+    ['at most # MB', 'catalogs/read-bundle-files', 'maxTotalTouchedBundleBytes', 1024 * 1024],
   ],
-  [
-    'how-to/release-bundles',
-    'more than # bundle directories',
-    'src/release/release-bundles.ts',
-    'maxMergedBundles',
-    1,
+  'how-to/cluster-tests': [
+    ['lasts for # minutes', clusterTestStatePath, 'retryWindow', msPerMinute],
+    ['crashes after # minutes', clusterTestStatePath, 'operator', msPerMinute],
+    ['at most # tests for one pull request', 'checks/install/install', 'maxClusterTests', 1],
   ],
-  [
-    'how-to/bundle-directories',
-    'at most # MB',
-    'src/catalogs/read-bundle-files.ts',
-    'maxTotalTouchedBundleBytes',
-    1024 * 1024,
+  'explanation/api-limits': [
+    ['at most # requests at once', 'adapters/github/budget/request-limits', 'concurrent', 1],
   ],
-  ['how-to/cluster-tests', 'lasts for # minutes', clusterTestStatePath, 'retryWindow', msPerMinute],
-  ['how-to/cluster-tests', 'crashes after # minutes', clusterTestStatePath, 'operator', msPerMinute],
-  [
-    'how-to/cluster-tests',
-    'at most # tests for one pull request',
-    'src/checks/install/install.ts',
-    'maxClusterTests',
-    1,
+  'explanation/merging': [['up to # of them with one push', 'policy/batch', 'maxBatchSize', 1]],
+  'explanation/ownership': [['at most # commits', 'pull-request/snapshot', 'maxIncomingCommits', 1]],
+  'explanation/installs': [
+    ['at most # packages', simulateInstallPath, 'maxChangedPackages', 1],
+    ['# channels per package', simulateInstallPath, 'maxChannelsPerPackage', 1],
+    ['the # newest versions', simulateInstallPath, 'maxVersionsPerChannel', 1],
+    ['limit of # MiB', 'checks/install/install-analysis', 'maxConfigMapBytes', 1024 * 1024],
   ],
-  ['explanation/merging', 'up to # of them with one push', 'src/policy/batch.ts', 'maxBatchSize', 1],
-  ['explanation/ownership', 'at most # commits', 'src/pull-request/snapshot.ts', 'maxIncomingCommits', 1],
-  ['explanation/installs', 'at most # packages', simulateInstallPath, 'maxChangedPackages', 1],
-  ['explanation/installs', '# channels per package', simulateInstallPath, 'maxChannelsPerPackage', 1],
-  ['explanation/installs', 'the # newest versions', simulateInstallPath, 'maxVersionsPerChannel', 1],
-  [
-    'explanation/installs',
-    'limit of # MiB',
-    'src/checks/install/install-analysis.ts',
-    'maxConfigMapBytes',
-    1024 * 1024,
+  'dev/decisions/batches': [
+    ['is at most # s old', 'evaluate/pull-evaluation', 'maxReadyEvaluationAgeMs', 1000],
+    ['Selection ends # s after', 'merge/run-merge-batch', 'batchSelectionWindowMs', 1000],
+    ['One query confirms up to # members', 'adapters/github/graphql-pull', 'maxPullsPerQuery', 1],
   ],
-] as const)('docs/%s.md states "%s" as %s does', (page, sentence, file, constant, unit) => {
-  expect(readPageText(page)).toContain(
-    sentence.replace('#', String(readSourceConstant(file, constant) / unit)),
-  )
-})
+  'dev/decisions/bundles': [['at most # bundles', 'adapters/registry/cached-bundles', 'pulls', 1]],
+  'dev/performance': [['wait up to # s for evaluations', 'jobs/job-scheduler', 'maxWaitMs', 1000]],
+  'dev/threats': [
+    ['At most # fetches run at a time', 'adapters/git/fetch', 'maxFetchSlots', 1],
+    ['yields to other evaluations after # s', 'evaluate/worker/evaluation-pool', 'smallLaneCpuLimitMs', 1000],
+    ['follows at most # links', 'catalogs/linked-file', 'maxSymlinksFollowed', 1],
+    ['and # path segments', 'catalogs/linked-file', 'maxPathSegmentsPerSymlink', 1],
+  ],
+}
+
+const statedLimits = Object.entries(statedLimitsByPage).flatMap(([page, limits]) =>
+  limits.map((limit) => [page, ...limit] as const),
+)
+test.each(statedLimits)(
+  'docs/%s.md states "%s" as src/%s.ts does (%s)',
+  (page, sentence, file, constant, unit) => {
+    const limit = readSourceConstant(`src/${file}.ts`, constant) / unit
+    expect(readPageText(page)).toContain(sentence.replace('#', String(limit)))
+  },
+)
 
 test('the page about rate limits has the default reserves', () => {
   const { look, sweep, scan } = defaultQuotaReserves
@@ -133,17 +121,8 @@ test('the page for those who decide has the resources of the chart', () => {
   expect(page).toContain(`limits memory to ${resources.limits.memory}`)
 })
 
-interface DocumentationYamlBlock {
-  readonly page: string
-  readonly text: string
-}
-
-const documentationYamlBlocks: readonly DocumentationYamlBlock[] = globSync(
-  'docs/{tutorials,how-to,explanation}/*.md',
-  {
-    cwd: projectRoot,
-  },
-).flatMap((page) =>
+const guides = globSync('docs/{tutorials,how-to,explanation}/*.md', { cwd: projectRoot })
+const documentationYamlBlocks = guides.flatMap((page) =>
   [...readProjectFile(page).matchAll(/^( *)```yaml\n([^]*?)^ *```$/gm)].map(([, indent = '', text = '']) => ({
     page,
     text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),

@@ -79,9 +79,18 @@ describe('the settings', () => {
       'with a key file that does not exist',
       { ...validEnvironment, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/nonexistent/key.pem' },
     ],
-    ['with an invalid port', { ...validEnvironment, PORT: 'http' }],
   ])('are rejected %s', (_name, environment: Record<string, string | undefined>) => {
     expect(() => readSettings(environment)).toThrow(SettingsError)
+  })
+  test.each([
+    ['PORT', 'http', 'PORT: must be a number'],
+    ['PORT', '65536', 'PORT: must be at most 65535'],
+    ['SWEEP_SECONDS', '0', 'SWEEP_SECONDS: must be at least 1'],
+    ['SWEEP_SECONDS', '1.5', 'SWEEP_SECONDS: must be an integer'],
+    ['LOG_LEVEL', 'verbose', 'LOG_LEVEL: must be one of: trace, debug, info, warn, error, fatal, silent'],
+    ['PUBLIC_URL', 'bot.example.com', 'PUBLIC_URL: must be a URL that starts with https:// or http://'],
+  ])('reject %s=%s, and explain which values are valid', (name, value, message) => {
+    expect(() => readSettings({ ...validEnvironment, [name]: value })).toThrow(new SettingsError(message))
   })
   test.each([
     ['with escaped newlines', privateKey.replaceAll('\n', '\\n')],

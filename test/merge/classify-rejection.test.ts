@@ -45,6 +45,14 @@ const createGraphqlMergeRejection = (message: string, type?: string): MergeRejec
   errors: [{ type, message }],
 })
 
+const createSingleProtectionRejection = (complaint: string): MergeRejectionResponse =>
+  createPushRejection(
+    '(protected branch hook declined)',
+    'error: GH006: Protected branch update failed for refs/heads/main.',
+    `error: ${complaint}`,
+  )
+
+const movedBaseMessage = 'Base branch was modified. Review and try the merge again.'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 const mergeQueueRequiredMessage = 'Changes must be made through the merge queue'
 const signatureRequiredMessage = 'Commits must have verified signatures.'
@@ -52,11 +60,7 @@ const signatureRequiredMessage = 'Commits must have verified signatures.'
 describe('a known rejection', () => {
   const table: readonly (readonly [MergeRejectionResponse, MergeRejectionScope, string])[] = [
     // Races: something moved.
-    [
-      createRestMergeRejection(405, 'Base branch was modified. Review and try the merge again.'),
-      'race',
-      'Base branch was modified.',
-    ],
+    [createRestMergeRejection(405, movedBaseMessage), 'race', 'Base branch was modified.'],
     [
       createRestMergeRejection(409, 'Head branch was modified. Review and try the merge again.'),
       'race',
@@ -64,11 +68,7 @@ describe('a known rejection', () => {
     ],
     [createRestMergeRejection(422, 'Update is not a fast forward'), 'race', 'Update is not a fast forward'],
     [createRestMergeRejection(422, 'Reference already exists'), 'race', 'Reference already exists'],
-    [
-      createGraphqlMergeRejection('Base branch was modified. Review and try the merge again.'),
-      'race',
-      'Base branch was modified.',
-    ],
+    [createGraphqlMergeRejection(movedBaseMessage), 'race', 'Base branch was modified.'],
     [
       createGraphqlMergeRejection(
         'Expected branch to point to "aaaaaaa" but it did not. Pull and try again.',
@@ -112,24 +112,8 @@ describe('a known rejection', () => {
       'ci.',
     ],
     [createBranchProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
-    [
-      createPushRejection(
-        '(protected branch hook declined)',
-        'error: GH006: Protected branch update failed for refs/heads/main.',
-        `error: ${approvalRequiredMessage}`,
-      ),
-      'pull',
-      'At least 1',
-    ],
-    [
-      createPushRejection(
-        '(protected branch hook declined)',
-        'error: GH006: Protected branch update failed for refs/heads/main.',
-        'error: Changes have been requested.',
-      ),
-      'pull',
-      'Changes have',
-    ],
+    [createSingleProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
+    [createSingleProtectionRejection('Changes have been requested.'), 'pull', 'Changes have'],
     [
       createRestRuleRejection(
         405,

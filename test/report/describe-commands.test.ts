@@ -51,7 +51,7 @@ test('an approval of another effect is outdated, a freeze names its branch and r
     }),
   ).toBe('- `alice` froze merging into `main`: release day')
   expect(describeSingleCommand({ command: 'thaw', stop: { reason: '', kinds: ['audit'] } })).toBe(
-    '- `alice` unfroze merging into all branches, despite the mismatch that the merge audit found',
+    '- `alice` unfroze merging into all branches, including the freeze after the failed merge verification',
   )
 })
 

@@ -1,5 +1,5 @@
-// Git's smart HTTP for the bare repositories, answered by Git itself (serve-git-request.ts). Checks the token before
-// Git sees the request, and processes ref changes after a push.
+// Git's smart HTTP for the bare repositories, answered by Git itself. Checks the token before Git sees the request,
+// and processes ref changes after a push.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import { execFileSync } from 'node:child_process'

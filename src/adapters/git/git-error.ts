@@ -25,8 +25,6 @@ const gitErrorPatterns: readonly (readonly [RegExp, GitErrorCode])[] = [
   ],
 ]
 
-// The git folder's only error class. redact.ts removes credentials from its messages.
-
 export type GitErrorCode =
   /** The server can't be reached or disconnected. */
   | 'unreachable'

@@ -4,7 +4,7 @@
 // that the pull request does not mention (T14), which reviewers would not expect. What git calls
 // a renamed file is then changed on one side and deleted on the other. That is a conflict, so the author rebases.
 // Git before 2.50 cannot disable exact renames, so every merge is compared with the plain three-way
-// rule afterwards, path by path (check-three-way-merge.ts). Attributes in the tree have no effect in a bare mirror.
+// rule afterwards, path by path. Attributes in the tree have no effect in a bare mirror.
 import { createHash } from 'node:crypto'
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -205,10 +205,7 @@ export async function readRef(objects: GitObjectReader, ref: string): Promise<Co
   return id === undefined ? undefined : toCommitSha(id)
 }
 
-/**
- * Combines a mirror's packs and removes what dead processes left behind. Unreferenced objects remain for two weeks,
- * because merge commits wait to be pushed. Combines packs only if there are many. Returns true if it did.
- */
+/** Combines a mirror's packs if there are many, and removes what dead processes left behind. Returns true if it did. */
 async function repackMirrorIfNeeded(git: GitRunner, directory: string): Promise<boolean> {
   const packs = (await listDirectoryEntryNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),

@@ -30,7 +30,7 @@ const enforcedGitConfig: readonly (readonly [string, string])[] = [
   ['core.quotePath', 'false'],
   // A power cut must leave no half-written objects: merge commits are written loose.
   ['core.fsync', 'committed'],
-  // tidy.ts does this at a time we choose, never during a fetch.
+  // mirror-folder.ts does this at a time we choose, never during a fetch.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   // Keep packs: one file instead of thousands.
@@ -123,7 +123,7 @@ export interface GitOutput {
 
 /**
  * Resolves with the output when git ends with an exit code that is an answer. Rejects with a GitError otherwise:
- * `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts derives from its output.
+ * `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what git-error.ts derives from its output.
  */
 export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { z } from 'zod'
+import { describeSchemaProblem } from '../../config/text-problems.ts'
 import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { EgressOptions } from './transport/egress-policy.ts'
 import { RegistryError } from './registry-error.ts'
@@ -81,7 +82,7 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
       name,
       'the file uses version 1 ([registries.search]); use [[registry]] tables instead',
     )
-  const result = registriesConfSchema.safeParse(data)
+  const result = registriesConfSchema.safeParse(data, { error: describeSchemaProblem })
   if (!result.success) {
     const issue = result.error.issues[0]
     throw createRegistriesConfError(name, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)

@@ -6,7 +6,7 @@
 //                   its cache of active keys is a minute old.
 //   after a crash   active rows get heartbeats; a silent row belongs to a dead process and waits again. The embedded
 //                   database has one process, so every row that is active at its start is such a row.
-//   fairness        repositories take turns: see fair-priority.ts.
+//   fairness        repositories take turns: see createFairJobPrioritizer.
 //
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'

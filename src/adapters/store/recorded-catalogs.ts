@@ -272,7 +272,7 @@ async function writeCatalogPackages(
     )
 }
 
-/** Without the recorded ones. Names are untrusted, with any characters and length: see stored-values.ts. */
+/** Without the recorded ones. Names are untrusted, with any characters and length: see encodeDatabaseKey. */
 function* splitPackagesIntoBatches(
   packages: readonly RecordedPackage[],
   recordedDigests: ReadonlyMap<string, string>,

@@ -1,10 +1,10 @@
-// Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/how-to/bundle-directories.md.
+// Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/reference/package-settings.md.
 import { z } from 'zod'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { findDuplicateYamlKey, findYamlOffset } from '../../config/text-problems.ts'
+import { describeSchemaProblem, findDuplicateYamlKey, findYamlOffset } from '../../config/text-problems.ts'
 import type { PackageSettingsFile, PackageDirectoryState } from './post-release-catalog.ts'
 
 export const indexDirectoriesByBundleName = memoizePerObject(
@@ -93,8 +93,8 @@ export function parsePackageSettings<T>(
   if (yamlProblem) return { isYaml: false, problems: [yamlProblem], unknown: [], locationOf }
   const unknown: { at: Location; key: string; path: string }[] = []
   const problems: { at: Location; problem: string }[] = []
-  const { success, data: value, error: parseError } = schema.safeParse(data)
-  for (const issue of parseError?.issues ?? []) {
+  const parsed = schema.safeParse(data, { error: describeSchemaProblem })
+  for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
     if (issue.code === 'unrecognized_keys')
       for (const key of issue.keys)
@@ -107,11 +107,9 @@ export function parsePackageSettings<T>(
     unknown,
     locationOf,
     // The rest is read despite unknown keys.
-    ...(success
-      ? { value }
-      : problems.length === 0 && {
-          value: schema.parse(omitUnrecognizedKeys(data, parseError?.issues ?? [])),
-        }),
+    ...(parsed.success
+      ? { value: parsed.data }
+      : problems.length === 0 && { value: schema.parse(omitUnrecognizedKeys(data, parsed.error.issues)) }),
   }
 }
 

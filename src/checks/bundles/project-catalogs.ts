@@ -48,9 +48,8 @@ interface TemplateUpdateForBundle extends Omit<BundleReleaseInput, 'package' | '
 }
 
 /**
- * Computes the future catalog of a package without templates from its bundle directories and `updateGraph`. Empty if
- * the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the directories are
- * too large.
+ * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
+ * directories are too large.
  */
 export function computeCatalogsFromDirectories(
   sources: PackageDirectoryState,
@@ -167,10 +166,7 @@ function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeMetadata
   return lowest?.channel ?? ''
 }
 
-/**
- * Computes the future catalogs of a package with templates from its release configurations. The templates referenced
- * by touched releases, with their catalogs.
- */
+/** The templates referenced by touched releases, with their catalogs. */
 export function listTemplatesUsedByReleases(
   sources: PackageDirectoryState,
 ): readonly TemplateCatalogMapping[] {

@@ -108,7 +108,7 @@ export const bundleDirectoryUpgradeLoopRule = defineBundleDirectoryRule<{ loop: 
   format: ({ loop }) => ({
     what: `the upgrades form a cycle: ${loop.slice(0, 5).join(' replaces ')}${loop.length > 5 ? ' replaces …' : ''}`,
     why: "A channel with a cycle has no head, so it can't be used for installations.",
-    fix: 'Remove one of the replaces edges.',
+    fix: 'Remove the `replaces` of one of these bundles.',
   }),
 })
 
@@ -136,7 +136,7 @@ export const malformedPackageSettingsRule = defineRule<{ file: string; problem: 
   format: ({ file, problem }) => ({
     what: `${file} is invalid: ${problem}`,
     why: 'Release tools misinterpret or ignore invalid settings.',
-    fix: 'Correct the value. See the settings table in docs/how-to/bundle-directories.md.',
+    fix: 'Correct the value. docs/reference/package-settings.md lists the allowed values.',
   }),
 })
 
@@ -158,7 +158,7 @@ export const releaseConfigMismatchRule = defineBundleDirectoryRule<{ problem: st
   format: ({ problem }) => ({
     what: problem,
     why: 'The bundle is not added to the catalogs that this file specifies.',
-    fix: 'Make release-config.yaml and ci.yaml consistent.',
+    fix: 'Correct the entry in release-config.yaml, or change `fbc` in ci.yaml to match it.',
   }),
 })
 

@@ -144,10 +144,7 @@ export function findImageReferenceProblems(
   return { findings: list.sorted(), locationsOf: (found) => locations.get(found) }
 }
 
-/**
- * The image references of a catalog's bundles. Separate from list-references.ts so that validation doesn't load the
- * list reader. Bundle and related images, once per bundle, in catalog order.
- */
+/** The images and related images of a catalog's bundles, once per bundle, in catalog order. */
 export function* collectCatalogImageReferences({
   bundles,
 }: Pick<Catalog, 'bundles'>): Generator<AddedImageReference> {

@@ -83,9 +83,8 @@ export function isCurrentApproval(
 }
 
 /**
- * Describes a change's effect as text that is stored with an approval and compared later. The head alone is not
- * enough, because the effect changes when the merge base moves or the owners change. Lines with `=` describe files,
- * lines with `+` their effects. A file's line appears under every directory whose owners must agree to it.
+ * Lines with `=` describe files, lines with `+` their effects. A file's line appears under every directory whose owners
+ * must agree to it.
  */
 export function computeApprovalCoverage(
   change: PullRequestChange,

@@ -40,7 +40,7 @@ export const changeForbiddenRule = defineOwnershipRule<{
   format: ({ path, package: name, kinds }) => ({
     what: `${path} changes package ${name} in a way that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
-    fix: 'Remove the part of the change that is not allowed. The permissions table in .github/catalog-bot.yml lists what each role can change.',
+    fix: 'Remove the part of the change that is not allowed. `permissions` in .github/catalog-bot.yml determines which kinds of changes each role can make.',
   }),
 })
 
@@ -188,7 +188,7 @@ export const ownerFileBrokenRule = defineOwnershipRule<{ path: string; problem: 
   format: ({ path, problem }) => ({
     what: `the owner file ${path} is invalid after this change: ${problem}`,
     why: 'An invalid owner file grants no permissions to the owners that it names.',
-    fix: 'Correct the file.',
+    fix: `Correct ${path}, and push it.`,
   }),
 })
 

@@ -37,11 +37,7 @@ const admissionPolicyProbes: readonly KubeObject[] = [
 
 const admissionPolicyProbeIntervalMs = 2000
 
-/**
- * Checks that the cluster enforces the admission policies in deploy/cluster-rights.yaml, which takes several seconds
- * after `kubectl apply`. Until then, the account could delete other users' objects. Waits until the policies reject
- * every probe. Resolves to the reason if the timeout expires first.
- */
+/** Waits until the policies reject every probe. Resolves to the reason if the timeout expires first. */
 export async function waitForAdmissionPolicies(
   { perform }: Pick<KubeClusterClient, 'perform'>,
   clock: Clock,

@@ -2,6 +2,7 @@
 // repository's configuration can only choose among these (docs/dev/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
+import { describeSchemaProblem } from '../../config/text-problems.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 
@@ -71,7 +72,7 @@ export function parseTargetList<Schema extends z.ZodType>(
   } catch {
     throw new Error(`${variable} is not valid YAML`)
   }
-  const result = z.array(schema).safeParse(value ?? [])
+  const result = z.array(schema).safeParse(value ?? [], { error: describeSchemaProblem })
   if (result.success) return result.data
   throw new Error(
     `${variable}: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,

@@ -1,5 +1,5 @@
 // Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
-// description of the image.
+// description of the image. Rejects links, so that a release never writes through one or replaces one.
 import type { TreePathEntry } from '../../pull-request/change.ts'
 import {
   findOpmMigrationError,
@@ -33,16 +33,12 @@ import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-pool.
 import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import type { TreeSha } from '../../pull-request/ids.ts'
 
-/**
- * Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never writes
- * through one or replaces one. The tree holds something that a release must not overwrite. The message is a clause for
- * users, without a period.
- */
+/** The tree holds something that a release must not overwrite. The message is a clause for users, without a period. */
 export class UnsafeOverwriteError extends Error {
   override readonly name = 'Unwritable'
 }
 
-/** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
+/** Four times the largest public one. Amending a larger one could lose values. */
 const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024

@@ -3,7 +3,7 @@ import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import { htmlTemplate, renderPreformattedText, type Html } from '../html.ts'
 
 /**
- * `home`: base address for links to other rules (`two-heads.md`). For text of this project only, because the library takes
+ * `home`: base address for links to other rules (`several-heads.md`). For text of this project only, because the library takes
  * quadratic time for some text. HTML appears as text.
  */
 export function renderMarkdown(text: string, home: string): Html {

@@ -66,10 +66,6 @@ export interface RepositoryAccessCheckerOptions {
   readonly now: () => number
 }
 
-/**
- * Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the
- * visitor's token. Answers are cached for minutes per session; no answer means no.
- */
 export function createRepositoryAccessChecker(
   options: RepositoryAccessCheckerOptions,
 ): RepositoryAccessChecker {

@@ -1,5 +1,5 @@
 // A publisher of catalog images without a registry, for tests of its callers: repositories, tags, and images are in
-// memory. It implements src/adapters/image/catalog-publisher.ts; publisher-contract.ts tests both.
+// memory. It implements src/adapters/image/catalog-publisher.ts.
 import { createHash } from 'node:crypto'
 import {
   type AttachedManifest,

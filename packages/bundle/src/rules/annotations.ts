@@ -64,7 +64,7 @@ export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: 
   format: ({ found, wanted }) => ({
     what: `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
     why: "Annotation names are case-sensitive, and OLM doesn't report unknown annotations.",
-    fix: 'Use the exact spelling that OLM expects.',
+    fix: `Rename the annotation to ${wanted}.`,
   }),
   *find({ csv }) {
     for (const found of Object.keys(getObjectAtPath(csv.data, 'metadata', 'annotations'))) {

@@ -78,7 +78,7 @@ export const missingCsvFieldRule = defineBundleRule<{ field: string }>({
   format: ({ field }) => ({
     what: `the ClusterServiceVersion does not set ${field}`,
     why: 'The CRD for ClusterServiceVersions requires this field, so the API server rejects the object.',
-    fix: 'Add the field to the ClusterServiceVersion.',
+    fix: `Add ${field} to the ClusterServiceVersion.`,
   }),
   *find({ csv }) {
     for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {
@@ -102,7 +102,7 @@ export const incompleteMaintainerRule = defineBundleRule<{ name: string; email: 
   format: ({ name, email }) => ({
     what: `the maintainer "${name}" <${email}> needs a name and a valid email address`,
     why: "OperatorHub.io rejects the bundle, and users don't know whom to contact.",
-    fix: 'Set name and email.',
+    fix: 'Set the name and the email of each entry in spec.maintainers.',
   }),
   *find({ csv }) {
     for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'maintainers')) {
@@ -121,7 +121,7 @@ export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }
   format: ({ name, url }) => ({
     what: `the link "${name}" to "${url}" needs a name and an absolute URL`,
     why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Set name and url.',
+    fix: 'Set the name and the url of each entry in spec.links.',
   }),
   *find({ csv }) {
     for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'links')) {
@@ -139,7 +139,7 @@ export const noProviderRule = defineBundleRule<Record<never, never>>({
   format: () => ({
     what: 'the bundle does not name its provider',
     why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Set spec.provider.name.',
+    fix: 'Set spec.provider.name to the company or project that provides the Operator.',
   }),
   *find({ csv }) {
     if (getStringAtPath(csv.data, 'spec', 'provider', 'name').trim() === '')
@@ -179,7 +179,7 @@ export const noIconRule = defineBundleRule<Record<never, never>>({
   format: () => ({
     what: 'the bundle has no icon',
     why: 'Consoles show a generic placeholder icon.',
-    fix: 'Set spec.icon.',
+    fix: 'Set spec.icon to an image, with its base64data and mediatype.',
   }),
   *find({ csv }) {
     if (getListAtPath(csv.data, 'spec', 'icon').length === 0) yield { path: ['spec'], data: {} }

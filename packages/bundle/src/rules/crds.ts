@@ -62,7 +62,7 @@ export const undescribedCrdRule = defineBundleRule<{ crd: string }>({
   format: ({ crd }) => ({
     what: `the CRD ${crd} has no description`,
     why: 'Consoles show an empty line instead of a description when users choose what to create.',
-    fix: 'Add a description.',
+    fix: 'Add a description to the entry of the CRD in spec.customresourcedefinitions.',
   }),
   *find({ csv }) {
     for (const list of ['owned', 'required'])
@@ -97,7 +97,7 @@ export const duplicateCrdRule = defineBundleRule<{ api: string; first: string }>
   format: ({ api, first }) => ({
     what: `the API ${api} is also defined in ${first}`,
     why: 'OLM applies both definitions in an unpredictable order, and the last one wins.',
-    fix: 'Keep one CustomResourceDefinition per API.',
+    fix: 'Remove one of the two definitions.',
   }),
   *find({ crds }) {
     const seen = new Map<string, string>()

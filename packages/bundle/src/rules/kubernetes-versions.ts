@@ -92,7 +92,7 @@ export const noMinKubeVersionRule = defineBundleRule<Record<never, never>>({
   format: () => ({
     what: 'the bundle does not declare a minimum Kubernetes version',
     why: 'OLM installs the bundle even on clusters that are too old for it.',
-    fix: 'Set spec.minKubeVersion.',
+    fix: 'Set spec.minKubeVersion to the oldest Kubernetes version that the Operator supports.',
   }),
   *find({ csv }) {
     if (getStringAtPath(csv.data, 'spec', 'minKubeVersion').trim() === '') yield { path: ['spec'], data: {} }

@@ -125,7 +125,7 @@ export const riskyPermissionRule = defineBundleRule<{ name: string; what: string
   format: ({ name, what }) => ({
     what: `the role ${name} can change ${what}`,
     why: 'Changes to cluster-wide safeguards can affect pods of other applications.',
-    fix: 'Remove the permission.',
+    fix: 'Remove this permission from the role.',
   }),
   *find({ objects }) {
     for (const object of objects) {

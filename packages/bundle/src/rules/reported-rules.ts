@@ -131,7 +131,7 @@ export const malformedDependencyRule = defineBundleRule<{ type: string; problem:
   format: ({ type, problem }) => ({
     what: `a dependency of type "${type}" is invalid: ${problem}`,
     why: "OLM can't resolve the dependency, or resolves it incorrectly.",
-    fix: 'Correct metadata/dependencies.yaml.',
+    fix: 'Correct the dependency in metadata/dependencies.yaml.',
   }),
 })
 
@@ -165,7 +165,7 @@ export const missingManifestFieldRule = defineBundleRule<{ object: string; field
   format: ({ object, field }) => ({
     what: `${object} does not set ${field}, which Kubernetes requires`,
     why: 'The API server rejects objects without required fields, so the installation fails.',
-    fix: 'Add the field.',
+    fix: `Add ${field} to the manifest.`,
   }),
 })
 
@@ -193,7 +193,7 @@ export const movedBundleDirectoryRule = defineBundleRule<{ key: string; value: s
   format: ({ key, value, wanted }) => ({
     what: `the annotation "${key}" is "${value}", but opm and OLM always read ${wanted}`,
     why: "opm and OLM ignore the value of this annotation, so they don't find files in other directories.",
-    fix: 'Use manifests/ and metadata/.',
+    fix: 'Move the files to manifests/ and metadata/, and correct the annotation.',
   }),
 })
 

@@ -187,7 +187,7 @@ export const emptyCatalogRule = defineRule<{ files: number }>({
   title: 'A catalog has at least one package',
   format: ({ files }) => ({
     what: files === 0 ? 'the catalog has no files' : 'the catalog has no packages',
-    why: 'A catalog without packages is useless. Usually, its files are in a different directory or are ignored.',
+    why: 'Clusters can install nothing from a catalog without packages. Usually, its files are in a different directory or are ignored.',
     fix: 'Check the directory and its .indexignore file, or remove the catalog.',
   }),
   *find({ catalog }) {

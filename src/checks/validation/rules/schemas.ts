@@ -110,7 +110,7 @@ export const unknownPackageInCustomBlobRule = defineRule<{ schema: string; name:
   format: ({ schema, name, near }) => ({
     what: `a blob with schema "${schema}" refers to package "${name}", which is not in the catalog`,
     why: 'Tools look up custom blobs by package, so they never find this blob.',
-    fix: near === '' ? 'Correct the package name, or remove the blob.' : `Did you mean "${near}"?`,
+    fix: `Correct the package name${near === '' ? '' : ` to "${near}"`}, or remove the blob.`,
   }),
   *find(view) {
     let guesses = maxPackageNameSuggestions

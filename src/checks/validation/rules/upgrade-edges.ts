@@ -25,7 +25,7 @@ export const edgeToNowhereRule = definePackageRule<{
     fix:
       near === ''
         ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`
-        : `Did you mean ${near}?`,
+        : `Correct the name to ${near}, or remove the edge.`,
   }),
   *find(its) {
     let guesses = maxBundleNameCandidates
