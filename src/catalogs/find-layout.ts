@@ -6,7 +6,8 @@ import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layou
 import {
   getTreeEntryPaths,
   createPathListFilter,
-  findLowerBound,
+  findPathsInDirectory,
+  findTreeEntry,
   hasPathInDirectory,
 } from '../pull-request/incremental-path-list.ts'
 import type { TreePathEntry, TreeEntry, PullRequestChange } from '../pull-request/change.ts'
@@ -126,7 +127,7 @@ export function createCachedTreeReader(
       const entries = trees.get(tree)
       return entries === undefined
         ? repository.list(tree, prefix)
-        : Promise.resolve(findTreeEntriesUnderDirectory(prefix, entries))
+        : Promise.resolve(findPathsInDirectory(entries, prefix))
     },
     entry: (tree, path) => {
       const entries = trees.get(tree)
@@ -140,26 +141,6 @@ export function createCachedTreeReader(
       return isEnough ? bytes : repository.read(blob, limit)
     },
   }
-}
-
-/** Binary search: entries are sorted, and an index would cost more. */
-function findTreeEntry(entries: readonly TreePathEntry[], path: string): TreeEntry | undefined {
-  const found = entries[findLowerBound(entries, path, (entry) => entry.path)]
-  return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
-}
-
-/** Entries below a directory are contiguous. */
-function findTreeEntriesUnderDirectory(
-  prefix: string,
-  entries: readonly TreePathEntry[],
-): readonly TreePathEntry[] {
-  const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
-  if (directory === '') return entries
-  const start = `${directory}/`
-  const first = findLowerBound(entries, start, (entry) => entry.path)
-  let end = first
-  while (entries[end]?.path.startsWith(start)) end++
-  return entries.slice(first, end)
 }
 
 /**

@@ -38,13 +38,9 @@ export async function pushMerge(
   as?: CommitSha,
 ): Promise<MergePushResult> {
   const planned = requireValidMergePermit(options, permit)
-  const ref = toBranchRef(planned.baseRef)
-  const base = toCommitSha(planned.base)
-  // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
   const commit = as ?? planned.commit
   await validateMergeCommit(options, planned, commit)
-  const onServer = [base, toCommitSha(planned.head)]
-  return parsePushOutcome(await runGitPush(options, { ref, from: base, to: commit, onServer }), ref)
+  return pushCommit(options, planned, commit, [planned.head])
 }
 
 /** See GitRepository.pushMergeBatch. Throws GitError as pushMerge() does; `refused` also for permits that aren't a chain. */
@@ -60,11 +56,20 @@ export async function pushMergeBatch(
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'a merge permit is missing'}`)
-  const ref = toBranchRef(first.baseRef)
-  const from = toCommitSha(first.base)
-  const onServer = [from, ...permits.map(({ landing }) => toCommitSha(landing.head))]
-  const output = await runGitPush(options, { ref, from, to: toCommitSha(last.commit), onServer })
-  return parsePushOutcome(output, ref)
+  const heads = permits.map(({ landing }) => landing.head)
+  return pushCommit(options, first, last.commit, heads)
+}
+
+/** The push skips the fast-forward check, but every commit's first parent was checked. */
+async function pushCommit(
+  options: MergePushOptions,
+  { baseRef, base }: ValidatedMerge,
+  to: CommitSha,
+  heads: readonly CommitSha[],
+): Promise<MergePushResult> {
+  const ref = toBranchRef(baseRef)
+  const update = { ref, from: toCommitSha(base), to: toCommitSha(to), onServer: [base, ...heads] }
+  return parsePushOutcome(await runGitPush(options, update), ref)
 }
 
 /** See GitRepository.createStagingBranch. Throws GitError `refused` as pushMerge() does, and others when the outcome is unknown. */
@@ -141,8 +146,8 @@ async function runGitPush(options: MergePushOptions, update: RefUpdate): Promise
   const { directory, remote, timeout, signal } = options
   const { ref, from, to } = update
   try {
-    const sent = await pushOverHttp(options, update)
-    if (sent !== undefined) return sent
+    const output = await pushOverHttp(options, update)
+    if (output !== undefined) return output
     return await runGit({
       args: [
         'push',
@@ -186,8 +191,11 @@ async function pushOverHttp(
     fetchAdvertisedRefs(remote, [ref], stopping),
     runGit({
       args: ['pack-objects', '--revs', '--thin', '--stdout', '-q'],
-      input: [to, ...onServer.map((commit) => `^${commit}`), ''].join('\n'),
-      ...{ directory, timeout, signal, limit: maxPushedPackBytes },
+      input: [to, ...onServer.map((commit) => `^${toCommitSha(commit)}`), ''].join('\n'),
+      directory,
+      timeout,
+      signal,
+      limit: maxPushedPackBytes,
     }).catch(() => undefined),
   ])
   if (refs?.get(ref) !== from || pack === undefined) return undefined
