@@ -10,10 +10,10 @@ import {
   findTreeEntry,
   hasPathInDirectory,
 } from '../pull-request/incremental-path-list.ts'
-import type { TreePathEntry, TreeEntry, PullRequestChange } from '../pull-request/change.ts'
+import type { TreePathEntry, PullRequestChange } from '../pull-request/change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha, type BlobSha, type TreeSha } from '../pull-request/ids.ts'
-import { GitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { resolveTreePath } from './linked-file.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
@@ -62,18 +62,10 @@ export async function readRepositoryLayout(
     if (wanted.length === 0) return layout
     for (const path of wanted) {
       const oid = files.get(path)
-      const bytes = oid === undefined || remainingBytes <= 0 ? undefined : await readSmall(oid)
+      const isRead = oid !== undefined && remainingBytes > 0
+      const bytes = isRead ? await catchTooLarge(read(oid, maxLayoutDetectionFileBytes)) : undefined
       remainingBytes -= bytes?.length ?? 0
       seen.set(path, extractOlmSchemaFields(bytes))
-    }
-  }
-
-  async function readSmall(oid: TreeEntry['oid']): Promise<Uint8Array | undefined> {
-    try {
-      return await read(oid, maxLayoutDetectionFileBytes)
-    } catch (error) {
-      if (error instanceof GitError && error.code === 'too-large') return undefined
-      throw error
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   toBlobSha,
   type BlobSha,
 } from '../../pull-request/ids.ts'
-import { GitError, isGitError } from './git-error.ts'
+import { GitError, catchTooLarge, isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import type { GitRunner } from './run-git.ts'
 import {
@@ -92,7 +92,8 @@ export async function findMergeBases(
   return splitLines(stdout).toSorted().map(toCommitSha)
 }
 
-const splitLines = (output: Buffer): readonly string[] => output.toString('latin1').split('\n').filter(Boolean)
+const splitLines = (output: Buffer): readonly string[] =>
+  output.toString('latin1').split('\n').filter(Boolean)
 
 /** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
 export async function isOnFirstParentChain(
@@ -309,36 +310,24 @@ async function findLargeIncomingBlobs(
   head: CommitSha,
   maxFileBytes: number,
 ): Promise<readonly BlobSha[] | undefined> {
-  try {
-    const { stdout } = await git([
-      'rev-list',
-      '--objects',
-      '--no-object-names',
-      `--filter=blob:limit=${maxFileBytes + 1}`,
-      '--filter-print-omitted',
-      head,
-      `^${base}`,
-    ])
-    return splitLines(stdout)
+  const filter = [`--filter=blob:limit=${maxFileBytes + 1}`, '--filter-print-omitted']
+  const listed = await catchTooLarge(
+    git(['rev-list', '--objects', '--no-object-names', ...filter, head, `^${base}`]),
+  )
+  return (
+    listed &&
+    splitLines(listed.stdout)
       .filter((line) => line.startsWith('~'))
       .map((line) => toBlobSha(line.slice(1)))
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return undefined
-    throw error
-  }
+  )
 }
 
 async function readCommitMessageFields(
   objects: GitObjectReader,
   id: CommitSha,
 ): Promise<CommitMessageFields> {
-  try {
-    const { bytes } = await objects.read(id, maxCommitObjectBytes)
-    return parseCommitMessageFields(bytes)
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return { isSigned: false, closes: undefined }
-    throw error
-  }
+  const object = await catchTooLarge(objects.read(id, maxCommitObjectBytes))
+  return object ? parseCommitMessageFields(object.bytes) : { isSigned: false, closes: undefined }
 }
 
 export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {

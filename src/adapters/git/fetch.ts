@@ -337,7 +337,7 @@ async function readResponseBody(response: Response, maxBytes: number): Promise<B
 /** The lines of a Git response. Undefined unless every line follows the protocol, up to the one flush packet. */
 export function parsePktLines(body: Buffer): readonly Buffer[] | undefined {
   const lines: Buffer[] = []
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const length = body.toString('latin1', at, at + 4)
     if (length === '0000') return at + 4 === body.length ? lines : undefined
     const size = /^[0-9a-f]{4}$/.test(length) ? Number.parseInt(length, 16) : 0

@@ -10,7 +10,13 @@ import type { MergePushResult, RejectedPush, StagingPushResult } from '../../por
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { GitError, isGitError, classifyGitError } from './git-error.ts'
 import { fetchAdvertisedRefs, formatPktLine, parsePktLines, postToGitServer } from './fetch.ts'
-import { readGitCredential, sanitizeGitOutput, type GitRemote, toBranchRef } from './remote.ts'
+import {
+  readGitCredential,
+  sanitizeGitOutput,
+  type GitRemote,
+  toBranchRef,
+  toMirrorBranchRef,
+} from './remote.ts'
 import { readCommit } from './commits.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { runGit, type GitOutput } from './run-git.ts'
@@ -69,7 +75,14 @@ async function pushCommit(
 ): Promise<MergePushResult> {
   const ref = toBranchRef(baseRef)
   const update = { ref, from: toCommitSha(base), to: toCommitSha(to), onServer: [base, ...heads] }
-  return parsePushOutcome(await runGitPush(options, update), ref)
+  const result = parsePushOutcome(await runGitPush(options, update), ref)
+  if (result.kind === 'landed') {
+    // The next fetch then finds the branch unchanged. If another fetch moved it already, that fetch is right.
+    const { directory, timeout, signal } = options
+    const args = ['update-ref', toMirrorBranchRef(baseRef), update.to, update.from]
+    await runGit({ args, directory, timeout, signal, limit: 1000 }).catch(() => undefined)
+  }
+  return result
 }
 
 /** See GitRepository.createStagingBranch. Throws GitError `refused` as pushMerge() does, and others when the outcome is unknown. */
@@ -218,7 +231,9 @@ async function pushOverHttp(
   if (rejection !== undefined && /unpacker error|missing necessary objects/.test(rejection)) return undefined
   const flag = rejection === undefined ? ' ' : '!'
   const summary = rejection && `[remote rejected] (${rejection.slice(`ng ${ref} `.length)})`
-  const stderr = readBand(2).toString().replace(/^(?=.)/gm, 'remote: ')
+  const stderr = readBand(2)
+    .toString()
+    .replace(/^(?=.)/gm, 'remote: ')
   return { code: 0, stdout: Buffer.from(`${flag}\t${to}:${ref}\t${summary ?? ''}\n`), stderr }
 }
 

@@ -178,7 +178,6 @@ function findFirstRemainingFileIndex(name: string, sorted: readonly string[], re
   return undefined
 }
 
-
 interface PathCollision {
   readonly name: string
   readonly like: string
