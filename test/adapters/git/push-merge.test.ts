@@ -270,7 +270,9 @@ describe('a merge permit', () => {
   test('guards the only push: one file in src/git passes `push` to git or to its server', () => {
     const floor = join(import.meta.dirname, '..', '..', '..', 'src', 'adapters', 'git')
     const pushing = readdirSync(floor).filter((name) =>
-      /'(?:push|send-pack|remote-https?|http-push)'|, 'receive-pack',/.test(readFileSync(join(floor, name), 'utf8')),
+      /'(?:push|send-pack|remote-https?|http-push)'|, 'receive-pack',/.test(
+        readFileSync(join(floor, name), 'utf8'),
+      ),
     )
     expect(pushing).toEqual(['push-merge.ts'])
     expect(readFileSync(join(floor, 'push-merge.ts'), 'utf8').match(/'push'/g)).toHaveLength(1)
