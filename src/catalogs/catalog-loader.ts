@@ -19,7 +19,7 @@ import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreePathEntry } from '../pull-request/change.ts'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { resolveSymlinkedFile } from './linked-file.ts'
@@ -273,13 +273,9 @@ function addSymlinkFinding(facts: ParsedCatalogFile, path: string, leadsOut: boo
 
 /** A text file from a tree, or '' when it is larger than 1 MB. */
 export async function readTextBlobOrEmpty(repository: TreeReader, blob: BlobSha): Promise<string> {
-  try {
-    // Keeps a byte order mark, because the parsers of owner files must see it.
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(blob, 1024 * 1024))
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return ''
-    throw error
-  }
+  const bytes = await catchTooLarge(repository.read(blob, 1024 * 1024))
+  // Keeps a byte order mark, because the parsers of owner files must see it.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }
 
 /**

@@ -6,13 +6,14 @@ import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layou
 import {
   getTreeEntryPaths,
   createPathListFilter,
-  findLowerBound,
+  findPathsInDirectory,
+  findTreeEntry,
   hasPathInDirectory,
 } from '../pull-request/incremental-path-list.ts'
-import type { TreePathEntry, TreeEntry, PullRequestChange } from '../pull-request/change.ts'
+import type { TreePathEntry, PullRequestChange } from '../pull-request/change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha, type BlobSha, type TreeSha } from '../pull-request/ids.ts'
-import { GitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { resolveTreePath } from './linked-file.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
@@ -61,18 +62,10 @@ export async function readRepositoryLayout(
     if (wanted.length === 0) return layout
     for (const path of wanted) {
       const oid = files.get(path)
-      const bytes = oid === undefined || remainingBytes <= 0 ? undefined : await readSmall(oid)
+      const isRead = oid !== undefined && remainingBytes > 0
+      const bytes = isRead ? await catchTooLarge(read(oid, maxLayoutDetectionFileBytes)) : undefined
       remainingBytes -= bytes?.length ?? 0
       seen.set(path, extractOlmSchemaFields(bytes))
-    }
-  }
-
-  async function readSmall(oid: TreeEntry['oid']): Promise<Uint8Array | undefined> {
-    try {
-      return await read(oid, maxLayoutDetectionFileBytes)
-    } catch (error) {
-      if (error instanceof GitError && error.code === 'too-large') return undefined
-      throw error
     }
   }
 }
@@ -126,7 +119,7 @@ export function createCachedTreeReader(
       const entries = trees.get(tree)
       return entries === undefined
         ? repository.list(tree, prefix)
-        : Promise.resolve(findTreeEntriesUnderDirectory(prefix, entries))
+        : Promise.resolve(findPathsInDirectory(entries, prefix))
     },
     entry: (tree, path) => {
       const entries = trees.get(tree)
@@ -140,26 +133,6 @@ export function createCachedTreeReader(
       return isEnough ? bytes : repository.read(blob, limit)
     },
   }
-}
-
-/** Binary search: entries are sorted, and an index would cost more. */
-function findTreeEntry(entries: readonly TreePathEntry[], path: string): TreeEntry | undefined {
-  const found = entries[findLowerBound(entries, path, (entry) => entry.path)]
-  return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
-}
-
-/** Entries below a directory are contiguous. */
-function findTreeEntriesUnderDirectory(
-  prefix: string,
-  entries: readonly TreePathEntry[],
-): readonly TreePathEntry[] {
-  const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
-  if (directory === '') return entries
-  const start = `${directory}/`
-  const first = findLowerBound(entries, start, (entry) => entry.path)
-  let end = first
-  while (entries[end]?.path.startsWith(start)) end++
-  return entries.slice(first, end)
 }
 
 /**

@@ -1,7 +1,7 @@
 // Resolves a symbolic link in a tree as the operating system does in a checkout: segment by segment, and through links
 // to directories. Stays within the tree.
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import { decodePath } from '../adapters/git/parse-output.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
@@ -125,14 +125,10 @@ async function readSymlinkTarget(
   repository: TreeReader,
   link: BlobSha,
 ): Promise<readonly string[] | undefined> {
-  try {
-    const bytes = await repository.read(link, maxLinkTargetBytes)
-    // The system ends the text at its first NUL.
-    const end = bytes.indexOf(0)
-    const target = decodePath(end < 0 ? bytes : bytes.subarray(0, end))
-    return target === '' || target.startsWith('/') ? undefined : target.split('/')
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return undefined
-    throw error
-  }
+  const bytes = await catchTooLarge(repository.read(link, maxLinkTargetBytes))
+  if (bytes === undefined) return undefined
+  // The system ends the text at its first NUL.
+  const end = bytes.indexOf(0)
+  const target = decodePath(end < 0 ? bytes : bytes.subarray(0, end))
+  return target === '' || target.startsWith('/') ? undefined : target.split('/')
 }

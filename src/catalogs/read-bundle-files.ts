@@ -1,6 +1,6 @@
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { TreePathEntry, PullRequestChange } from '../pull-request/change.ts'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { ChangeTooLargeError } from './reader-pool.ts'
@@ -68,13 +68,9 @@ async function readBundleFile(
   oid: TreePathEntry['oid'],
   path: string,
 ): Promise<Uint8Array> {
-  try {
-    return await repository.read(oid, maxBundleFileBytes)
-  } catch (error) {
-    if (isGitError(error, 'too-large'))
-      throw new ChangeTooLargeError(`${path} is larger than ${maxBundleFileBytes / 1024 / 1024} MB`)
-    throw error
-  }
+  const bytes = await catchTooLarge(repository.read(oid, maxBundleFileBytes))
+  if (bytes !== undefined) return bytes
+  throw new ChangeTooLargeError(`${path} is larger than ${maxBundleFileBytes / 1024 / 1024} MB`)
 }
 
 /**

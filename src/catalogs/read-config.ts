@@ -9,7 +9,7 @@ import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../conf
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig, type Config } from '../config/config.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
 /** The configuration at a tree, with its digest. An unreadable one gives findings and blocks merging. */
@@ -33,13 +33,8 @@ async function readConfigTreeEntry(
 ): Promise<Uint8Array | ConfigFileProblem> {
   if (mode === '120000') return 'link'
   if (mode === '160000') return 'submodule'
-  try {
-    return await repository.read(oid, maxConfigBytes)
-  } catch (error) {
-    // A file that is too large must not count as missing.
-    if (isGitError(error, 'too-large')) return 'too-large'
-    throw error
-  }
+  // A file that is too large must not count as missing.
+  return (await catchTooLarge(repository.read(oid, maxConfigBytes))) ?? 'too-large'
 }
 
 /**

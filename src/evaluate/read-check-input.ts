@@ -33,7 +33,7 @@ import {
   listTemplatesUsedByReleases,
   type LoadedTemplate,
 } from '../checks/bundles/project-catalogs.ts'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
 import {
@@ -80,14 +80,17 @@ export async function readCheckInput(
   { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluatePullOptions,
 ): Promise<CheckInput> {
   const ctx = { repository: treeReader, loader, tree: baseTree }
-  const directories = await readPackagesByDirectory(change, layout, basePaths, ctx)
-  const published = await readPublishedBundles(change, layout, basePaths, ctx)
   const sides = { repository: treeReader, loader, base: baseTree, result: resultTree }
-  const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
+  const [accounts, directories, published, bundleDirectories] = await Promise.all([
+    // A login belongs to its first account, because another user can register a released login (T25).
+    memory.firstSeenAccounts(snapshot.repository, new Map()),
+    readPackagesByDirectory(change, layout, basePaths, ctx),
+    readPublishedBundles(change, layout, basePaths, ctx),
+    readBundleDirectories(change, { ...sides, layout }),
+  ])
   const ownerPaths = selectOwnerFilePathsToRead(basePaths, change)
   return {
-    // A login belongs to its first account, because another user can register a released login (T25).
-    accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
+    accounts,
     snapshot,
     config,
     configDigest,
@@ -179,12 +182,8 @@ async function readTemplateForPostReleaseCatalog(
   const known = loaded.filter((catalog) => catalog !== undefined)
   const entry = await repository.entry(result, `operators/${directory}/catalog-templates/${name}`)
   if (entry?.mode.startsWith('100') !== true) return { known }
-  try {
-    return { known, bytes: await repository.read(entry.oid, maxPostReleaseTemplateBytes) }
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return { known, isTooLarge: true }
-    throw error
-  }
+  const bytes = await catchTooLarge(repository.read(entry.oid, maxPostReleaseTemplateBytes))
+  return bytes === undefined ? { known, isTooLarge: true } : { known, bytes }
 }
 
 /**

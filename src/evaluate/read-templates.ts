@@ -11,7 +11,7 @@ import {
   type LoadedTemplateCatalogPair,
 } from '../pull-request/layout/template-pairs.ts'
 import type { Config } from '../config/config.ts'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { resolveTreePath } from '../catalogs/linked-file.ts'
@@ -144,10 +144,5 @@ async function readTemplateFile(
   const isFile = entry?.mode.startsWith('100') === true
   const { file } = isFile ? { file: entry.oid } : await resolveTreePath(repository, tree, path)
   if (file === undefined) return undefined
-  try {
-    return await repository.read(file, maxLoadedTemplateBytes)
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return 'too-large'
-    throw error
-  }
+  return (await catchTooLarge(repository.read(file, maxLoadedTemplateBytes))) ?? 'too-large'
 }

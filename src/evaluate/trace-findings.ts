@@ -7,7 +7,7 @@ import { type Finding, formatFindingSubjectKey } from '@catalog-bot/findings/fin
 import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import {
   toFindingIdentityKey,
   type SourceExcerpt,
@@ -128,7 +128,7 @@ function createChangedLineTracer(commits: FindingTraceCommits, repository: Findi
   })
   const bytesOf = memoizeByTreeAndFile(async (side: Side, file: string) => {
     const oid = await oidOf(side, file)
-    return oid && readBlobUnlessTooLarge(repository, oid)
+    return oid && catchTooLarge(repository.read(oid, maxTracedFileBytes))
   })
   const textOf = memoizeByTreeAndFile(async (side: Side, file: string) => {
     const bytes = await bytesOf(side, file)
@@ -186,7 +186,7 @@ async function readDiffLineNumbers(
   if (mergeBase === undefined || others.length > 0) return undefined
   const now = (await readHeadText())?.split('\n')
   const entry = await repository.entry(await repository.treeOf(mergeBase), file)
-  const bytes = entry && (await readBlobUnlessTooLarge(repository, entry.oid))
+  const bytes = entry && (await catchTooLarge(repository.read(entry.oid, maxTracedFileBytes)))
   if (now === undefined || (entry && !bytes)) return undefined
   const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
   const edits = findShortestEdits(old, now, maxTracedChangedLines)
@@ -198,18 +198,6 @@ async function readDiffLineNumbers(
     for (let line = at - hunkContextLines; line <= below; line++) shown.add(line + 1)
   }
   return shown
-}
-
-async function readBlobUnlessTooLarge(
-  repository: FindingTraceGitRepository,
-  oid: Parameters<FindingTraceGitRepository['read']>[0],
-): Promise<Uint8Array | undefined> {
-  try {
-    return await repository.read(oid, maxTracedFileBytes)
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return undefined
-    throw error
-  }
 }
 
 function memoizeByTreeAndFile<Side extends string, Value>(

@@ -15,7 +15,7 @@ import type { TreePathEntry } from '../pull-request/change.ts'
 import { collectCatalogImageReferences, isAllowedRegistry } from '../checks/images/named-image.ts'
 import { formatPrincipal } from '../checks/ownership/principals.ts'
 import type { Config } from '../config/config.ts'
-import { isGitError } from '../adapters/git/git-error.ts'
+import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { MissingImageLocation } from '../report/missing-images-issue.ts'
 import { readConfig, readOwnership } from '../catalogs/read-config.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -137,12 +137,9 @@ async function forEachImageReference(
   }
   for (const { path, oid, mode } of entries) {
     if (mode !== '100644' || !isPossibleCompositeListPath(path)) continue
-    try {
-      for (const reference of findCompositeListImageReferences(path, await repository.read(oid, 1024 * 1024)))
-        see(reference)
-    } catch (error) {
-      if (!isGitError(error, 'too-large')) throw error
-    }
+    const bytes = await catchTooLarge(repository.read(oid, 1024 * 1024))
+    if (bytes !== undefined)
+      for (const reference of findCompositeListImageReferences(path, bytes)) see(reference)
   }
 }
 

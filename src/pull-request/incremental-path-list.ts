@@ -1,8 +1,6 @@
 // Caches values derived from a tree's path list. Successive trees differ in a few of tens of thousands of paths, so
 // values are updated from the difference. Results are the same as without the cache.
-import type { TreePathEntry } from './change.ts'
-
-const returnPathUnchanged = (path: string): string => path
+import type { TreeEntry, TreePathEntry } from './change.ts'
 
 type PathOrPathEntry = string | { readonly path: string }
 
@@ -46,7 +44,7 @@ export function applyPathListPatch<Entry extends PathOrPathEntry>(
   }
   let next = 0
   for (const path of steps) {
-    const at = findLowerBound(list, path, getEntryPath, next)
+    const at = findLowerBound(list, path, next)
     if (at > next) runs.push(list.slice(next, at))
     const here = list[at]
     next = here !== undefined && removedPaths.has(path) && getEntryPath(here) === path ? at + 1 : at
@@ -146,18 +144,13 @@ export const getTreeEntryPaths = memoizeByPathList<TreePathEntry, readonly strin
 /**
  * Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path.
  */
-export function findLowerBound<Entry>(
-  sorted: readonly Entry[],
-  path: string,
-  pathOf: (entry: Entry) => string,
-  start = 0,
-): number {
+export function findLowerBound(sorted: readonly PathOrPathEntry[], path: string, start = 0): number {
   let low = start
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const entry = sorted[middle]
-    if (entry !== undefined && pathOf(entry) < path) low = middle + 1
+    if (entry !== undefined && getEntryPath(entry) < path) low = middle + 1
     else high = middle
   }
   return low
@@ -165,21 +158,29 @@ export function findLowerBound<Entry>(
 
 /** Binary search in sorted paths, because trees have tens of thousands of paths. */
 export function hasPath(sorted: readonly string[], path: string): boolean {
-  return sorted[findLowerBound(sorted, path, returnPathUnchanged)] === path
+  return sorted[findLowerBound(sorted, path)] === path
 }
 
 /** Whether any path is below the directory. All paths are below ''. */
 export function hasPathInDirectory(sorted: readonly string[], directory: string): boolean {
   if (directory === '') return sorted.length > 0
   const prefix = `${directory}/`
-  return sorted[findLowerBound(sorted, prefix, returnPathUnchanged)]?.startsWith(prefix) === true
+  return sorted[findLowerBound(sorted, prefix)]?.startsWith(prefix) === true
 }
 
-export function findPathsInDirectory(sorted: readonly string[], directory: string): readonly string[] {
-  if (directory === '') return sorted
+/** Paths or entries below the directory, which may end with a slash. */
+export function findPathsInDirectory<Entry extends PathOrPathEntry>(
+  sorted: readonly Entry[],
+  directory: string,
+): readonly Entry[] {
+  const name = directory.replace(/\/$/, '')
+  if (name === '') return sorted
   // '0' follows the slash in ASCII.
-  return sorted.slice(
-    findLowerBound(sorted, `${directory}/`, returnPathUnchanged),
-    findLowerBound(sorted, `${directory}0`, returnPathUnchanged),
-  )
+  return sorted.slice(findLowerBound(sorted, `${name}/`), findLowerBound(sorted, `${name}0`))
+}
+
+/** The mode and the object of a path in sorted entries. */
+export function findTreeEntry(sorted: readonly TreePathEntry[], path: string): TreeEntry | undefined {
+  const found = sorted[findLowerBound(sorted, path)]
+  return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
 }

@@ -8,7 +8,7 @@ import {
   toBlobSha,
   type BlobSha,
 } from '../../pull-request/ids.ts'
-import { GitError, isGitError } from './git-error.ts'
+import { GitError, catchTooLarge, isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import type { GitRunner } from './run-git.ts'
 import {
@@ -89,13 +89,11 @@ export async function findMergeBases(
 ): Promise<readonly CommitSha[]> {
   if ((await readLinearHistory(objects, other, one)) !== undefined) return [one]
   const { stdout } = await git(['merge-base', '--all', one, other], { answers: [0, 1] })
-  return stdout
-    .toString('latin1')
-    .split('\n')
-    .filter((line) => line !== '')
-    .toSorted()
-    .map(toCommitSha)
+  return splitLines(stdout).toSorted().map(toCommitSha)
 }
+
+const splitLines = (output: Buffer): readonly string[] =>
+  output.toString('latin1').split('\n').filter(Boolean)
 
 /** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
 export async function isOnFirstParentChain(
@@ -117,11 +115,7 @@ export async function listFirstParentChain(
   since: CommitSha,
 ): Promise<readonly CommitSha[]> {
   const { stdout } = await git(['rev-list', '--first-parent', '--max-count=1000', tip, `^${since}`])
-  return stdout
-    .toString('latin1')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map(toCommitSha)
+  return splitLines(stdout).map(toCommitSha)
 }
 
 /**
@@ -209,7 +203,7 @@ async function readIncomingCommitParents(
     head,
     `^${base}`,
   ])
-  const lines = stdout.toString('latin1').split('\n').filter(Boolean)
+  const lines = splitLines(stdout)
   if (lines.length > maxIncomingCommits) return undefined
   return new Map(
     lines.map((line) => {
@@ -290,7 +284,7 @@ async function listWorkflowTreeIdsWithGit(
   const { stdout } = await git(['cat-file', '--batch-check=%(objectname)'], {
     input: ids.map((id) => `${id}:${workflowsPath}\n`).join(''),
   })
-  const answers = stdout.toString('latin1').split('\n').slice(0, -1)
+  const answers = splitLines(stdout)
   if (answers.length !== ids.length)
     throw new GitError('failed', 'git cat-file returned an unexpected number of results')
   return new Map(
@@ -305,7 +299,7 @@ async function listBaseWorkflowTreeIds(
   merge: CommitSha,
 ): Promise<ReadonlySet<string | undefined>> {
   const { stdout } = await git(['merge-base', '--all', base, merge], { answers: [0, 1] })
-  const bases = stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
+  const bases = splitLines(stdout).map(toCommitSha)
   return new Set((await listWorkflowTreeIdsWithGit(git, new Set(bases))).values())
 }
 
@@ -316,38 +310,24 @@ async function findLargeIncomingBlobs(
   head: CommitSha,
   maxFileBytes: number,
 ): Promise<readonly BlobSha[] | undefined> {
-  try {
-    const { stdout } = await git([
-      'rev-list',
-      '--objects',
-      '--no-object-names',
-      `--filter=blob:limit=${maxFileBytes + 1}`,
-      '--filter-print-omitted',
-      head,
-      `^${base}`,
-    ])
-    return stdout
-      .toString('latin1')
-      .split('\n')
+  const filter = [`--filter=blob:limit=${maxFileBytes + 1}`, '--filter-print-omitted']
+  const listed = await catchTooLarge(
+    git(['rev-list', '--objects', '--no-object-names', ...filter, head, `^${base}`]),
+  )
+  return (
+    listed &&
+    splitLines(listed.stdout)
       .filter((line) => line.startsWith('~'))
       .map((line) => toBlobSha(line.slice(1)))
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return undefined
-    throw error
-  }
+  )
 }
 
 async function readCommitMessageFields(
   objects: GitObjectReader,
   id: CommitSha,
 ): Promise<CommitMessageFields> {
-  try {
-    const { bytes } = await objects.read(id, maxCommitObjectBytes)
-    return parseCommitMessageFields(bytes)
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return { isSigned: false, closes: undefined }
-    throw error
-  }
+  const object = await catchTooLarge(objects.read(id, maxCommitObjectBytes))
+  return object ? parseCommitMessageFields(object.bytes) : { isSigned: false, closes: undefined }
 }
 
 export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {

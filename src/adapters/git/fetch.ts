@@ -5,6 +5,7 @@ import { GitError, isGitError } from './git-error.ts'
 import { runGit, type GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import {
+  type GitCredential,
   type GitRemote,
   readGitCredential,
   toBranchRef,
@@ -145,7 +146,7 @@ export class FetchScheduler {
 const lsRefsTimeoutMs = 10_000
 
 /** Bytes. The server also lists branches whose names start with the given one. */
-const maxLsRefsResponseBytes = 64 * 1024
+const maxGitResponseBytes = 64 * 1024
 
 export interface GitFetchOptions {
   readonly directory: string
@@ -266,70 +267,92 @@ export async function fetchAdvertisedRefs(
   if (remote.protocol === 'file' || remote.proxy !== undefined) return undefined
   const credential = await readGitCredential(remote)
   try {
-    const response = await fetch(`${remote.url}/git-upload-pack`, {
-      method: 'POST',
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(lsRefsTimeoutMs)]),
-      headers: {
-        'git-protocol': 'version=2',
-        'content-type': 'application/x-git-upload-pack-request',
-        accept: 'application/x-git-upload-pack-result',
-        'user-agent': 'catalog-bot',
-        ...(credential && { authorization: toBasicAuthHeader(credential.username, credential.password) }),
-      },
-      body: formatLsRefsRequest(refs),
-    })
-    if (response.status !== 200) {
-      await response.body?.cancel()
-      return undefined
-    }
-    const body = await readResponseBody(response, maxLsRefsResponseBytes)
-    return body && parseLsRefsResponse(body, refs)
+    const stopping = AbortSignal.any([signal, AbortSignal.timeout(lsRefsTimeoutMs)])
+    const body = await postToGitServer(remote, 'upload-pack', formatLsRefsRequest(refs), credential, stopping)
+    return body instanceof Buffer ? parseLsRefsResponse(body, refs) : undefined
   } catch {
     return undefined
   }
+}
+
+/**
+ * One request of Git's HTTP protocol. Returns the response's body, or its status if it isn't 200. Rejects as fetch()
+ * does, and if the body is too large.
+ */
+export async function postToGitServer(
+  { url }: GitRemote,
+  service: 'upload-pack' | 'receive-pack',
+  body: string | Uint8Array<ArrayBuffer>,
+  credential: GitCredential | undefined,
+  signal: AbortSignal,
+): Promise<Buffer | number> {
+  const response = await fetch(`${url}/git-${service}`, {
+    method: 'POST',
+    redirect: 'manual',
+    signal,
+    headers: {
+      // Pushes have no second version.
+      ...(service === 'upload-pack' && { 'git-protocol': 'version=2' }),
+      'content-type': `application/x-git-${service}-request`,
+      accept: `application/x-git-${service}-result`,
+      'user-agent': 'catalog-bot',
+      ...(credential && { authorization: toBasicAuthHeader(credential.username, credential.password) }),
+    },
+    body,
+  })
+  if (response.status === 200) return readResponseBody(response, maxGitResponseBytes)
+  await response.body?.cancel()
+  return response.status
 }
 
 function toBasicAuthHeader(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
+export const formatPktLine = (text: string): string =>
+  `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
+
 function formatLsRefsRequest(refs: readonly string[]): string {
-  const line = (text: string) => `${(Buffer.byteLength(text) + 5).toString(16).padStart(4, '0')}${text}\n`
   return [
-    line('command=ls-refs'),
-    line('object-format=sha1'),
+    formatPktLine('command=ls-refs\n'),
+    formatPktLine('object-format=sha1\n'),
     '0001',
-    ...refs.map((ref) => line(`ref-prefix ${ref}`)),
+    ...refs.map((ref) => formatPktLine(`ref-prefix ${ref}\n`)),
     '0000',
   ].join('')
 }
 
-async function readResponseBody(response: Response, maxBytes: number): Promise<Buffer | undefined> {
+async function readResponseBody(response: Response, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let size = 0
   const body: AsyncIterable<Uint8Array> | null = response.body
   for await (const part of body ?? []) {
     size += part.length
-    if (size > maxBytes) return undefined
+    if (size > maxBytes) throw new GitError('too-large', `the response exceeds ${maxBytes} bytes`)
     parts.push(part)
   }
   return Buffer.concat(parts)
 }
 
-/** Undefined unless every line follows the protocol, up to the one flush packet. */
-function parseLsRefsResponse(body: Buffer, refs: readonly string[]): ReadonlyMap<string, string> | undefined {
-  const found = new Map<string, string>()
-  let at = 0
-  for (;;) {
+/** The lines of a Git response. Undefined unless every line follows the protocol, up to the one flush packet. */
+export function parsePktLines(body: Buffer): readonly Buffer[] | undefined {
+  const lines: Buffer[] = []
+  for (let at = 0; ;) {
     const length = body.toString('latin1', at, at + 4)
-    if (length === '0000') return at + 4 === body.length ? found : undefined
+    if (length === '0000') return at + 4 === body.length ? lines : undefined
     const size = /^[0-9a-f]{4}$/.test(length) ? Number.parseInt(length, 16) : 0
     if (size < 5 || at + size > body.length) return undefined
-    const [, id, ref] =
-      /^([0-9a-f]{40}) ([^ \n]+)[^\n]*\n?$/.exec(body.toString('utf8', at + 4, at + size)) ?? []
-    if (id === undefined || ref === undefined || found.has(ref)) return undefined
-    if (refs.includes(ref)) found.set(ref, id)
+    lines.push(body.subarray(at + 4, at + size))
     at += size
   }
+}
+
+function parseLsRefsResponse(body: Buffer, refs: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const found = new Map<string, string>()
+  for (const line of parsePktLines(body) ?? [Buffer.alloc(0)]) {
+    const [, id, ref] = /^([0-9a-f]{40}) ([^ \n]+)[^\n]*\n?$/.exec(line.toString('utf8')) ?? []
+    if (id === undefined || ref === undefined || found.has(ref)) return undefined
+    if (refs.includes(ref)) found.set(ref, id)
+  }
+  return found
 }

@@ -90,6 +90,16 @@ export function isGitError(value: unknown, code?: GitErrorCode): value is GitErr
   return value instanceof GitError && (code === undefined || value.code === code)
 }
 
+/** Undefined instead of a GitError `too-large`. */
+export async function catchTooLarge<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return undefined
+    throw error
+  }
+}
+
 /** Maps Git's messages (LC_ALL=C) to error codes. Ignores `remote: ` lines, so a server can't choose the code. */
 export function classifyGitError(stderr: string): GitErrorCode {
   const text = stderr

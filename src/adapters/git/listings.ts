@@ -1,7 +1,11 @@
 // Lists and compares whole trees. Recent listings are cached by tree ID. The listing of a similar tree is derived from
 // a cached one, so a moved base costs only its changes.
 import type { TreeSha } from '../../pull-request/ids.ts'
-import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-path-list.ts'
+import {
+  applyPathListPatch,
+  findPathsInDirectory,
+  findTreeEntry,
+} from '../../pull-request/incremental-path-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
 import { LruMap } from '../lru-map.ts'
 import { GitError } from './git-error.ts'
@@ -63,15 +67,14 @@ export class TreeListingCache {
     if (directory === '') return (await this.#listWhole(tree)).entries
     const known = this.#cachedListings.get(tree) ?? (await this.#making.get(tree)?.catch(() => undefined))
     return known
-      ? selectEntriesInDirectory(known.entries, directory)
+      ? findPathsInDirectory(known.entries, directory)
       : listDirectory(this.#git, this.#objects, tree, directory, this.#maxPaths)
   }
 
   readonly entry = async (tree: TreeSha, path: string): Promise<TreeEntry | undefined> => {
     const known = this.#cachedListings.get(tree)
     if (known === undefined) return findTreeFileEntry(this.#objects, tree, path)
-    const found = known.entries[findLowerBound(known.entries, path, (entry) => entry.path)]
-    return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
+    return findTreeEntry(known.entries, path)
   }
 
   /** Whether the tree objects in which two trees differ are written as git would, as far as checked. */
@@ -244,13 +247,4 @@ function applyPathChanges(
     removed: changes.flatMap(({ path, before }) => (before ? [{ path, ...before }] : [])),
     added: changes.flatMap(({ path, after }) => (after ? [{ path, ...after }] : [])),
   })
-}
-
-function selectEntriesInDirectory(
-  entries: readonly TreePathEntry[],
-  directory: string,
-): readonly TreePathEntry[] {
-  const at = (path: string) => findLowerBound(entries, path, (entry) => entry.path)
-  // '0' follows the slash.
-  return entries.slice(at(`${directory}/`), at(`${directory}0`))
 }

@@ -120,29 +120,15 @@ export function compareByPath(a: { readonly path: string }, b: { readonly path: 
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }
 
-function decodePathWithInvalidUtf8(bytes: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < bytes.length;) {
-    const length = getUtf8SequenceLength(bytes, at)
-    text +=
-      length === 0
-        ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0))
-        : strictUtf8Decoder.decode(bytes.subarray(at, at + length))
-    at += Math.max(length, 1)
-  }
-  return text
-}
+/** A valid character of several bytes, or one byte that is not part of one. */
+const utf8CharacterPattern =
+  /[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2}|[\x80-\xff]/g
 
-/** How many bytes the valid UTF-8 sequence at `at` has; 0 if the bytes are not valid UTF-8. */
-function getUtf8SequenceLength(bytes: Uint8Array, at: number): number {
-  const first = bytes[at] ?? 0
-  const length =
-    first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
-  if (length === 0 || at + length > bytes.length) return 0
-  try {
-    strictUtf8Decoder.decode(bytes.subarray(at, at + length))
-    return length
-  } catch {
-    return 0
-  }
+function decodePathWithInvalidUtf8(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('latin1')
+  return text.replaceAll(utf8CharacterPattern, (character) =>
+    character.length > 1
+      ? Buffer.from(character, 'latin1').toString('utf8')
+      : String.fromCharCode(0xdc00 + character.charCodeAt(0)),
+  )
 }

@@ -9,10 +9,20 @@ import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { GitError, isGitError, classifyGitError } from './git-error.ts'
-import { sanitizeGitOutput, type GitRemote, toBranchRef } from './remote.ts'
+import { fetchAdvertisedRefs, formatPktLine, parsePktLines, postToGitServer } from './fetch.ts'
+import {
+  readGitCredential,
+  sanitizeGitOutput,
+  type GitRemote,
+  toBranchRef,
+  toMirrorBranchRef,
+} from './remote.ts'
 import { readCommit } from './commits.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { runGit, type GitOutput } from './run-git.ts'
+
+/** Larger pushes are left to Git. */
+const maxPushedPackBytes = 8 * 1024 * 1024
 
 export interface MergePushOptions {
   readonly directory: string
@@ -34,13 +44,9 @@ export async function pushMerge(
   as?: CommitSha,
 ): Promise<MergePushResult> {
   const planned = requireValidMergePermit(options, permit)
-  const ref = toBranchRef(planned.baseRef)
-  const base = toCommitSha(planned.base)
-  // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
   const commit = as ?? planned.commit
   await validateMergeCommit(options, planned, commit)
-  const output = await runGitPush(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
-  return parsePushOutcome(output, ref)
+  return pushCommit(options, planned, commit, [planned.head])
 }
 
 /** See GitRepository.pushMergeBatch. Throws GitError as pushMerge() does; `refused` also for permits that aren't a chain. */
@@ -56,13 +62,27 @@ export async function pushMergeBatch(
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'a merge permit is missing'}`)
-  const ref = toBranchRef(first.baseRef)
-  const output = await runGitPush(
-    options,
-    `--force-with-lease=${ref}:${toCommitSha(first.base)}`,
-    `${toCommitSha(last.commit)}:${ref}`,
-  )
-  return parsePushOutcome(output, ref)
+  const heads = permits.map(({ landing }) => landing.head)
+  return pushCommit(options, first, last.commit, heads)
+}
+
+/** The push skips the fast-forward check, but every commit's first parent was checked. */
+async function pushCommit(
+  options: MergePushOptions,
+  { baseRef, base }: ValidatedMerge,
+  to: CommitSha,
+  heads: readonly CommitSha[],
+): Promise<MergePushResult> {
+  const ref = toBranchRef(baseRef)
+  const update = { ref, from: toCommitSha(base), to: toCommitSha(to), onServer: [base, ...heads] }
+  const result = parsePushOutcome(await runGitPush(options, update), ref)
+  if (result.kind === 'landed') {
+    // The next fetch then finds the branch unchanged. If another fetch moved it already, that fetch is right.
+    const { directory, timeout, signal } = options
+    const args = ['update-ref', toMirrorBranchRef(baseRef), update.to, update.from]
+    await runGit({ args, directory, timeout, signal, limit: 1000 }).catch(() => undefined)
+  }
+  return result
 }
 
 /** See GitRepository.createStagingBranch. Throws GitError `refused` as pushMerge() does, and others when the outcome is unknown. */
@@ -74,7 +94,7 @@ export async function createStagingBranch(
   await validateMergeCommit(options, planned, planned.commit)
   const ref = toBranchRef(formatTemporaryBranchName(planned))
   // An empty lease requires that the branch doesn't exist or already contains this commit.
-  const output = await runGitPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
+  const output = await runGitPush(options, { ref, from: '', to: planned.commit })
   // '*': a new branch.
   const result = parsePushOutcome(output, ref, ['=', '*'])
   switch (result.kind) {
@@ -96,7 +116,7 @@ export async function deleteStagingBranch(
   if (parseTemporaryBranchName(branch) === undefined)
     throw new GitError('refused', `not a temporary branch: ${branch}`)
   const ref = toBranchRef(branch)
-  const output = await runGitPush(options, `--force-with-lease=${ref}:${toCommitSha(commit)}`, `:${ref}`)
+  const output = await runGitPush(options, { ref, from: toCommitSha(commit), to: '' })
   if (output.stderr.includes('remote ref does not exist')) return true
   const result = parsePushOutcome(output, ref, ['-'])
   if (result.kind === 'refused')
@@ -126,9 +146,21 @@ async function validateMergeCommit(
     throw new GitError('refused', 'the permit does not match its commit')
 }
 
-async function runGitPush(options: MergePushOptions, how: string, refspec: string): Promise<GitOutput> {
+interface RefUpdate {
+  readonly ref: string
+  /** The required state before the push, and the state after it. Empty: no such ref. */
+  readonly from: CommitSha | ''
+  readonly to: CommitSha | ''
+  /** Commits that the server has. If present, the push needs no Git process for HTTP where possible. */
+  readonly onServer?: readonly CommitSha[]
+}
+
+async function runGitPush(options: MergePushOptions, update: RefUpdate): Promise<GitOutput> {
   const { directory, remote, timeout, signal } = options
+  const { ref, from, to } = update
   try {
+    const output = await pushOverHttp(options, update)
+    if (output !== undefined) return output
     return await runGit({
       args: [
         'push',
@@ -137,10 +169,10 @@ async function runGitPush(options: MergePushOptions, how: string, refspec: strin
         '--no-follow-tags',
         '--no-signed',
         '--recurse-submodules=no',
-        how,
+        `--force-with-lease=${ref}:${from}`,
         '--end-of-options',
         remote.url,
-        refspec,
+        `${to}:${ref}`,
       ],
       directory,
       remote,
@@ -155,6 +187,54 @@ async function runGitPush(options: MergePushOptions, how: string, refspec: strin
     if (knownToBeNothing || !(cause instanceof GitError)) throw cause
     throw new GitError('outcome-unknown', `${cause.message}; the branch may have moved`, { cause })
   }
+}
+
+/**
+ * Pushes with one request after the one that lists the ref. `git push` sends three, over another connection, and starts
+ * six processes. The server compares `from` with the ref. Returns what git would print. Undefined if nothing was sent,
+ * or if the server changed nothing and Git can learn more.
+ */
+async function pushOverHttp(
+  { directory, remote, timeout, signal }: MergePushOptions,
+  { ref, from, to, onServer }: RefUpdate,
+): Promise<GitOutput | undefined> {
+  if (onServer === undefined) return undefined
+  const stopping = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+  const [refs, pack] = await Promise.all([
+    fetchAdvertisedRefs(remote, [ref], stopping),
+    runGit({
+      args: ['pack-objects', '--revs', '--thin', '--stdout', '-q'],
+      input: [to, ...onServer.map((commit) => `^${toCommitSha(commit)}`), ''].join('\n'),
+      directory,
+      timeout,
+      signal,
+      limit: maxPushedPackBytes,
+    }).catch(() => undefined),
+  ])
+  if (refs?.get(ref) !== from || pack === undefined) return undefined
+  const command = formatPktLine(`${from} ${to} ${ref}\0 report-status side-band-64k agent=catalog-bot`)
+  const request = Buffer.concat([Buffer.from(`${command}0000`), pack.stdout])
+  const credential = await readGitCredential(remote)
+  const response = await postToGitServer(remote, 'receive-pack', request, credential, stopping).catch(
+    (cause: unknown) => {
+      throw new GitError('failed', 'git push: the response was lost', { cause })
+    },
+  )
+  if (typeof response === 'number' && response < 500) return undefined
+  const bands = response instanceof Buffer ? parsePktLines(response) : undefined
+  const readBand = (band: number) =>
+    Buffer.concat((bands ?? []).filter(([number]) => number === band).map((line) => line.subarray(1)))
+  const report = parsePktLines(readBand(1))?.map((line) => line.toString().trimEnd()) ?? []
+  const rejection = report.find((line) => line.startsWith(`ng ${ref} `))
+  if (rejection === undefined && !report.includes(`ok ${ref}`))
+    throw new GitError('failed', 'git push: the response cannot be parsed')
+  if (rejection !== undefined && /unpacker error|missing necessary objects/.test(rejection)) return undefined
+  const flag = rejection === undefined ? ' ' : '!'
+  const summary = rejection && `[remote rejected] (${rejection.slice(`ng ${ref} `.length)})`
+  const stderr = readBand(2)
+    .toString()
+    .replace(/^(?=.)/gm, 'remote: ')
+  return { code: 0, stdout: Buffer.from(`${flag}\t${to}:${ref}\t${summary ?? ''}\n`), stderr }
 }
 
 /** A server that lost the race reports a lock it couldn't take. */

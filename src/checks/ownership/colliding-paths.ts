@@ -141,7 +141,7 @@ export function indexBasePathsNearAddedPaths(
 /** Children of a directory in the sorted paths, by folded name. */
 function groupDirectoryEntriesByFoldedName(sorted: readonly string[], prefix: string) {
   const found = new Map<string, string[]>()
-  let at = findLowerBound(sorted, prefix, getPathSortKey)
+  let at = findLowerBound(sorted, prefix)
   for (;;) {
     const path = sorted[at]
     if (path === undefined || !path.startsWith(prefix)) return found
@@ -152,7 +152,7 @@ function groupDirectoryEntriesByFoldedName(sorted: readonly string[], prefix: st
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
     // '0' follows the slash in ASCII: skips everything below.
-    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, getPathSortKey, at)
+    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, at)
   }
 }
 
@@ -171,14 +171,12 @@ function findNameWithLastRemainingFile(
 }
 
 function findFirstRemainingFileIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
-  const file = findLowerBound(sorted, name, getPathSortKey)
+  const file = findLowerBound(sorted, name)
   if (sorted[file] === name && !removed.has(name)) return file
-  for (let at = findLowerBound(sorted, `${name}/`, getPathSortKey); sorted[at]?.startsWith(`${name}/`); at++)
+  for (let at = findLowerBound(sorted, `${name}/`); sorted[at]?.startsWith(`${name}/`); at++)
     if (!removed.has(sorted[at] ?? '')) return at
   return undefined
 }
-
-const getPathSortKey = (path: string): string => path
 
 interface PathCollision {
   readonly name: string

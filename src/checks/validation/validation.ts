@@ -135,6 +135,7 @@ function markErrorsAlreadyOnBaseBranch(
   findings: readonly Finding[],
   base: readonly Finding[],
 ): readonly Finding[] {
+  if (!findings.some(({ severity }) => severity === 'error')) return findings
   const known = new Set(base.map((found) => `${formatFindingSubjectKey(found)} ${found.what}`))
   return findings.map((found) =>
     found.severity === 'error' && known.has(`${formatFindingSubjectKey(found)} ${found.what}`)

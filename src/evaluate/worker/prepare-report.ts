@@ -21,7 +21,7 @@ import type { SnapshotEvaluation } from '../evaluate.ts'
 import { traceFindingsToChangedLines, findCommitsThatBrokeBase } from '../trace-findings.ts'
 import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import type { BlobSha, CommitSha } from '../../pull-request/ids.ts'
-import { isGitError } from '../../adapters/git/git-error.ts'
+import { catchTooLarge } from '../../adapters/git/git-error.ts'
 
 type ChannelHeadConflictRepository = Pick<
   GitRepository,
@@ -169,23 +169,11 @@ function createChannelEntriesReader(repository: ChannelHeadConflictRepository): 
     const known = read.get(entry.oid)
     if (known) return known
     const channels = new Map<string, readonly ChannelEntry[]>()
-    const bytes = await readBlobUnlessTooLarge(repository, entry.oid)
+    const bytes = await catchTooLarge(repository.read(entry.oid, maxCatalogFileBytesToSearch))
     if (bytes)
       for (const one of parseCatalogFile(bytes).channels)
         channels.set(`${one.package} ${one.name}`, one.entries)
     read.set(entry.oid, channels)
     return channels
-  }
-}
-
-async function readBlobUnlessTooLarge(
-  repository: ChannelHeadConflictRepository,
-  oid: BlobSha,
-): Promise<Uint8Array | undefined> {
-  try {
-    return await repository.read(oid, maxCatalogFileBytesToSearch)
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return undefined
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { findLowerBound } from '../incremental-path-list.ts'
+import { hasPathInDirectory } from '../incremental-path-list.ts'
 
 const versionNamePattern = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
 
@@ -94,8 +94,7 @@ export function parseBundlePath(path: string): BundleDirectory | undefined {
 
 /** Whether the directory contains manifests. A directory with manifests is a published bundle. */
 export function hasBundleManifests(sortedPaths: readonly string[], root: string): boolean {
-  const prefix = `${root}/manifests/`
-  return sortedPaths[findLowerBound(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true
+  return hasPathInDirectory(sortedPaths, `${root}/manifests`)
 }
 
 // Detects the first catalogs of a repository in the result, because the base has none. As new catalogs, they require

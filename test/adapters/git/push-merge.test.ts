@@ -74,8 +74,12 @@ const installOriginGitHook = (name: string, script: string) => {
 describe('the push of a merge', () => {
   test('makes the validated commit the tip of the base branch, over HTTP and from a folder', async () => {
     const first = await createTestMergePermit()
+    gitServer.requests.length = 0
     expect(await gitMirror.pushMerge(first)).toEqual({ kind: 'landed' })
     expect(originRepository.tip('main')).toBe(first.landing.commit)
+    expect(await gitMirror.tip('main')).toBe(first.landing.commit)
+    const paths = gitServer.requests.map(({ path }) => path)
+    expect(paths).toEqual(['/origin.git/git-upload-pack', '/origin.git/git-receive-pack'])
     await gitMirror.close()
 
     originRepository.pull(
@@ -263,10 +267,12 @@ describe('a merge permit', () => {
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 
-  test('guards the only push: one file in src/git passes `push` to git', () => {
+  test('guards the only push: one file in src/git passes `push` to git or to its server', () => {
     const floor = join(import.meta.dirname, '..', '..', '..', 'src', 'adapters', 'git')
     const pushing = readdirSync(floor).filter((name) =>
-      /'(?:push|send-pack|remote-https?|http-push)'/.test(readFileSync(join(floor, name), 'utf8')),
+      /'(?:push|send-pack|remote-https?|http-push)'|, 'receive-pack',/.test(
+        readFileSync(join(floor, name), 'utf8'),
+      ),
     )
     expect(pushing).toEqual(['push-merge.ts'])
     expect(readFileSync(join(floor, 'push-merge.ts'), 'utf8').match(/'push'/g)).toHaveLength(1)

@@ -25,6 +25,7 @@ export const relatedImageEmptyRule = defineRule<{
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
     for (const { blob } of catalog.packages.flatMap(({ bundles }) => bundles)) {
+      if (blob.relatedImages.every(({ image }) => image !== '')) continue
       for (const [index, { name, image, mark }] of blob.relatedImages.entries()) {
         if (image !== '') continue
         const hasValue = values.has(JSON.stringify([blob.package, blob.name, `relatedImages[${index}]`]))
