@@ -5,6 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { startProcessLauncher } from '../../src/adapters/git/launcher.ts'
 import { IssuedTokenStore, canSeeRepository, formatCallerName } from './http/auth.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import {
@@ -75,6 +76,7 @@ export class MockGitHub extends MockUserActions {
   readonly #faults: FaultInjector
   readonly #server: Server
   readonly #target: { url: string | undefined }
+  readonly #stopProcessLauncher = startProcessLauncher()
 
   constructor(world: MockGitHubData, credentials: IssuedTokenStore, parts: MockGitHubComponents) {
     super(world, credentials)
@@ -152,6 +154,7 @@ export class MockGitHub extends MockUserActions {
       this.#server.close(resolve)
       this.#server.closeAllConnections()
     })
+    this.#stopProcessLauncher()
   }
 }
 
