@@ -221,7 +221,8 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
       ),
     findMergedCommits: (repository, commits) =>
       turn('read merged commits', () => {
-        const own = new Set(mergedIntents(repository).map(({ intent }) => intent.commit))
+        const pushed = intents(repository).filter(({ outcome = 'landed' }) => outcome === 'landed')
+        const own = new Set(pushed.map(({ intent }) => intent.commit))
         return new Set(commits.filter((commit) => own.has(commit)))
       }),
     findPullsOfCommits: (repository, commits) =>

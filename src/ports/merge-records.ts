@@ -100,7 +100,7 @@ export interface MergeRecordStore {
   listAbandonedMerges(repository: RepositoryName, pull: PullNumber): Promise<readonly MergeIntent[]>
   /** The recorded merge, if catalog-bot merged this pull request. */
   findMerge(repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined>
-  /** The subset of these commits that catalog-bot pushed to a branch. */
+  /** The subset of these commits of a branch that catalog-bot pushed, even if it has not verified the push yet. */
   findMergedCommits(
     repository: RepositoryName,
     commits: readonly CommitSha[],

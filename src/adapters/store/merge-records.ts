@@ -113,7 +113,7 @@ function createMergeIntentQueries(database: Database) {
     findMergedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
       const rows = await database.query<{ commit: string }>(
         `SELECT landing->>'commit' AS commit FROM ${databaseSchemaName}.intent
-         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
+         WHERE repository = $1 AND (outcome = 'landed' OR outcome IS NULL) AND landing->>'commit' = ANY($2::text[])`,
         [toRepositoryKey(repository), commits],
       )
       return new Set(rows.map(({ commit }) => toCommitSha(commit)))

@@ -455,7 +455,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       const lease = async (seconds = 60) =>
         requireLease(store.acquireLease(`base ${createRepositoryName().name}`, seconds))
 
-      test('are open until they are settled, oldest first', async () => {
+      test('are open until they are settled, oldest first, and count as pushed meanwhile', async () => {
         const of = createRepositoryName()
         const by = await lease()
         const first = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
@@ -463,8 +463,11 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         expect(first).toEqual({ ...createPendingMerge(1, of), id: first.id, fence: by.fence })
         expect(await store.listPendingMerges(of)).toEqual([first, second])
         expect(await store.findMerge(of, toPullNumber(1))).toBeUndefined()
+        const pushed = [first.commit, second.commit]
+        expect(await store.findMergedCommits(of, pushed)).toEqual(new Set(pushed))
         await store.finishMerge(first, 'landed')
         await store.finishMerge(second, 'abandoned')
+        expect(await store.findMergedCommits(of, pushed)).toEqual(new Set([first.commit]))
         expect(await store.listPendingMerges(of)).toEqual([])
         expect(await store.findMerge(of, toPullNumber(1))).toEqual(createPendingMerge(1, of))
         expect(await store.findMerge(of, toPullNumber(2))).toBeUndefined()
