@@ -105,7 +105,8 @@ async function recordCatalogsForStatusPages(
   ctx: JobContext<Cache & StatusPageStore>,
 ): Promise<void> {
   const { app, forge, repository } = ctx
-  if (app.settings.pages === 'off' || !(await isBranchManagedByBot(branch, ctx, { allowCached: true }))) return
+  if (app.settings.pages === 'off' || !(await isBranchManagedByBot(branch, ctx, { allowCached: true })))
+    return
   // During a burst of merges, one record then covers several pushes.
   await app.scheduler.yieldToPulls()
   const tip = await repository.tip(branch)
