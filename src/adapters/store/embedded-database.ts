@@ -87,10 +87,7 @@ type SqlQuerySender = (text: string, values?: readonly unknown[] | null) => Prom
 const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
   ({ kind: 'sql', text, ...(values && { values }) }) as const
 
-/**
- * The first statement that changes something begins the transaction. Before it, no other statement can come in between
- * on the only connection, so reading alone costs nothing more.
- */
+/** Begins with the first change, because no other statement can come between reads on the only connection. */
 function beginTransaction(connection: EmbeddedConnection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
   const sendInside: SqlQuerySender = async (text, values) => {
