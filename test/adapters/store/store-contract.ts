@@ -455,7 +455,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       const lease = async (seconds = 60) =>
         requireLease(store.acquireLease(`base ${createRepositoryName().name}`, seconds))
 
-      test('are open until they are settled, oldest first, and count as pushed meanwhile', async () => {
+      test('count as pushed and are open until they are settled, oldest first', async () => {
         const of = createRepositoryName()
         const by = await lease()
         const first = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
