@@ -127,7 +127,7 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
       while (mergedAt.size < count && performance.now() - started < Number(values.within) * 1000) {
         for (const pull of ready)
           if (pull.merged !== null && !mergedAt.has(pull)) mergedAt.set(pull, performance.now())
-        if (++rounds % 25 === 0) await observeBot()
+        if (++rounds % 100 === 0) await observeBot()
         await pause(20)
       }
       // Updates after a merge are part of its cost.

@@ -5,6 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { startProcessLauncher } from '../../src/adapters/git/launcher.ts'
 import { IssuedTokenStore, canSeeRepository, formatCallerName } from './http/auth.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import {
@@ -72,9 +73,8 @@ export class MockGitHub extends MockUserActions {
   readonly requests: ApiRequestRecord[]
   /** The findings of the traffic validator. Empty without one. */
   readonly violations: string[]
-  readonly #faults: FaultInjector
-  readonly #server: Server
-  readonly #target: { url: string | undefined }
+  readonly #parts: MockGitHubComponents
+  readonly #stopProcessLauncher = startProcessLauncher()
 
   constructor(world: MockGitHubData, credentials: IssuedTokenStore, parts: MockGitHubComponents) {
     super(world, credentials)
@@ -82,34 +82,32 @@ export class MockGitHub extends MockUserActions {
     this.webhooks = parts.webhooks
     this.requests = parts.requests
     this.violations = parts.violations
-    this.#faults = parts.faults
-    this.#server = parts.server
-    this.#target = parts.target
+    this.#parts = parts
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port
+    return (this.#parts.server.address() as AddressInfo).port
   }
 
   /** Sets the destination of webhooks from now on. Undefined: no destination. */
   sendWebhooksTo(url: string | undefined): void {
-    this.#target.url = url
+    this.#parts.target.url = url
   }
 
   /** Makes the next `times` matching requests fail this way. Returns a function that cancels it. */
   fail(matcher: FaultMatcher, outcome: FaultOutcome, times = 1): () => void {
-    return this.#faults.fail(matcher, outcome, times)
+    return this.#parts.faults.fail(matcher, outcome, times)
   }
 
   /** Matching reads repeat their last answer until the returned function is called. */
   lag(matcher: FaultMatcher): () => void {
-    return this.#faults.lag(matcher)
+    return this.#parts.faults.lag(matcher)
   }
 
   /** Rejects the next `times` REST calls because of a rate limit, with a wait time in seconds. */
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
     const outcome = createRateLimitFaultOutcome(kind, this.world.now() / 1000, waitSeconds)
-    return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
+    return this.#parts.faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
   /**
@@ -137,7 +135,7 @@ export class MockGitHub extends MockUserActions {
   }
 
   clearFaults(): void {
-    this.#faults.clear()
+    this.#parts.faults.clear()
   }
 
   /** Resolves when no delivery is pending and no background computation is running. */
@@ -149,9 +147,10 @@ export class MockGitHub extends MockUserActions {
     await this.webhooks.close()
     await this.world.settled()
     await new Promise((resolve) => {
-      this.#server.close(resolve)
-      this.#server.closeAllConnections()
+      this.#parts.server.close(resolve)
+      this.#parts.server.closeAllConnections()
     })
+    this.#stopProcessLauncher()
   }
 }
 

@@ -219,14 +219,12 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
       turn(`read the merge of #${pull}`, () =>
         deepClone(mergedIntents(repository).find(({ intent }) => intent.pull === pull)?.intent),
       ),
-    findMergedCommits: (repository, commits) =>
-      turn('read merged commits', () => {
-        const own = new Set(mergedIntents(repository).map(({ intent }) => intent.commit))
-        return new Set(commits.filter((commit) => own.has(commit)))
-      }),
-    findPullsOfCommits: (repository, commits) =>
+    findPullsOfCommits: (repository, commits, isPending = false) =>
       turn('read merged pull requests', () => {
-        const own = new Map(mergedIntents(repository).map(({ intent }) => [intent.commit, intent.pull]))
+        const pushed = intents(repository).filter(
+          ({ outcome = isPending && 'landed' }) => outcome === 'landed',
+        )
+        const own = new Map(pushed.map(({ intent }) => [intent.commit, intent.pull]))
         return new Map(
           commits.flatMap((commit) => {
             const pull = own.get(commit)

@@ -5,12 +5,11 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { PullReport } from '../report/report.ts'
 import type { ReportedCheck } from '../report/report-options.ts'
 import type { CheckRunContent, Forge, BotCommentAndCheckRuns, ObservedBotComment } from '../ports/forge.ts'
-import type { RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
+import { type RepositoryName, type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { formatPullPageUrl } from '../report/urls.ts'
 import type { BotSettings } from './settings.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
-import { toPullRequestKey } from '../pull-request/snapshot.ts'
 
 const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() })
 

@@ -78,7 +78,7 @@ async function findNewestNonBotCommit(
   // After a forced push, the old tip may be unknown or no ancestor of the new one.
   const isAhead = await repository.contains(tip, from).catch(() => false)
   const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
-  const ours = await app.store.findMergedCommits(forge.repository, commits)
+  const ours = await app.store.findPullsOfCommits(forge.repository, commits, true)
   return commits.find((commit) => !ours.has(commit))
 }
 

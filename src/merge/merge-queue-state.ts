@@ -1,9 +1,8 @@
 // Records which branches use GitHub's merge queue, and which of its groups passed, to verify what the queue merges.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 import type { MergeRecoveryOptions } from './merge-types.ts'
-import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */

@@ -100,14 +100,10 @@ export interface MergeRecordStore {
   listAbandonedMerges(repository: RepositoryName, pull: PullNumber): Promise<readonly MergeIntent[]>
   /** The recorded merge, if catalog-bot merged this pull request. */
   findMerge(repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined>
-  /** The subset of these commits that catalog-bot pushed to a branch. */
-  findMergedCommits(
-    repository: RepositoryName,
-    commits: readonly CommitSha[],
-  ): Promise<ReadonlySet<CommitSha>>
-  /** The pull requests that catalog-bot merged as these commits. */
+  /** The pull requests that catalog-bot merged as these commits. `isPending`: or pushed, but has not verified yet. */
   findPullsOfCommits(
     repository: RepositoryName,
     commits: readonly CommitSha[],
+    isPending?: boolean,
   ): Promise<ReadonlyMap<CommitSha, PullNumber>>
 }

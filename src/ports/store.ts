@@ -1,10 +1,8 @@
 // All records in one database. Each user of the store depends only on the ports that it needs.
-import type { VerdictStore } from './status-page-store.ts'
-import type { LeaseStore } from './jobs.ts'
+import type { VerdictStore, StatusPageStore } from './status-page-store.ts'
+import type { LeaseStore, Job, JobQueue, JobQueueStatistics, JobRunner } from './jobs.ts'
 import type { Cache } from './cache.ts'
-import type { Job, JobQueue, JobQueueStatistics, JobRunner } from './jobs.ts'
 import type { MergeRecordStore, MergeFreezeStore } from './merge-records.ts'
-import type { StatusPageStore } from './status-page-store.ts'
 import type { PullHistoryStore, RecordedHeadPush } from './pull-history.ts'
 import type { StateStore } from './state.ts'
 import type { PullNumber } from '../pull-request/ids.ts'

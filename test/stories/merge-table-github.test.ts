@@ -19,9 +19,8 @@ import {
   mergePull,
   type MergeTestHarness,
 } from '../merge/merge-harness.ts'
-import { signJwt } from '../sandbox/github/github-fixture.ts'
+import { signJwt, runGit } from '../sandbox/github/github-fixture.ts'
 import { expectMergedAsValidated } from './merge-table/merged-as-validated.ts'
-import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
   botCheckNames,
   type GitHubMergeVerdict,

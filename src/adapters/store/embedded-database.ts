@@ -87,14 +87,14 @@ type SqlQuerySender = (text: string, values?: readonly unknown[] | null) => Prom
 const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
   ({ kind: 'sql', text, ...(values && { values }) }) as const
 
-/** The first statement begins the transaction, so an empty transaction costs nothing. */
+/** Begins with the first change, because no other statement can come between reads on the only connection. */
 function beginTransaction(connection: EmbeddedConnection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
   const sendInside: SqlQuerySender = async (text, values) => {
     if (state === 'over')
       throw new StoreError('failed', 'the transaction that this query belongs to has already ended')
-    const beginsTransaction = state === 'fresh'
-    state = 'begun'
+    const beginsTransaction = state === 'fresh' && !/^\s*SELECT\b/.test(text)
+    if (beginsTransaction) state = 'begun'
     return connection.send({ ...toSqlCommand(text, values), beginsTransaction })
   }
   const endTransaction = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {

@@ -110,20 +110,15 @@ function createMergeIntentQueries(database: Database) {
       return row?.landing
     },
 
-    findMergedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
-      const rows = await database.query<{ commit: string }>(
-        `SELECT landing->>'commit' AS commit FROM ${databaseSchemaName}.intent
-         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
-        [toRepositoryKey(repository), commits],
-      )
-      return new Set(rows.map(({ commit }) => toCommitSha(commit)))
-    },
-
-    findPullsOfCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+    findPullsOfCommits: async (
+      repository: RepositoryName,
+      commits: readonly CommitSha[],
+      isPending = false,
+    ) => {
       const rows = await database.query<{ commit: string; pull: number }>(
         `SELECT landing->>'commit' AS commit, pull FROM ${databaseSchemaName}.intent
-         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
-        [toRepositoryKey(repository), commits],
+         WHERE repository = $1 AND (outcome = 'landed' OR ($3 AND outcome IS NULL)) AND landing->>'commit' = ANY($2::text[])`,
+        [toRepositoryKey(repository), commits, isPending],
       )
       return new Map(rows.map(({ commit, pull }) => [toCommitSha(commit), toPullNumber(pull)]))
     },

@@ -240,6 +240,7 @@ interface PackageInsertRow {
   readonly stranded: number
   readonly summary: string
   readonly package: string
+  readonly digest: string
 }
 
 async function writeCatalogPackages(
@@ -254,20 +255,20 @@ async function writeCatalogPackages(
     [key, catalog, packages.map(({ name }) => encodeDatabaseKey(name))],
   )
   // A push usually changes one package, and writing all of them takes a second.
-  const recorded = await sql.query<{ name: string; digest: string }>(
-    `SELECT name, encode(sha256(convert_to(package, 'UTF8')), 'hex') AS digest
-     FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2`,
+  const recorded = await sql.query<{ name: string; digest: string | null }>(
+    `SELECT name, digest FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2`,
     [key, catalog],
   )
   const digests = new Map(recorded.map(({ name, digest }) => [name, digest]))
   for (const part of splitPackagesIntoBatches(packages, digests))
     await sql.query(
-      `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
+      `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package, digest)
                SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
-                 row->>'summary', row->>'package'
+                 row->>'summary', row->>'package', row->>'digest'
                FROM json_array_elements($3::json) AS row
                ON CONFLICT (repository, catalog, name) DO UPDATE SET bundles = excluded.bundles,
-                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package`,
+                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package,
+                 digest = excluded.digest`,
       [key, catalog, JSON.stringify(part)],
     )
 }
@@ -275,20 +276,22 @@ async function writeCatalogPackages(
 /** Without the recorded ones. Names are untrusted, with any characters and length: see encodeDatabaseKey. */
 function* splitPackagesIntoBatches(
   packages: readonly RecordedPackage[],
-  recordedDigests: ReadonlyMap<string, string>,
+  recordedDigests: ReadonlyMap<string, string | null>,
 ): Generator<readonly PackageInsertRow[]> {
   let part: PackageInsertRow[] = []
   let length = 0
   for (const one of packages) {
     const packed = JSON.stringify(one)
     const name = encodeDatabaseKey(one.name)
-    if (recordedDigests.get(name) === createHash('sha256').update(packed).digest('hex')) continue
+    const digest = createHash('sha256').update(packed).digest('hex')
+    if (recordedDigests.get(name) === digest) continue
     part.push({
       name,
       bundles: one.bundles.length,
       stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
       summary: JSON.stringify(summarizePackage(one)),
       package: packed,
+      digest,
     })
     length += packed.length
     if (length < maxCharactersPerPackageBatch) continue

@@ -103,7 +103,7 @@ export class JobWorker {
         for (const one of taken)
           this.#running.set(one.id, { taken: one, since: this.#options.clock.now(), done: this.#run(one) })
         // The batch was full: more jobs may wait, and others may have ended since.
-        if (taken.length > 0 && this.#countFreeSlots() > 0) continue
+        if (taken.length > 0 && taken.length === freeSlots) continue
       } catch (error) {
         this.#options.problem(error)
       }

@@ -105,11 +105,14 @@ async function recordCatalogsForStatusPages(
   ctx: JobContext<Cache & StatusPageStore>,
 ): Promise<void> {
   const { app, forge, repository } = ctx
-  if (app.settings.pages === 'off') return
+  if (app.settings.pages === 'off' || !(await isBranchManagedByBot(branch, ctx, { allowCached: true })))
+    return
+  // During a burst of merges, one record then covers several pushes.
+  await app.scheduler.yieldToPulls()
   const tip = await repository.tip(branch)
-  if (tip === undefined || !(await isBranchManagedByBot(branch, ctx, { allowCached: true }))) return
   const key = `${toRepositoryKey(forge.repository)} ${branch}`
-  if ((await app.store.getCached(lastRecordedBranchTipCache, [key])).get(key) === tip) return
+  if (tip === undefined || (await app.store.getCached(lastRecordedBranchTipCache, [key])).get(key) === tip)
+    return
   try {
     await recordCatalogsAtCommit(branch, tip, ctx)
   } catch (error) {
@@ -133,8 +136,6 @@ async function recordCatalogsAtCommit(
   const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
   const keys = createCatalogUrlSegments(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
-  // The first time, every catalog is read and written.
-  if (before.size === 0) await app.scheduler.yieldToPulls()
   const owners = await buildPackageOwnerLookup(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {

@@ -455,7 +455,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       const lease = async (seconds = 60) =>
         requireLease(store.acquireLease(`base ${createRepositoryName().name}`, seconds))
 
-      test('are open until they are settled, oldest first', async () => {
+      test('count as pushed and are open until they are settled, oldest first', async () => {
         const of = createRepositoryName()
         const by = await lease()
         const first = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
@@ -463,6 +463,8 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         expect(first).toEqual({ ...createPendingMerge(1, of), id: first.id, fence: by.fence })
         expect(await store.listPendingMerges(of)).toEqual([first, second])
         expect(await store.findMerge(of, toPullNumber(1))).toBeUndefined()
+        expect((await store.findPullsOfCommits(of, [first.commit])).size).toBe(0)
+        expect((await store.findPullsOfCommits(of, [first.commit], true)).size).toBe(1)
         await store.finishMerge(first, 'landed')
         await store.finishMerge(second, 'abandoned')
         expect(await store.listPendingMerges(of)).toEqual([])

@@ -14,9 +14,8 @@ import {
   startDemoEnvironment,
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
-import type { AppPermissions } from '../../../sandbox/github/github-data.ts'
+import type { AppPermissions, MockPull } from '../../../sandbox/github/github-data.ts'
 import { demoStories } from '../../../sandbox/demo/stories.ts'
-import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
 import { describeIfImageAvailable } from './image-layout.ts'
 

@@ -1,7 +1,6 @@
 // A sandbox GitHub with a small catalog, an app and a receiver of webhooks, for the tests beside this file.
 import { createSign } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,8 +9,7 @@ import { Octokit } from '@octokit/rest'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { runProcessViaLauncher } from '../../../src/adapters/git/launcher.ts'
 import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
-import { startMockGitHub } from '../../../sandbox/github/github.ts'
-import type { MockGitHub, MockGitHubOptions } from '../../../sandbox/github/github.ts'
+import { startMockGitHub, type MockGitHub, type MockGitHubOptions } from '../../../sandbox/github/github.ts'
 import type { MockApp, Installation } from '../../../sandbox/github/github-data.ts'
 import { getTrafficValidator } from './traffic-validator.ts'
 

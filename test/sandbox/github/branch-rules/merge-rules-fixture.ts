@@ -7,8 +7,7 @@ import type { MockGitHubOptions } from '../../../../sandbox/github/github.ts'
 import type { CreatePullOptions } from '../../../../sandbox/github/user-actions.ts'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
-import { startGitHubFixture, runGit, runGitInDirectory } from '../github-fixture.ts'
-import type { GitHubFixture } from '../github-fixture.ts'
+import { startGitHubFixture, runGit, runGitInDirectory, type GitHubFixture } from '../github-fixture.ts'
 
 /** The result of a push: the output of Git, and whether the remote accepted the push. */
 export interface PushResult {
