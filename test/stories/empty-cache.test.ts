@@ -30,7 +30,7 @@ import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cl
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { startDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
@@ -185,9 +185,7 @@ describe('with a cache that is emptied between any two steps', () => {
   }, 60_000)
 
   test('requests one review from an owner, in one comment', async () => {
-    const story = demoStories.find(({ id }) => id === 'update by a non-owner')
-    if (story === undefined) throw new Error('no story')
-    pull = await coast.github.openPull(story.open(coast))
+    ;({ pull } = await openDemoStory(coast, 'update by a non-owner'))
     for (let times = 0; times < 3; times++) await bot.sweep()
     expect(pull.state).toBe('open')
     expect(findBotComment(pull)).toContain('bob')

@@ -2,7 +2,7 @@
 // requests, and without a delivery the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -25,15 +25,11 @@ describe.each([
   })
   afterAll(() => world.close())
 
-  const open = async (id: string): Promise<MockPull> => {
-    const story = demoStories.find((one) => one.id === id)
-    if (story === undefined) throw new Error(`the demo has no story ${id}`)
-    return world.demo.github.openPull(story.open(world.demo))
-  }
+  const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
   const comment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
   const says = (pull: MockPull, words: RegExp) =>
-    waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
+    world.waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)))
   const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
   /** Sooner than the first timed retry. */
   const isMergedSoon = (pull: MockPull) =>
@@ -59,7 +55,7 @@ describe.each([
       refusals() >= 2 &&
       world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
         world.log.findLastIndex((line) => line.includes('"msg":"GitHub rejected a merge"'))
-    await waitUntil('it was refused twice, and waits', isWaiting, 60, world.log)
+    await world.waitUntil('it was refused twice, and waits', isWaiting)
     await report('pending')
     await report('success', 'ci/lint')
     expect(pull.merged).toBeNull()
@@ -105,17 +101,12 @@ test('an installation without the new permission works as before', async () => {
       required_review_thread_resolution: false,
     }
     github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters }])
-    const story = demoStories.find(({ id }) => id === 'good update')
-    if (story === undefined) throw new Error('the demo has no such story')
-    const pull = await github.openPull(story.open(world.demo))
-    await waitUntil(
-      'it waits',
-      () => pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
-      60,
-      world.log,
+    const { pull } = await openDemoStory(world.demo, 'good update')
+    await world.waitUntil('it waits', () =>
+      pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
     )
     github.review(pull, 'harbormaster', 'approve')
-    await waitUntil('it is merged', () => pull.merged !== null, 60, world.log)
+    await world.waitUntil('it is merged', () => pull.merged !== null)
     expect(
       github.requests.some(({ template, status }) => template.endsWith('/status') && status === 403),
     ).toBe(true)

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -17,11 +17,7 @@ describe('GitHub rejects', () => {
   }, 180_000)
   afterAll(() => world.close())
 
-  const open = async (id: string): Promise<MockPull> => {
-    const story = demoStories.find((one) => one.id === id)
-    if (story === undefined) throw new Error(`the demo has no story ${id}`)
-    return world.demo.github.openPull(story.open(world.demo))
-  }
+  const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
   const comment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
   const says = (pull: MockPull, words: string | RegExp) =>
@@ -31,8 +27,7 @@ describe('GitHub rejects', () => {
       storyTimeoutSeconds,
       [comment(pull), ...world.log],
     )
-  const lands = (pull: MockPull) =>
-    waitUntil(`#${pull.number} is merged`, () => pull.merged !== null, storyTimeoutSeconds, world.log)
+  const lands = (pull: MockPull) => world.waitUntil(`#${pull.number} is merged`, () => pull.merged !== null)
 
   test('a locked branch: the pull request reports it, and is merged as soon as the branch is unlocked', async () => {
     const { github } = world.demo
@@ -72,11 +67,9 @@ describe('GitHub rejects', () => {
     github.comment(pull, 'harbormaster', '/freeze release day')
     await says(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
     github.comment(pull, 'harbormaster', '/thaw')
-    await waitUntil(
+    await world.waitUntil(
       'it says nothing of a stop',
       () => !/merging into main was frozen/i.test(comment(pull)),
-      storyTimeoutSeconds,
-      world.log,
     )
   }, 240_000)
 
@@ -91,14 +84,14 @@ describe('GitHub rejects', () => {
     }).trim()
     const issues = () =>
       [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
-    await waitUntil('there is an issue', () => issues().length === 1, storyTimeoutSeconds, world.log)
+    await world.waitUntil('there is an issue', () => issues().length === 1)
     expect(issues()[0]).toMatchObject({ state: 'open', title: 'A push broke 1 catalog' })
     const checks = github.checkRuns({ repo: repository, headSha: broke })
     expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([
       { conclusion: 'failure' },
     ])
     await github.pushToBase(demoRepositoryName, { [path]: text }, { by: 'harbormaster' })
-    await waitUntil('it is closed', () => issues()[0]?.state === 'closed', storyTimeoutSeconds, world.log)
+    await world.waitUntil('it is closed', () => issues()[0]?.state === 'closed')
     expect(issues()).toHaveLength(1)
   }, 240_000)
 })
