@@ -100,7 +100,7 @@ function createJobContext(): JobContext<Store> {
         ...store,
         enqueue: async (job: Job, seconds?: number) => void enqueuedJobs.push({ job, seconds }),
         recordVerdict: async ({ base }: { base: string }) => void recordedVerdictBaseShas.push(base),
-      } as unknown as Store,
+      },
       evaluationPool: evaluations,
       clock: mergeScenario.clock,
     }),
