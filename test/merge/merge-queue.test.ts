@@ -24,6 +24,7 @@ import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-options.ts'
 import { createTestAppServices } from '../jobs/job-context.ts'
+import { createPullOptions } from '../sandbox/github/github-fixture.ts'
 
 let mergeScenario: MergeScenario
 /** Returns what an evaluation finds other than success, by the evaluated head. */
@@ -64,12 +65,9 @@ const createSuccessfulCheckRun = (head_sha: string, name: string) =>
 
 /** Opens another pull request with passing checks. */
 async function openPullWithPassingChecks(path: string, enqueues = true): Promise<MockPull> {
-  const pull = await mergeScenario.github.openPull({
-    repository: mergeScenario.full,
-    author: 'alice',
-    title: path,
-    changes: { [path]: 'name: other\n' },
-  })
+  const pull = await mergeScenario.github.openPull(
+    createPullOptions(path, { [path]: 'name: other\n' }, { repository: mergeScenario.full }),
+  )
   for (const check of requiredCheckNames) await createSuccessfulCheckRun(pull.headSha, check)
   if (enqueues) await enqueuePull(pull)
   return pull
