@@ -48,10 +48,10 @@ describe('what GitHub accepts and what the bot chooses', () => {
   beforeAll(async () => {
     ground = await createMergeTableFixture()
     const { environment, installation } = ground
-    const asApp = client(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
+    const asApp = createClient(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
     token = data.token
-    octokit = client(token)
+    octokit = createClient(token)
     app = new GitHubApp({
       appId: ground.app.id,
       privateKey: environment['PRIVATE_KEY'] ?? '',
@@ -64,7 +64,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   })
   afterAll(async () => ground.stop())
 
-  const client = (auth: string): Octokit => {
+  const createClient = (auth: string): Octokit => {
     const quiet = () => undefined
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
     return new Octokit({ auth, baseUrl: ground.github.url, log })
@@ -80,12 +80,12 @@ describe('what GitHub accepts and what the bot chooses', () => {
     repo: full.split('/')[1] ?? '',
   })
 
-  async function staged(row: MergeTableRow): Promise<PreparedMergeTableRow> {
+  async function stageRow(row: MergeTableRow): Promise<PreparedMergeTableRow> {
     const it = await ground.openRow(row, `row-${(count += 1)}`)
-    await green(it, it.pull.headSha)
+    await passBotChecks(it, it.pull.headSha)
     return it
   }
-  async function green(it: PreparedMergeTableRow, sha: string): Promise<void> {
+  async function passBotChecks(it: PreparedMergeTableRow, sha: string): Promise<void> {
     for (const check of botCheckNames)
       await octokit.rest.checks.create({ ...name(it), name: check, head_sha: sha, conclusion: 'success' })
   }
@@ -104,7 +104,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
       '-m',
       'Merge',
     )
-    await green(it, merge)
+    await passBotChecks(it, merge)
     const url = it.github.url.replace('//', `//x-access-token:${token}@`)
     return runGit(path, undefined, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
       () => 'accepted',
@@ -121,7 +121,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   }
 
   /** The route that the bot would choose, and what it would report about the branch. */
-  async function choice(
+  async function chooseMerge(
     it: PreparedMergeTableRow,
   ): Promise<{ way: ObservedMergeMethod | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
@@ -165,8 +165,11 @@ describe('what GitHub accepts and what the bot chooses', () => {
     })
   }
 
-  async function land(it: PreparedMergeTableRow, { options, evaluate }: MergeTestHarness): Promise<void> {
-    const { planned } = await choice(it)
+  async function mergeAsBot(
+    it: PreparedMergeTableRow,
+    { options, evaluate }: MergeTestHarness,
+  ): Promise<void> {
+    const { planned } = await chooseMerge(it)
     const { examined, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
     await mergePull(examined, permit, { ...options, plan: async () => planned })
@@ -180,21 +183,21 @@ describe('what GitHub accepts and what the bot chooses', () => {
       const ends = 'ends' in bot ? [bot] : [...bot]
       const merged = ends.find((end) => end.ends === 'merged')
       const waits = ends.find((end) => end.ends === 'waits')
-      await land(it, tools)
+      await mergeAsBot(it, tools)
       if (it.pull.merged !== null && merged !== undefined) return await expectMergedAsValidated(it, merged)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
       expect(waits).toBeDefined()
       if (waits?.fix === undefined || waits.then === undefined) return
       await waits.fix(it)
-      await green(it, it.pull.headSha)
-      await land(it, tools)
+      await passBotChecks(it, it.pull.headSha)
+      await mergeAsBot(it, tools)
       await expectMergedAsValidated(it, waits.then)
     } finally {
       await tools.mirror.close()
     }
   }
 
-  function isExpected(row: MergeTableRow, { way, says }: Awaited<ReturnType<typeof choice>>): void {
+  function expectChoice(row: MergeTableRow, { way, says }: Awaited<ReturnType<typeof chooseMerge>>): void {
     const ends = 'ends' in row.bot ? [row.bot] : [...row.bot]
     const merged = ends.find((end) => end.ends === 'merged')
     if (merged !== undefined && way !== undefined && merged.by.includes(way)) return
@@ -204,7 +207,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     else for (const part of waits.textPatterns) expect(says).toMatch(part)
   }
 
-  const fits = (answer: GitHubMergeVerdict) =>
+  const matchVerdict = (answer: GitHubMergeVerdict) =>
     answer === 'accepted' ? 'accepted' : expect.stringContaining(answer)
 
   test.each(mergeTableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
@@ -217,13 +220,13 @@ describe('what GitHub accepts and what the bot chooses', () => {
         ],
       ),
     ]
-    const it = await staged(row)
-    const expected = await choice(it)
-    isExpected(row, expected)
+    const it = await stageRow(row)
+    const expected = await chooseMerge(it)
+    expectChoice(row, expected)
     for (const [answer, attempt] of tries) {
       // A rejected attempt changes nothing.
-      const tried = answer === 'accepted' ? await staged(row) : it
-      expect(await attempt(tried)).toEqual(fits(answer))
+      const tried = answer === 'accepted' ? await stageRow(row) : it
+      expect(await attempt(tried)).toEqual(matchVerdict(answer))
       expect(tried.pull.merged !== null).toBe(answer === 'accepted')
     }
     // A queue waits for our checks on its group, and other people run CI on temporary branches: see

@@ -26,15 +26,15 @@ describe.each([
   afterAll(() => world.close())
 
   const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
-  const comment = (pull: MockPull): string =>
+  const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const says = (pull: MockPull, words: RegExp) =>
-    world.waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)))
+  const waitForComment = (pull: MockPull, words: RegExp) =>
+    world.waitUntil(`it says ${String(words)}`, () => words.test(findComment(pull)))
   const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
   /** Sooner than the first timed retry. */
-  const isMergedSoon = (pull: MockPull) =>
-    waitUntil('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
-  const rules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
+  const waitForQuickMerge = (pull: MockPull) =>
+    waitUntil('it is merged', () => pull.merged !== null, 30, [findComment(pull), ...world.log])
+  const addRules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
     const { github } = world.demo
     const made = github.addRules(demoRepositoryName, given)
     ends.push(() => github.removeRuleset(demoRepositoryName, made))
@@ -43,7 +43,7 @@ describe.each([
   test('a pull request is merged when a required status succeeds', async () => {
     const { github } = world.demo
     const required_status_checks = [{ context: 'ci/build' }]
-    rules({
+    addRules({
       type: 'required_status_checks',
       parameters: { strict_required_status_checks_policy: false, required_status_checks },
     })
@@ -60,7 +60,7 @@ describe.each([
     await report('success', 'ci/lint')
     expect(pull.merged).toBeNull()
     await report('success')
-    await isMergedSoon(pull)
+    await waitForQuickMerge(pull)
   }, 180_000)
 
   test('a pull request is merged when a conversation is resolved', async () => {
@@ -72,17 +72,17 @@ describe.each([
       require_last_push_approval: false,
       required_review_thread_resolution: true,
     }
-    rules({ type: 'pull_request', parameters })
+    addRules({ type: 'pull_request', parameters })
     const before = github.webhooks.hold(({ event }) => event === 'pull_request')
     const pull = await open('first of two competing updates')
     github.openConversation(pull)
     before()
-    await says(pull, /conversation must be resolved/)
+    await waitForComment(pull, /conversation must be resolved/)
     github.resolveConversation(pull)
     github.webhooks.emit('pull_request_review_thread', 'resolved', repository, pull.author, {
       pull_request: { number: pull.number },
     })
-    await isMergedSoon(pull)
+    await waitForQuickMerge(pull)
   }, 180_000)
 })
 

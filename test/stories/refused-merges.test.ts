@@ -18,26 +18,27 @@ describe('GitHub rejects', () => {
   afterAll(() => world.close())
 
   const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
-  const comment = (pull: MockPull): string =>
+  const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const says = (pull: MockPull, words: string | RegExp) =>
+  const waitForComment = (pull: MockPull, words: string | RegExp) =>
     waitUntil(
       `#${pull.number} says ${String(words)}`,
-      () => (typeof words === 'string' ? comment(pull).includes(words) : words.test(comment(pull))),
+      () => (typeof words === 'string' ? findComment(pull).includes(words) : words.test(findComment(pull))),
       storyTimeoutSeconds,
-      [comment(pull), ...world.log],
+      [findComment(pull), ...world.log],
     )
-  const lands = (pull: MockPull) => world.waitUntil(`#${pull.number} is merged`, () => pull.merged !== null)
+  const waitForMerge = (pull: MockPull) =>
+    world.waitUntil(`#${pull.number} is merged`, () => pull.merged !== null)
 
   test('a locked branch: the pull request reports it, and is merged as soon as the branch is unlocked', async () => {
     const { github } = world.demo
     const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
-    await says(pull, 'GitHub has rejected merges into main since')
-    expect(comment(pull)).toContain('only listed users and apps can update the branch; add this App')
+    await waitForComment(pull, 'GitHub has rejected merges into main since')
+    expect(findComment(pull)).toContain('only listed users and apps can update the branch; add this App')
     expect(pull.merged).toBeNull()
     github.removeRuleset(demoRepositoryName, rule)
-    await lands(pull)
+    await waitForMerge(pull)
   }, 240_000)
 
   test('one pull request without an approval: it waits alone, and is merged after the approval', async () => {
@@ -51,25 +52,25 @@ describe('GitHub rejects', () => {
     }
     const rule = github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters: approvals }])
     const pull = await open('first of two competing updates')
-    await says(pull, /GitHub rejected the merge: At least 1 approving review is required/)
-    expect(comment(pull)).not.toContain('GitHub has rejected merges into')
+    await waitForComment(pull, /GitHub rejected the merge: At least 1 approving review is required/)
+    expect(findComment(pull)).not.toContain('GitHub has rejected merges into')
     github.review(pull, 'harbormaster', 'approve')
-    await lands(pull)
+    await waitForMerge(pull)
     github.removeRuleset(demoRepositoryName, rule)
   }, 240_000)
 
   test('only maintainers can freeze and unfreeze merging', async () => {
     const { github } = world.demo
     const pull = await open('update by a non-owner')
-    await says(pull, 'Waiting')
+    await waitForComment(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
-    await says(pull, /mallory` cannot use `\/freeze`: only maintainers/)
+    await waitForComment(pull, /mallory` cannot use `\/freeze`: only maintainers/)
     github.comment(pull, 'harbormaster', '/freeze release day')
-    await says(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
+    await waitForComment(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
     github.comment(pull, 'harbormaster', '/thaw')
     await world.waitUntil(
       'it says nothing of a stop',
-      () => !/merging into main was frozen/i.test(comment(pull)),
+      () => !/merging into main was frozen/i.test(findComment(pull)),
     )
   }, 240_000)
 
