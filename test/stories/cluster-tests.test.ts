@@ -129,7 +129,7 @@ describe('an install test that a maintainer requests', () => {
     const pull = await open('tidepool', '0.6.0', '0.5.0')
     // He owns the package and may approve, but doesn't decide what runs on the cluster.
     say(pull, 'bob', '/test-install')
-    await world.waitUntil('he is told', () => findBotComment(pull)?.includes('only maintainers can') === true)
+    await world.waitUntil('he gets an answer', () => findBotComment(pull)?.includes('only maintainers can') === true)
     expect(server.api.list('Namespace')).toEqual([])
     expect(runOf(pull.headSha)).toBeUndefined()
     say(pull, 'harbormaster', `/test-install ${pull.headSha}`)
@@ -172,7 +172,7 @@ describe('an install test that a maintainer requests', () => {
     await shown(pull)
     say(pull, 'harbormaster', `/test-install ${old}`)
     await world.waitUntil(
-      'it is told',
+      'it gets an answer',
       () => findBotComment(pull)?.includes('refers to an earlier state') === true,
     )
     expect(runOf(pull.headSha)).toBeUndefined()

@@ -31,8 +31,8 @@ describe('a bot that is killed', () => {
     async (_, points) => {
       world = await startStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
       const { demo } = world
-      const told = await openDemoStory(demo, 'good update')
-      const { pull } = told
+      const opened = await openDemoStory(demo, 'good update')
+      const { pull } = opened
       for (const point of points) {
         const doomed = await world.start({ CATALOG_BOT_CRASH_AT: point })
         expect(await doomed.exited).toBe('SIGKILL')
@@ -41,7 +41,7 @@ describe('a bot that is killed', () => {
       await world.start()
       await world.waitUntil(
         'it is merged and rebuilt',
-        () => evaluateDemoStory(told, [told], demo).isExpected,
+        () => evaluateDemoStory(opened, [opened], demo).isExpected,
       )
       const merges = execFileSync(
         'git',

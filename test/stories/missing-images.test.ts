@@ -53,8 +53,8 @@ describe('missing images, with a scan every second', () => {
   }, 180_000)
 
   test('do not block a pull request if its package named them before', async () => {
-    const told = await openDemoStory(world.demo, 'good update')
-    await world.waitUntil('it lands', () => evaluateDemoStory(told, [told], world.demo).isMerged)
+    const opened = await openDemoStory(world.demo, 'good update')
+    await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], world.demo).isMerged)
   }, 180_000)
 
   test('close the issue with a comment when they are back', async () => {

@@ -20,8 +20,8 @@ describe('a base branch that moves during a merge', () => {
     // Another user keeps pushing to the base while the bot evaluates, validates, and merges.
     let moves = 0
     await world.start()
-    const told = await openDemoStory(demo, 'good update')
-    const { pull } = told
+    const opened = await openDemoStory(demo, 'good update')
+    const { pull } = opened
     const mover = setInterval(() => {
       if (moves >= 6 || pull.merged !== null) return
       moves++
@@ -32,7 +32,7 @@ describe('a base branch that moves during a merge', () => {
       )
     }, 150)
     try {
-      await world.waitUntil('it lands', () => evaluateDemoStory(told, [], demo).isMerged)
+      await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [], demo).isMerged)
     } finally {
       clearInterval(mover)
     }

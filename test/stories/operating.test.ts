@@ -28,17 +28,17 @@ describe('the bot in operation', () => {
   })
 
   test('counts its merges', async () => {
-    const told = await openDemoStory(world.demo, 'good update')
-    const { pull } = told
+    const opened = await openDemoStory(world.demo, 'good update')
+    const { pull } = opened
     await world.waitUntil(
       'the pull request is merged',
-      () => evaluateDemoStory(told, [told], world.demo).isExpected,
+      () => evaluateDemoStory(opened, [opened], world.demo).isExpected,
     )
     // The branch moves before the merge is settled and announced.
     await world.waitUntil('the merge is counted', async () =>
       /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
     )
-    await world.waitUntil('the merge is told', () => pull.comments.some(({ body }) => /Merged as/.test(body)))
+    await world.waitUntil('the merge is opened', () => pull.comments.some(({ body }) => /Merged as/.test(body)))
     const page = `/r/coast/operators/pull/${pull.number}`
     const comment = pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
     expect(comment?.body).toContain(`https://bot.example.com${page}`)
@@ -99,7 +99,7 @@ describe('the bot in operation', () => {
     const release = github.fail(({ path }) => path.endsWith('/git-upload-pack'), { timeout: true }, 100)
     const hanging = () =>
       github.requests.filter(({ path, status }) => path.endsWith('/git-upload-pack') && status === 0).length
-    const told = await openDemoStory(world.demo, 'update by a non-owner')
+    const opened = await openDemoStory(world.demo, 'update by a non-owner')
     await world.waitUntil('a fetch hangs', () => hanging() > 0)
     const stopped = performance.now()
     const bot = world.bot()
@@ -110,7 +110,7 @@ describe('the bot in operation', () => {
     await world.start()
     await world.waitUntil(
       'the pull request comes to its end',
-      () => evaluateDemoStory(told, [told], world.demo).isExpected,
+      () => evaluateDemoStory(opened, [opened], world.demo).isExpected,
     )
   }, 180_000)
 })

@@ -71,9 +71,9 @@ describe('a merged catalog', () => {
   test('is published as an image, and the pull request reports it', async () => {
     // The previous state of the branch is published, too, because a rollback returns to it.
     await world.waitUntil('there is an image', async () => (await read('latest')) !== undefined)
-    const told = await openDemoStory(world.demo, 'good update')
-    pull = told.pull
-    await world.waitUntil('it lands', () => evaluateDemoStory(told, [told], world.demo).isMerged)
+    const opened = await openDemoStory(world.demo, 'good update')
+    pull = opened.pull
+    await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], world.demo).isMerged)
     await world.waitUntil('the tag holds it', () => holds('latest', 'lighthouse.v1.2.0'))
     await world.waitUntil(
       'the comment says it',

@@ -61,7 +61,7 @@ export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void>
   await claimClean('the trials')
   const failing = await install('broken')
   claim(
-    'an Operator whose image does not exist does not install',
+    'an Operator with an image that does not exist does not install',
     failing.code === 1 && failing.out.includes('operator-image-missing'),
     failing.out,
   )

@@ -58,7 +58,7 @@ export async function runRukPakStories(
   }
   const failing = await install('shaky', 'plain')
   claim(
-    'an Operator whose image does not exist does not install',
+    'an Operator with an image that does not exist does not install',
     failing.code === 1 && failing.out.includes('operator-image-missing'),
     failing.out,
   )
