@@ -129,7 +129,10 @@ describe('an install test that a maintainer requests', () => {
     const pull = await open('tidepool', '0.6.0', '0.5.0')
     // He owns the package and may approve, but doesn't decide what runs on the cluster.
     say(pull, 'bob', '/test-install')
-    await world.waitUntil('he gets an answer', () => findBotComment(pull)?.includes('only maintainers can') === true)
+    await world.waitUntil(
+      'he gets an answer',
+      () => findBotComment(pull)?.includes('only maintainers can') === true,
+    )
     expect(server.api.list('Namespace')).toEqual([])
     expect(runOf(pull.headSha)).toBeUndefined()
     say(pull, 'harbormaster', `/test-install ${pull.headSha}`)

@@ -38,7 +38,9 @@ describe('the bot in operation', () => {
     await world.waitUntil('the merge is counted', async () =>
       /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
     )
-    await world.waitUntil('the merge is opened', () => pull.comments.some(({ body }) => /Merged as/.test(body)))
+    await world.waitUntil('the merge is reported', () =>
+      pull.comments.some(({ body }) => /Merged as/.test(body)),
+    )
     const page = `/r/coast/operators/pull/${pull.number}`
     const comment = pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
     expect(comment?.body).toContain(`https://bot.example.com${page}`)
