@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { startDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../sandbox/demo/stories.ts'
+import { openDemoStory } from '../sandbox/demo/stories.ts'
 import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
 import { buildCatalogBotCli } from './built-command.ts'
 
@@ -162,9 +162,7 @@ try {
       commit,
     }),
   })
-  const good = demoStories.find(({ id }) => id === 'good update')
-  if (!good) throw new Error('the demo has no valid update')
-  const harmless = await demoEnvironment.github.openPull(good.open(demoEnvironment))
+  const { pull: harmless } = await openDemoStory(demoEnvironment, 'good update')
   // All at once, like an attack.
   demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   slowest = 0

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { MockPull } from '../github/github-data.ts'
 import type { BotProcess } from './bot-process.ts'
 import { demoRepositoryName, type DemoEnvironment } from './demo-environment.ts'
-import { demoStories } from './stories.ts'
+import { openDemoStory } from './stories.ts'
 import { findBotComment } from './story-outcome.ts'
 
 export interface MergeFreezeStoryResult {
@@ -23,12 +23,7 @@ export async function runMergeFreezeStory(
   bot: Pick<BotProcess, 'url'>,
 ): Promise<MergeFreezeStoryResult> {
   const { github } = demo
-  const open = (id: string) => {
-    const story = demoStories.find((one) => one.id === id)
-    if (story === undefined) throw new Error(`the demo has no story "${id}"`)
-    return github.openPull(story.open(demo))
-  }
-  const merged = await open('good update')
+  const { pull: merged } = await openDemoStory(demo, 'good update')
   await waitUntil('catalog-bot reports that the merge is published', () =>
     /Merged and published[^]*sha256:/.test(findBotComment(merged) ?? ''),
   )
@@ -36,7 +31,7 @@ export async function runMergeFreezeStory(
     const page = await fetch(`${bot.url}/r/${demoRepositoryName}/catalog/v4.20/lighthouse`)
     return (await page.text()).includes('lighthouse.v1.2.0')
   })
-  const waiting = await open('update by a non-owner')
+  const { pull: waiting } = await openDemoStory(demo, 'update by a non-owner')
   await waitUntil(
     'catalog-bot comments on the open pull request',
     () => findBotComment(waiting) !== undefined,

@@ -50,6 +50,12 @@ function createPullOptionsForNewVersion(
   return { repository: demoRepositoryName, author, title: `${name} ${version}`, changes: { [path]: text } }
 }
 
+export async function openDemoStory(coast: DemoEnvironment, id: string) {
+  const story = demoStories.find((one) => one.id === id)
+  if (story === undefined) throw new Error(`the demo has no story ${id}`)
+  return { story, pull: await coast.github.openPull(story.open(coast)) }
+}
+
 export const demoStories: readonly DemoStory[] = [
   {
     id: 'good update',

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { createCachedTreeReader } from '../../src/catalogs/find-layout.ts'
-import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import type { GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
-import { createOriginRepository, createTemporaryDirectory } from '../adapters/git/origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  openAnonymousMirror,
+} from '../adapters/git/origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('look')
 let gitMirror: GitMirror
 beforeAll(async () => {
   const origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  gitMirror = await openGitMirror({
-    directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: origin.url,
-    credential: async () => undefined,
-  })
+  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), origin.url)
   const files = ['a', 'a-b/c', 'a.yaml', 'b/a', 'b/c/d', 'b/c.yaml', 'b0', 'é/é', 'z/\u{1f600}', 'z/\uffff']
   origin.branch(
     'main',

@@ -5,13 +5,14 @@ import { fetchCommits } from '../../src/evaluate/fetch-commits.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../src/pull-request/ids.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
-import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import type { GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import {
   createOriginRepository,
   createTemporaryDirectory,
   type OriginRepository,
+  openAnonymousMirror,
 } from '../adapters/git/origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
@@ -23,11 +24,7 @@ beforeAll(async () => {
   temporaryDirectory = createTemporaryDirectory('bring')
   originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   originRepository.branch('main', originRepository.commit({ x: '1' }))
-  gitMirror = await openGitMirror({
-    directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: originRepository.url,
-    credential: async () => undefined,
-  })
+  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
   const fetch: GitMirror['fetch'] = async (branch, pull) => {
     fetchedGitRefs.push(pull === undefined ? branch : `${branch} #${pull}`)
     await gitMirror.fetch(branch, pull)

@@ -1,29 +1,19 @@
 // Scans with the sandbox's GitHub, a real mirror, and a real store. The test sets the registry's answers and the clock.
-import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import pino from 'pino'
-import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { createMetrics } from '../../src/jobs/metrics.ts'
-import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
 import { isImageScanDue, scanRepositoryImages } from '../../src/image-scan/scan-repository.ts'
 import { readScanState } from '../../src/image-scan/scan-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
-import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { ImageLookupResult } from '../../src/checks/lookups.ts'
-import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
-import { createGitHubForge } from '../../src/adapters/github/forge.ts'
-import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import { missingImagesMarker } from '../../src/report/missing-images-issue.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
 import { allAppPermissions } from '../sandbox/github/github-fixture.ts'
-import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
-import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { createJobFixture } from '../server/jobs/job-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
+import { createTestAppServices, openRepositoryContext } from '../jobs/job-context.ts'
 
 const hourMs = 3600_000
 const imageDigest = `sha256:${'a'.repeat(64)}`
@@ -105,23 +95,16 @@ async function createImageScanScenario(
   let left = Number.POSITIVE_INFINITY
   const warnings: string[] = []
   const next: { seconds: number | undefined } = { seconds: undefined }
-  const mirror: GitMirror = await openGitMirror({
-    directory: join(temporaryDirectory, name),
-    url: `${githubFixture.github.url}/${full}.git`,
+  const context = await openRepositoryContext(
+    githubFixture.github,
+    githubApp,
+    githubFixture.installation.id,
     repository,
-    credential: async () => ({
-      username: 'x-access-token',
-      password: await githubApp.gitToken(githubFixture.installation.id, repository),
-    }),
-  })
-  const loaded = { read: async (bytes: Uint8Array) => parseCatalogFile(bytes), close: async () => undefined }
+    join(temporaryDirectory, name),
+  )
   const ctx: JobContext<Store> = {
-    installation: githubFixture.installation.id,
-    repository: mirror,
-    mirror: '',
-    forge: createGitHubForge(await githubApp.octokit(githubFixture.installation.id), repository, githubApp),
-    merging: createMergeApi(await githubApp.octokit(githubFixture.installation.id), repository),
-    app: {
+    ...context,
+    app: createTestAppServices({
       settings: readSettings(given),
       store: { ...store, enqueue: async (_job: Job, seconds = 0) => void (next.seconds = seconds) },
       registries: {
@@ -133,21 +116,9 @@ async function createImageScanScenario(
         },
         close: async () => undefined,
       },
-      publishing: rejectingPublishClient,
-      clusterTests: rejectingClusterTestClient,
-      loader: createCatalogLoader(loaded, store),
-      evaluationPool: {
-        evaluate: () => Promise.reject(new Error('nobody looks here')),
-        isSmall: () => true,
-        close: () => Promise.resolve(),
-      },
-      releases: rejectingReleaseWorkerPool,
-      scheduler: new JobScheduler(clock),
-      readyEvaluations: new ReadyEvaluations(clock),
-      metrics: createMetrics(),
       clock,
       log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),
-    },
+    }),
   }
   const job = { kind: 'scan', installation: githubFixture.installation.id, repository } as const
   const step = async () => {
@@ -174,7 +145,7 @@ async function createImageScanScenario(
     },
     dieAfter: (references) => void (left = references),
     issues: () => [...githubFixture.github.repository(full).issues.values()],
-    close: () => mirror.close(),
+    close: () => context.repository.close(),
   }
 }
 

@@ -45,256 +45,237 @@ const createGraphqlMergeRejection = (message: string, type?: string): MergeRejec
   errors: [{ type, message }],
 })
 
-const createSingleProtectionRejection = (complaint: string): MergeRejectionResponse =>
-  createPushRejection(
-    '(protected branch hook declined)',
-    'error: GH006: Protected branch update failed for refs/heads/main.',
-    `error: ${complaint}`,
-  )
-
-const movedBaseMessage = 'Base branch was modified. Review and try the merge again.'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 const mergeQueueRequiredMessage = 'Changes must be made through the merge queue'
 const signatureRequiredMessage = 'Commits must have verified signatures.'
 
 describe('a known rejection', () => {
-  const table: readonly (readonly [MergeRejectionResponse, MergeRejectionScope, string])[] = [
-    // Races: something moved.
-    [createRestMergeRejection(405, movedBaseMessage), 'race', 'Base branch was modified.'],
-    [
-      createRestMergeRejection(409, 'Head branch was modified. Review and try the merge again.'),
-      'race',
-      'Head branch was modified.',
+  /** Rejections and the words that their report must have. */
+  const rejections: Record<
+    'race' | 'pull' | 'branch',
+    readonly (readonly [MergeRejectionResponse, string])[]
+  > = {
+    race: [
+      [
+        createRestMergeRejection(405, 'Base branch was modified. Review and try the merge again.'),
+        'Base branch was modified.',
+      ],
+      [
+        createRestMergeRejection(409, 'Head branch was modified. Review and try the merge again.'),
+        'Head branch was modified.',
+      ],
+      [createRestMergeRejection(422, 'Update is not a fast forward'), 'Update is not a fast forward'],
+      [createRestMergeRejection(422, 'Reference already exists'), 'Reference already exists'],
+      [
+        createGraphqlMergeRejection('Base branch was modified. Review and try the merge again.'),
+        'Base branch was modified.',
+      ],
+      [
+        createGraphqlMergeRejection(
+          'Expected branch to point to "aaaaaaa" but it did not. Pull and try again.',
+        ),
+        'Expected',
+      ],
+      [createGraphqlMergeRejection('A value is older than it was', 'STALE_DATA'), 'A value is older'],
+      [
+        createPushRejection("(cannot lock ref 'refs/heads/main': is at aaaaaaa but expected bbbbbbb)"),
+        'cannot lock ref',
+      ],
+      [createRestMergeRejection(422, "expected head sha didn't match current head ref."), 'expected head'],
+      [createRestMergeRejection(422, 'There are no new commits on the base branch.'), 'no new commits'],
     ],
-    [createRestMergeRejection(422, 'Update is not a fast forward'), 'race', 'Update is not a fast forward'],
-    [createRestMergeRejection(422, 'Reference already exists'), 'race', 'Reference already exists'],
-    [createGraphqlMergeRejection(movedBaseMessage), 'race', 'Base branch was modified.'],
-    [
-      createGraphqlMergeRejection(
-        'Expected branch to point to "aaaaaaa" but it did not. Pull and try again.',
-      ),
-      'race',
-      'Expected',
+    pull: [
+      [
+        createRulesetRejection('Required status check "ci" is expected.'),
+        'Required status check "ci" is expected.',
+      ],
+      [
+        createRulesetRejection(
+          '3 of 3 required status checks are expected.',
+          'Required status check "cla" is expected.',
+        ),
+        '3 of 3',
+      ],
+      [
+        createRulesetRejection('2 of 5 required status checks have not succeeded: 1 expected and 1 failing.'),
+        '2 of 5',
+      ],
+      [createRestMergeRejection(422, 'Required status check "bors" is pending.'), 'bors'],
+      [createRestRuleRejection(405, '6 of 6 required status checks are expected.'), '6 of 6'],
+      [
+        createBranchProtectionRejection(
+          'Required status check "ci. Changes must be made through the merge queue" is failing.',
+        ),
+        'ci.',
+      ],
+      [createBranchProtectionRejection(approvalRequiredMessage), 'At least 1'],
+      [
+        createPushRejection(
+          '(protected branch hook declined)',
+          'error: GH006: Protected branch update failed for refs/heads/main.',
+          `error: ${approvalRequiredMessage}`,
+        ),
+        'At least 1',
+      ],
+      [
+        createPushRejection(
+          '(protected branch hook declined)',
+          'error: GH006: Protected branch update failed for refs/heads/main.',
+          'error: Changes have been requested.',
+        ),
+        'Changes have',
+      ],
+      [
+        createRestRuleRejection(
+          405,
+          'At least 2 approving reviews are required by reviewers with write access.',
+        ),
+        'At least 2',
+      ],
+      [
+        createRestRuleRejection(
+          405,
+          'A conversation must be resolved before this pull request can be merged.',
+        ),
+        'A conversation',
+      ],
+      [
+        createRestRuleRejection(405, 'Waiting on code owner review from o/owners and/or carol.'),
+        'Waiting on code owner',
+      ],
+      [
+        createRulesetRejection('New changes require approval from someone other than the last pusher.'),
+        'New changes',
+      ],
+      [
+        createRulesetRejection('Code scanning is waiting for results from CodeQL for the commit aaaaaaa.'),
+        'Code scanning',
+      ],
+      [
+        createRestRuleRejection(405, 'CodeQL has detected 2 alerts blocking this code from being merged'),
+        'CodeQL has',
+      ],
+      [createRulesetRejection('Missing successful active production deployment.'), 'Missing'],
+      [createRestMergeRejection(405, 'Pull Request is not mergeable'), 'not mergeable'],
+      [createRestMergeRejection(405, 'Pull Request has merge conflicts'), 'conflicts'],
+      [createRestMergeRejection(409, 'Merge conflict'), 'Merge conflict'],
+      [createRestMergeRejection(405, 'Pull Request is still a draft'), 'draft'],
+      [createRestMergeRejection(405, "This branch can't be rebased"), 'rebased'],
+      [
+        createRestMergeRejection(
+          403,
+          'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission',
+        ),
+        'workflows',
+      ],
+      [
+        createPushRejection(
+          '(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission)',
+        ),
+        'x.yml',
+      ],
+      [createRulesetRejection('GITHUB PUSH PROTECTION'), 'PUSH PROTECTION'],
+      [
+        createPushRejection(
+          '(pre-receive hook declined)',
+          'error: GH001: Large files detected. You may want to try Git Large File Storage - https://git-lfs.github.com.',
+          "error: File a.bin is 150.00 MB; this exceeds GitHub's file size limit of 100.00 MB",
+        ),
+        'a.bin',
+      ],
+      [createGraphqlMergeRejection(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'), 'At least 1'],
+      [
+        createGraphqlMergeRejection(
+          "Pull request Required workflow '✅ Validate Go Project' is not satisfied",
+          'UNPROCESSABLE',
+        ),
+        'Validate Go',
+      ],
+      [
+        createRestRuleRejection(
+          405,
+          "Required workflow 'x. Cannot update this protected ref' is not satisfied",
+        ),
+        'x.',
+      ],
+      [createRestMergeRejection(405, 'Merge already in progress'), 'in progress'],
+      [createRestMergeRejection(422, 'merge conflict between base and head'), 'conflict'],
+      [
+        createGraphqlMergeRejection('Pull request Pull request is in clean status', 'UNPROCESSABLE'),
+        'clean status',
+      ],
+      [createRestMergeRejection(405, 'Base branch requires signed commits.'), 'signed'],
     ],
-    [createGraphqlMergeRejection('A value is older than it was', 'STALE_DATA'), 'race', 'A value is older'],
-    [
-      createPushRejection("(cannot lock ref 'refs/heads/main': is at aaaaaaa but expected bbbbbbb)"),
-      'race',
-      'cannot lock ref',
+    branch: [
+      [
+        createRestMergeRejection(
+          405,
+          'Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub.',
+        ),
+        'Rebase merges',
+      ],
+      [
+        createGraphqlMergeRejection('Pull request Auto merge is not allowed for this repository'),
+        'Auto merge',
+      ],
+      [
+        createGraphqlMergeRejection('Pull request Protected branch rules not configured for this branch'),
+        'Protected',
+      ],
+      [
+        createGraphqlMergeRejection('Pull request User is not authorized for this protected branch'),
+        'User is',
+      ],
+      [createGraphqlMergeRejection('Enqueuer is not authorized to merge'), 'Enqueuer'],
+      [createRulesetRejection(mergeQueueRequiredMessage), mergeQueueRequiredMessage],
+      [createRestRuleRejection(405, mergeQueueRequiredMessage), mergeQueueRequiredMessage],
+      [createRulesetRejection('Changes must be made through a pull request.'), 'a pull request'],
+      [createRulesetRejection('Cannot update this protected ref.'), 'Cannot update'],
+      [createBranchProtectionRejection('Cannot change this locked branch'), 'locked'],
+      [
+        createBranchProtectionRejection(
+          "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
+        ),
+        "You're not authorized",
+      ],
+      [
+        createRestMergeRejection(
+          405,
+          "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
+        ),
+        'not authorized',
+      ],
+      [createRestMergeRejection(405, 'Merge commits are not allowed on this repository.'), 'Merge commits'],
+      [createRestMergeRejection(405, 'Squash merges are not allowed on this repository.'), 'Squash'],
+      [createGraphqlMergeRejection('Merge method squash merging is not allowed.'), 'squash'],
+      [createRestMergeRejection(403, 'Resource not accessible by integration'), 'Resource'],
+      [createGraphqlMergeRejection('Resource not accessible by integration', 'FORBIDDEN'), 'Resource'],
+      [
+        createRulesetRejection('Required status check "ci" was not set by the expected GitHub app.'),
+        'expected GitHub app',
+      ],
+      [createRulesetRejection('This branch must not contain merge commits.'), 'merge commits'],
+      [createRulesetRejection(signatureRequiredMessage), 'signatures'],
+      [createRulesetRejection('Required workflows must run on a pull request.'), 'workflows'],
+      [
+        createPushRejection(
+          'the server returned HTTP 403',
+          'Permission to o/r.git denied to catalog-bot[bot].',
+        ),
+        'Permission to',
+      ],
+      [
+        createPushRejection(
+          'the server returned HTTP 403',
+          'This repository was archived so it is read-only.',
+        ),
+        'archived',
+      ],
     ],
-
-    // This pull request.
-    [
-      createRulesetRejection('Required status check "ci" is expected.'),
-      'pull',
-      'Required status check "ci" is expected.',
-    ],
-    [
-      createRulesetRejection(
-        '3 of 3 required status checks are expected.',
-        'Required status check "cla" is expected.',
-      ),
-      'pull',
-      '3 of 3',
-    ],
-    [
-      createRulesetRejection('2 of 5 required status checks have not succeeded: 1 expected and 1 failing.'),
-      'pull',
-      '2 of 5',
-    ],
-    [createRestMergeRejection(422, 'Required status check "bors" is pending.'), 'pull', 'bors'],
-    [createRestRuleRejection(405, '6 of 6 required status checks are expected.'), 'pull', '6 of 6'],
-    [
-      createBranchProtectionRejection(
-        'Required status check "ci. Changes must be made through the merge queue" is failing.',
-      ),
-      'pull',
-      'ci.',
-    ],
-    [createBranchProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
-    [createSingleProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
-    [createSingleProtectionRejection('Changes have been requested.'), 'pull', 'Changes have'],
-    [
-      createRestRuleRejection(
-        405,
-        'At least 2 approving reviews are required by reviewers with write access.',
-      ),
-      'pull',
-      'At least 2',
-    ],
-    [
-      createRestRuleRejection(405, 'A conversation must be resolved before this pull request can be merged.'),
-      'pull',
-      'A conversation',
-    ],
-    [
-      createRestRuleRejection(405, 'Waiting on code owner review from o/owners and/or carol.'),
-      'pull',
-      'Waiting on code owner',
-    ],
-    [
-      createRulesetRejection('New changes require approval from someone other than the last pusher.'),
-      'pull',
-      'New changes',
-    ],
-    [
-      createRulesetRejection('Code scanning is waiting for results from CodeQL for the commit aaaaaaa.'),
-      'pull',
-      'Code scanning',
-    ],
-    [
-      createRestRuleRejection(405, 'CodeQL has detected 2 alerts blocking this code from being merged'),
-      'pull',
-      'CodeQL has',
-    ],
-    [createRulesetRejection('Missing successful active production deployment.'), 'pull', 'Missing'],
-    [createRestMergeRejection(405, 'Pull Request is not mergeable'), 'pull', 'not mergeable'],
-    [createRestMergeRejection(405, 'Pull Request has merge conflicts'), 'pull', 'conflicts'],
-    [createRestMergeRejection(409, 'Merge conflict'), 'pull', 'Merge conflict'],
-    [createRestMergeRejection(405, 'Pull Request is still a draft'), 'pull', 'draft'],
-    [createRestMergeRejection(405, "This branch can't be rebased"), 'pull', 'rebased'],
-    [
-      createRestMergeRejection(
-        403,
-        'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission',
-      ),
-      'pull',
-      'workflows',
-    ],
-    [
-      createPushRejection(
-        '(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission)',
-      ),
-      'pull',
-      'x.yml',
-    ],
-    [createRulesetRejection('GITHUB PUSH PROTECTION'), 'pull', 'PUSH PROTECTION'],
-    [
-      createPushRejection(
-        '(pre-receive hook declined)',
-        'error: GH001: Large files detected. You may want to try Git Large File Storage - https://git-lfs.github.com.',
-        "error: File a.bin is 150.00 MB; this exceeds GitHub's file size limit of 100.00 MB",
-      ),
-      'pull',
-      'a.bin',
-    ],
-    [
-      createGraphqlMergeRejection(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'),
-      'pull',
-      'At least 1',
-    ],
-
-    [
-      createGraphqlMergeRejection(
-        "Pull request Required workflow '✅ Validate Go Project' is not satisfied",
-        'UNPROCESSABLE',
-      ),
-      'pull',
-      'Validate Go',
-    ],
-    [
-      createRestRuleRejection(
-        405,
-        "Required workflow 'x. Cannot update this protected ref' is not satisfied",
-      ),
-      'pull',
-      'x.',
-    ],
-    [createRestMergeRejection(405, 'Merge already in progress'), 'pull', 'in progress'],
-    [createRestMergeRejection(422, 'merge conflict between base and head'), 'pull', 'conflict'],
-    [
-      createRestMergeRejection(422, "expected head sha didn't match current head ref."),
-      'race',
-      'expected head',
-    ],
-    [createRestMergeRejection(422, 'There are no new commits on the base branch.'), 'race', 'no new commits'],
-    [
-      createGraphqlMergeRejection('Pull request Pull request is in clean status', 'UNPROCESSABLE'),
-      'pull',
-      'clean status',
-    ],
-    [createRestMergeRejection(405, 'Base branch requires signed commits.'), 'pull', 'signed'],
-
-    // The branch.
-    [
-      createRestMergeRejection(
-        405,
-        'Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub.',
-      ),
-      'branch',
-      'Rebase merges',
-    ],
-    [
-      createGraphqlMergeRejection('Pull request Auto merge is not allowed for this repository'),
-      'branch',
-      'Auto merge',
-    ],
-    [
-      createGraphqlMergeRejection('Pull request Protected branch rules not configured for this branch'),
-      'branch',
-      'Protected',
-    ],
-    [
-      createGraphqlMergeRejection('Pull request User is not authorized for this protected branch'),
-      'branch',
-      'User is',
-    ],
-    [createGraphqlMergeRejection('Enqueuer is not authorized to merge'), 'branch', 'Enqueuer'],
-    [createRulesetRejection(mergeQueueRequiredMessage), 'branch', mergeQueueRequiredMessage],
-    [createRestRuleRejection(405, mergeQueueRequiredMessage), 'branch', mergeQueueRequiredMessage],
-    [createRulesetRejection('Changes must be made through a pull request.'), 'branch', 'a pull request'],
-    [createRulesetRejection('Cannot update this protected ref.'), 'branch', 'Cannot update'],
-    [createBranchProtectionRejection('Cannot change this locked branch'), 'branch', 'locked'],
-    [
-      createBranchProtectionRejection(
-        "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
-      ),
-      'branch',
-      "You're not authorized",
-    ],
-    [
-      createRestMergeRejection(
-        405,
-        "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
-      ),
-      'branch',
-      'not authorized',
-    ],
-    [
-      createRestMergeRejection(405, 'Merge commits are not allowed on this repository.'),
-      'branch',
-      'Merge commits',
-    ],
-    [createRestMergeRejection(405, 'Squash merges are not allowed on this repository.'), 'branch', 'Squash'],
-    [createGraphqlMergeRejection('Merge method squash merging is not allowed.'), 'branch', 'squash'],
-    [createRestMergeRejection(403, 'Resource not accessible by integration'), 'branch', 'Resource'],
-    [
-      createGraphqlMergeRejection('Resource not accessible by integration', 'FORBIDDEN'),
-      'branch',
-      'Resource',
-    ],
-    [
-      createRulesetRejection('Required status check "ci" was not set by the expected GitHub app.'),
-      'branch',
-      'expected GitHub app',
-    ],
-    [createRulesetRejection('This branch must not contain merge commits.'), 'branch', 'merge commits'],
-    [createRulesetRejection(signatureRequiredMessage), 'branch', 'signatures'],
-    [createRulesetRejection('Required workflows must run on a pull request.'), 'branch', 'workflows'],
-    [
-      createPushRejection(
-        'the server returned HTTP 403',
-        'Permission to o/r.git denied to catalog-bot[bot].',
-      ),
-      'branch',
-      'Permission to',
-    ],
-    [
-      createPushRejection('the server returned HTTP 403', 'This repository was archived so it is read-only.'),
-      'branch',
-      'archived',
-    ],
-  ]
+  }
+  const table = Object.entries(rejections).flatMap(([scope, rows]) =>
+    rows.map(([rejection, words]) => [rejection, scope, words] as const),
+  )
   test.each(table)('%j is about the %s', (rejection, scope, words) => {
     const found = classifyRejection(rejection)
     expect(found).toMatchObject({ scope, isKnown: true })

@@ -18,6 +18,7 @@ import {
   directPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
+import { createPullOptions } from '../sandbox/github/github-fixture.ts'
 
 const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
@@ -43,12 +44,9 @@ async function createMergeBatchScenario(
   const pulls = [scenario.pull]
   for (const name of ['beta', 'gamma'])
     pulls.push(
-      await scenario.github.openPull({
-        repository: scenario.full,
-        author: 'alice',
-        title: name,
-        changes: { [`${name}.yaml`]: `name: ${name}\n` },
-      }),
+      await scenario.github.openPull(
+        createPullOptions(name, { [`${name}.yaml`]: `name: ${name}\n` }, { repository: scenario.full }),
+      ),
     )
   const members: MergeBatchMember[] = []
   let base: CommitSha | undefined

@@ -2,29 +2,23 @@
 // mirror, the forge, and a permit.
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import pino from 'pino'
 import { toCommitSha, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
-import { GitHubApp } from '../../src/adapters/github/github-app.ts'
+import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { MergeOptions, MergeOutcome } from '../../src/merge/merge-types.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { MockGitHub, MockGitHubOptions } from '../../sandbox/github/github.ts'
 import type { BranchRule } from '../../sandbox/github/branch-rules/rule-types.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import {
-  startGitHubFixture,
-  runGit,
-  privateKey,
-  webhookSecret,
-  type GitHubFixture,
-} from '../sandbox/github/github-fixture.ts'
+import { startGitHubFixture, runGit, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import {
   createPassingCheckRuns,
   createMergeTestHarness,
   mergePull,
   type MergeTestHarness,
 } from './merge-harness.ts'
+import { createTestGitHubApp } from '../jobs/job-context.ts'
 
 /** The names of the checks that the branches in these tests require. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
@@ -76,15 +70,7 @@ export class MergeFixture {
     const clock = { now: () => times.now }
     const it = await startGitHubFixture({ validateTraffic: true, clock, ...options })
     const sleep = async (milliseconds: number) => void (times.now += milliseconds)
-    const app = new GitHubApp({
-      appId: it.app.id,
-      privateKey,
-      webhookSecret,
-      apiUrl: it.github.url,
-      throttle: false,
-      clock: { ...clock, sleep },
-      log: pino({ level: 'silent' }),
-    })
+    const app = createTestGitHubApp(it, { ...clock, sleep })
     return new MergeFixture(it, app, { now: clock.now, sleep })
   }
 

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { addCheckRunDigest } from '../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createMergePermit, type ValidatedMerge, type MergePermit } from '../../src/policy/merge-permit.ts'
-import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
-import { createGitHubForge } from '../../src/adapters/github/forge.ts'
+import type { GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import { toMergeLeaseName } from '../../src/jobs/auto-renewing-lease.ts'
 import { mergePullUnderLease } from '../../src/merge/merge-pull.ts'
 import type {
@@ -21,6 +19,7 @@ import type { CheckRunContent } from '../../src/ports/forge.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { createInMemoryMergeStore, type InMemoryMergeStore } from './memory-store.ts'
+import { openRepositoryContext } from '../jobs/job-context.ts'
 
 /** Creates passing check runs with these names. */
 export const createPassingCheckRuns = (names: readonly string[]): readonly CheckRunContent[] =>
@@ -77,17 +76,14 @@ export async function mergePull(
 export async function createMergeTestHarness(input: MergeTestHarnessInput): Promise<MergeTestHarness> {
   const { github, app, installation, directory, pull, clock, checks } = input
   const repository = { owner: pull.repo.owner.login, name: pull.repo.name }
-  const mirror = await openGitMirror({
-    directory: join(directory, 'mirror.git'),
-    url: `${github.url}/${repository.owner}/${repository.name}.git`,
+  const context = await openRepositoryContext(
+    github,
+    app,
+    installation,
     repository,
-    credential: async () => ({
-      username: 'x-access-token',
-      password: await app.gitToken(installation, repository),
-    }),
-  })
-  const octokit = await app.octokit(installation)
-  const forge = createGitHubForge(octokit, repository, app)
+    join(directory, 'mirror.git'),
+  )
+  const { repository: mirror, forge, merging } = context
   const memory = createInMemoryMergeStore()
   const mismatches: MergeTreeMismatch[] = []
   return {
@@ -97,7 +93,7 @@ export async function createMergeTestHarness(input: MergeTestHarnessInput): Prom
     options: {
       repository: mirror,
       forge,
-      merging: createMergeApi(octokit, repository),
+      merging,
       store: memory.store,
       clock,
       leaseSeconds: 60,

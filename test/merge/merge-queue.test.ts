@@ -1,14 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import pino from 'pino'
 import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-plan-input.ts'
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/recover-merges.ts'
-import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { VerdictInput } from '../../src/policy/decide.ts'
-import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
 import type { EvaluationRequest } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -27,6 +23,8 @@ import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-options.ts'
+import { createTestAppServices } from '../jobs/job-context.ts'
+import { createPullOptions } from '../sandbox/github/github-fixture.ts'
 
 let mergeScenario: MergeScenario
 /** Returns what an evaluation finds other than success, by the evaluated head. */
@@ -67,12 +65,9 @@ const createSuccessfulCheckRun = (head_sha: string, name: string) =>
 
 /** Opens another pull request with passing checks. */
 async function openPullWithPassingChecks(path: string, enqueues = true): Promise<MockPull> {
-  const pull = await mergeScenario.github.openPull({
-    repository: mergeScenario.full,
-    author: 'alice',
-    title: path,
-    changes: { [path]: 'name: other\n' },
-  })
+  const pull = await mergeScenario.github.openPull(
+    createPullOptions(path, { [path]: 'name: other\n' }, { repository: mergeScenario.full }),
+  )
   for (const check of requiredCheckNames) await createSuccessfulCheckRun(pull.headSha, check)
   if (enqueues) await enqueuePull(pull)
   return pull
@@ -98,23 +93,15 @@ function createJobContext(): JobContext<Store> {
     forge: mergeScenario.options.forge,
     merging: mergeScenario.options.merging,
     mirror: '',
-    app: {
-      settings: readSettings({}),
+    app: createTestAppServices({
       store: {
         ...store,
         enqueue: async (job: Job, seconds?: number) => void enqueuedJobs.push({ job, seconds }),
         recordVerdict: async ({ base }: { base: string }) => void recordedVerdictBaseShas.push(base),
       },
-      registries: {
-        forEvaluation: () => () => Promise.reject(new Error('nobody asks')),
-        close: async () => undefined,
-      },
       evaluationPool: evaluations,
-      scheduler: new JobScheduler(mergeScenario.clock),
-      readyEvaluations: new ReadyEvaluations(mergeScenario.clock),
       clock: mergeScenario.clock,
-      log: pino({ level: 'silent' }),
-    } as unknown as JobContext<Store>['app'],
+    }),
   }
 }
 const evaluateOpenMergeGroups = async () => {

@@ -24,6 +24,7 @@ import {
   createPublishScenario,
   type PublishScenario,
 } from './publish-scenario.ts'
+import { createPullOptions } from '../sandbox/github/github-fixture.ts'
 
 const headCommitSha = toCommitSha('a'.repeat(40))
 const sampleMergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha('c'.repeat(40)) }
@@ -162,12 +163,9 @@ describe('the preview of a pull request', () => {
 
   /** Opens a pull request, treats its head as the validated result, and requests a preview of it. */
   async function wished(text: string) {
-    const pull = await github.github.openPull({
-      repository: scene.full,
-      author: 'alice',
-      title: 'More',
-      changes: { 'catalogs/v4.18/alpha/catalog.yaml': text },
-    })
+    const pull = await github.github.openPull(
+      createPullOptions('More', { 'catalogs/v4.18/alpha/catalog.yaml': text }, { repository: scene.full }),
+    )
     const { repository } = scene.ctx
     await repository.fetch('main', toPullNumber(pull.number))
     const commit = await repository.pullHead(toPullNumber(pull.number))

@@ -1,33 +1,23 @@
 // A repository in the sandbox's GitHub whose catalogs are published to an in-memory registry when the test runs the
 // jobs. The test controls the clock.
-import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
 import { join } from 'node:path'
-import pino from 'pino'
-import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { republishMergedPullReport } from '../../src/jobs/merged-report.ts'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
-import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
 import { publishPreview } from '../../src/publish/publish-preview.ts'
 import { handlePublishRequest } from '../../src/publish/process/publish-handler.ts'
 import type { PublishContext } from '../../src/publish/process/publish-context.ts'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
 import { parsePushTargets } from '../../src/publish/process/push-targets.ts'
-import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
-import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
-import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { openGitMirror } from '../../src/adapters/git/mirror.ts'
-import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../sandbox/github/github-data.ts'
 import { FakeCatalogPublisher } from '../adapters/image/fake-publisher.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
+import { createTestAppServices, openRepositoryContext } from '../jobs/job-context.ts'
 
 export const catalogImageName = 'quay.io/coast/catalog'
 export const baseImageReference = 'quay.io/opm/opm:latest'
@@ -86,16 +76,14 @@ export async function createPublishScenario(
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
-  const folder = join(directory, name)
-  const mirror = await openGitMirror({
-    directory: folder,
-    url: `${it.github.url}/${full}.git`,
+  const context = await openRepositoryContext(
+    it.github,
+    app,
+    it.installation.id,
     repository,
-    credential: async () => ({
-      username: 'x-access-token',
-      password: await app.gitToken(it.installation.id, repository),
-    }),
-  })
+    join(directory, name),
+  )
+  const { repository: mirror } = context
   const registry = new FakeCatalogPublisher()
   registry.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   const publisherContext: PublishContext = {
@@ -121,37 +109,14 @@ export async function createPublishScenario(
   }
   const enqueuedJobs: { job: Job; seconds: number }[] = []
   let done = 0
-  const loaded = { read: async (bytes: Uint8Array) => parseCatalogFile(bytes), close: async () => undefined }
-  const octokit = await app.octokit(it.installation.id)
   const ctx: JobContext<Store> = {
-    installation: it.installation.id,
-    repository: mirror,
-    mirror: folder,
-    forge: createGitHubForge(octokit, repository, app),
-    merging: createMergeApi(octokit, repository),
-    app: {
+    ...context,
+    app: createTestAppServices({
       settings: readSettings({ PUBLISH_RETRY_SECONDS: '10' }),
       store: { ...store, enqueue: async (job: Job, seconds = 0) => void enqueuedJobs.push({ job, seconds }) },
-      registries: {
-        forEvaluation: () => () => Promise.reject(new Error('nobody asks for images here')),
-        refreshImage: () => Promise.reject(new Error('nobody asks for images here')),
-        close: async () => undefined,
-      },
       publishing,
-      clusterTests: rejectingClusterTestClient,
-      loader: createCatalogLoader(loaded, store),
-      evaluationPool: {
-        evaluate: () => Promise.reject(new Error('nobody looks here')),
-        isSmall: () => true,
-        close: () => Promise.resolve(),
-      },
-      releases: rejectingReleaseWorkerPool,
-      scheduler: new JobScheduler(realClock),
-      readyEvaluations: new ReadyEvaluations(realClock),
-      metrics: createMetrics(),
       clock: { ...realClock, now: () => now },
-      log: pino({ level: 'silent' }),
-    },
+    }),
   }
   const repo = it.github.repository(full)
   const push = (changes: Record<string, string | null>, branch?: string) =>

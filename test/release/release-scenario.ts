@@ -2,18 +2,14 @@
 // whose answers the test sets. Releases are computed in this process. The test controls the clock and can kill the job
 // at any point.
 import { join } from 'node:path'
-import pino from 'pino'
 import { releaseBundles, isReleaseJobNeeded } from '../../src/release/release-bundles.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { releaseStateNamespace } from '../../src/release/open-release.ts'
-import { readSettings } from '../../src/jobs/settings.ts'
 import type { BundleImageLookupResult, ImageLookupResult, LookupRequest } from '../../src/checks/lookups.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { computeRelease, UnsafeOverwriteError } from '../../src/release/worker/compute-release.ts'
 import type { ReleaseRequest } from '../../src/release/worker/release-pool.ts'
-import { openGitMirror } from '../../src/adapters/git/mirror.ts'
-import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { botBranchPrefix, type ForgeAction } from '../../src/ports/forge.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
@@ -23,6 +19,8 @@ import { createBundleImageContent, releaseRepositoryFiles } from './worker/relea
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 import type { FileTree } from '../checks/bundles/bundle-trees.ts'
+import type { RegistryLookupResolver, RegistryLookupService } from '../../src/catalogs/registries.ts'
+import { createTestAppServices, openRepositoryContext } from '../jobs/job-context.ts'
 
 export const createReleaseConfig = (more = '') =>
   `bundles:\n  image: quay.io/foo/{package}:{version}\n  release:\n    enabled: true\n${more}`
@@ -72,21 +70,18 @@ export async function createReleaseScenario(
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
-  const mirror = await openGitMirror({
-    directory: join(directory, name),
-    url: `${it.github.url}/${full}.git`,
+  const context = await openRepositoryContext(
+    it.github,
+    app,
+    it.installation.id,
     repository,
-    credential: async () => ({
-      username: 'x-access-token',
-      password: await app.gitToken(it.installation.id, repository),
-    }),
-  })
+    join(directory, name),
+  )
+  const { repository: mirror, forge } = context
   const enqueuedJobs: { job: Job; seconds: number }[] = []
   const images = new Map<string, ImageLookupResult | BundleImageLookupResult>()
   const questions: string[] = []
   const missing = { kind: 'missing', reason: 'the registry does not have it' } as const
-  const octokit = await app.octokit(it.installation.id)
-  const forge = createGitHubForge(octokit, repository, app)
   const effects = { left: Infinity }
   const half = () => {
     if (effects.left <= 0) throw new ProcessKilledError()
@@ -98,28 +93,25 @@ export async function createReleaseScenario(
     half()
     return done
   }
-  const ctx = {
-    installation: it.installation.id,
-    repository: mirror,
-    mirror: join(directory, name),
+  const lookUp = async (reference: string) => {
+    questions.push(reference)
+    return images.get(reference) ?? missing
+  }
+  const ctx: JobContext<Store> = {
+    ...context,
     forge: { ...forge, perform: (action: ForgeAction) => effect(() => forge.perform(action)) },
-    app: {
-      settings: readSettings({}),
+    app: createTestAppServices({
       store: {
         ...store,
         enqueue: async (job: Job, seconds = 0) => void enqueuedJobs.push({ job, seconds }),
         writeState: (...of: Parameters<Store['writeState']>) => effect(() => store.writeState(...of)),
       },
       registries: {
-        forEvaluation: () => async (question: LookupRequest) => {
-          const reference = 'reference' in question ? question.reference : ''
-          questions.push(reference)
-          return images.get(reference) ?? missing
-        },
-        refreshImage: async (reference: string) => {
-          questions.push(reference)
-          return images.get(reference) ?? missing
-        },
+        forEvaluation: () =>
+          ((question: LookupRequest) =>
+            lookUp('reference' in question ? question.reference : '')) as RegistryLookupResolver,
+        refreshImage: lookUp as RegistryLookupService['refreshImage'],
+        close: async () => undefined,
       },
       releases: {
         computeRelease: async (order: ReleaseRequest) => {
@@ -133,9 +125,8 @@ export async function createReleaseScenario(
         close: async () => undefined,
       },
       clock: { ...realClock, now: () => now },
-      log: pino({ level: 'silent' }),
-    },
-  } as unknown as JobContext<Store>
+    }),
+  }
   const repo = it.github.repository(full)
   const job = { kind: 'release', installation: it.installation.id, repository, branch: 'main' } as const
   const push = (changes: Readonly<Record<string, string | null>>, branch?: string) =>
@@ -159,6 +150,7 @@ export async function createReleaseScenario(
     },
     async merge(changes, title = 'Add a version') {
       const pull = await it.github.openPull({ repository: full, author: 'alice', title, changes })
+      const octokit = await app.octokit(it.installation.id)
       await octokit.rest.pulls.merge({ owner: 'catalogs', repo: name, pull_number: pull.number })
       return pull
     },

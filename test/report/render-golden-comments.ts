@@ -64,17 +64,17 @@ function createCatalogYaml(
       `  - name: ${name}.v${version}\n${replaces === undefined ? '' : `    replaces: ${name}.v${replaces}\n${more.extra ?? ''}`}`,
   )
   const newest = parts.at(-1)?.[0]
-  const imageOf = (version = '') =>
+  const formatImage = (version = '') =>
     version === newest && more.image !== undefined ? more.image : `quay.io/acme/${name}-bundle@${imageDigest}`
   const bundles = parts.map(
     ([version]) => `---
 schema: olm.bundle
 package: ${name}
 name: ${name}.v${version}
-image: ${imageOf(version)}
+image: ${formatImage(version)}
 relatedImages:
   - name: bundle
-    image: ${imageOf(version)}
+    image: ${formatImage(version)}
 properties:
   - type: olm.package
     value:

@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
-import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import type { GitMirror } from '../../src/adapters/git/mirror.ts'
 import { SeededRandom } from '../../simulate/seeded-random.ts'
 import { GitObjects } from '../../simulate/git/git-objects.ts'
 import { createInMemoryGitObjectReader } from '../../simulate/ports/memory-repository.ts'
 import { fuzzSeed } from '../seeded.ts'
-import { createTemporaryDirectory } from '../adapters/git/origin.ts'
+import { createTemporaryDirectory, openAnonymousMirror } from '../adapters/git/origin.ts'
 
 const sampleFilePaths = [
   'README.md',
@@ -88,11 +88,7 @@ let realGitMirror: GitMirror
 beforeAll(async () => {
   randomHistoryCommits = await createRandomHistory(gitObjects, new SeededRandom(fuzzSeed))
   const directory = `${temporaryDirectory.path}/mirror.git`
-  realGitMirror = await openGitMirror({
-    directory,
-    url: `file://${temporaryDirectory.path}/none.git`,
-    credential: async () => undefined,
-  })
+  realGitMirror = await openAnonymousMirror(directory, `file://${temporaryDirectory.path}/none.git`)
   const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' }
   execFileSync('git', ['fast-import', '--quiet', '--force'], {
     cwd: directory,

@@ -12,12 +12,7 @@ import { runSqlQuery } from '../adapters/store/postgres-server.ts'
 import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
-import {
-  startStoryEnvironment,
-  startStoryBot,
-  waitUntil,
-  type StoryEnvironment,
-} from './story-environment.ts'
+import { startStoryEnvironment, startStoryBot, type StoryEnvironment } from './story-environment.ts'
 
 const backupGuideText = readFileSync(
   join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'),
@@ -97,26 +92,17 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     await world?.close()
   })
   const expectContinued = async () => {
-    await waitUntil(
-      'the freeze is counted',
-      async () =>
-        /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(
-          await (await fetch(`${bot.url}/metrics`)).text(),
-        ),
-      60,
-      world.log,
+    await world.waitUntil('the freeze is counted', async () =>
+      /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(
+        await (await fetch(`${bot.url}/metrics`)).text(),
+      ),
     )
     expect(findBotComment(played.waiting)).toMatch(/^### .*Merging is frozen/m)
     expect(played.merged.comments.map(({ body }) => body)).toEqual(comments)
   }
   const expectMergedAfterUnfreeze = async () => {
     world.demo.github.comment(played.waiting, 'harbormaster', '/unfreeze main')
-    await waitUntil(
-      'the approved pull request is merged',
-      () => played.waiting.merged !== null,
-      90,
-      world.log,
-    )
+    await world.waitUntil('the approved pull request is merged', () => played.waiting.merged !== null)
     expect(played.merged.comments.map(({ body }) => body)).toEqual(comments)
   }
 

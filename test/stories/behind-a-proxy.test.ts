@@ -10,7 +10,7 @@ import {
   demoRepositoryName,
   type DemoEnvironment,
 } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import {
   createCertificateAuthority,
   startForwardProxy,
@@ -88,9 +88,7 @@ function runOnceCommand(
 
 describe('behind a proxy, with a private certificate authority', () => {
   test('a pull request is merged entirely through the proxy, and only the proxy receives its password', async () => {
-    const [good] = demoStories
-    if (good === undefined) throw new Error('the demo has no story')
-    const pull = await demoEnvironment.github.openPull(good.open(demoEnvironment))
+    const { pull } = await openDemoStory(demoEnvironment, 'good update')
     const ran = await runOnceCommand({})
     expect({ out: ran.out, merged: pull.merged !== null }).toEqual({
       out: expect.stringContaining(`#${pull.number} merged`),

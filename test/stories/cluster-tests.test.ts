@@ -100,15 +100,13 @@ describe('an install test that a maintainer requests', () => {
   /** A command applies to what was shown before it was written, and GitHub's times are in seconds. */
   async function shown(pull: MockPull): Promise<void> {
     const { github, repository } = world.demo
-    await waitUntil(
+    await world.waitUntil(
       'the checks are done',
       () =>
         findBotComment(pull) !== undefined &&
         github
           .checkRuns({ repo: repository, headSha: pull.headSha })
           .some(({ name }) => name.endsWith('install')),
-      storyTimeoutSeconds,
-      world.log,
     )
     const at = performance.now()
     await waitUntil('a second has passed', () => performance.now() - at > 1100, 5)
@@ -131,11 +129,9 @@ describe('an install test that a maintainer requests', () => {
     const pull = await open('tidepool', '0.6.0', '0.5.0')
     // He owns the package and may approve, but doesn't decide what runs on the cluster.
     say(pull, 'bob', '/test-install')
-    await waitUntil(
-      'he is told',
+    await world.waitUntil(
+      'he gets an answer',
       () => findBotComment(pull)?.includes('only maintainers can') === true,
-      storyTimeoutSeconds,
-      world.log,
     )
     expect(server.api.list('Namespace')).toEqual([])
     expect(runOf(pull.headSha)).toBeUndefined()
@@ -165,15 +161,10 @@ describe('an install test that a maintainer requests', () => {
     const pull = await open('tidepool', '0.6.1', '0.5.0')
     const old = pull.headSha
     say(pull, 'harbormaster', '/test-install')
-    await waitUntil('it runs', () => runOf(old)?.status === 'in_progress', storyTimeoutSeconds, world.log)
+    await world.waitUntil('it runs', () => runOf(old)?.status === 'in_progress')
     const other = await open('lighthouse', '1.2.0', '1.1.0')
     say(other, 'harbormaster', '/test-install')
-    await waitUntil(
-      'the other one waits',
-      () => runOf(other.headSha)?.status === 'queued',
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('the other one waits', () => runOf(other.headSha)?.status === 'queued')
     expect(runOf(other.headSha)?.summary).toContain('Another install test is running on the cluster')
     await world.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
     await ends(old, 'neutral')
@@ -183,11 +174,9 @@ describe('an install test that a maintainer requests', () => {
     // A request for the old commit doesn't apply to the new one.
     await shown(pull)
     say(pull, 'harbormaster', `/test-install ${old}`)
-    await waitUntil(
-      'it is told',
+    await world.waitUntil(
+      'it gets an answer',
       () => findBotComment(pull)?.includes('refers to an earlier state') === true,
-      storyTimeoutSeconds,
-      world.log,
     )
     expect(runOf(pull.headSha)).toBeUndefined()
 

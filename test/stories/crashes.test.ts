@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { crashPoints } from '../../src/jobs/crash-point.ts'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 /**
  * The next process finds a verdict without an action, an intent, a push, an unannounced merge, and an announced one. Each
@@ -31,21 +31,17 @@ describe('a bot that is killed', () => {
     async (_, points) => {
       world = await startStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
       const { demo } = world
-      const [story] = demoStories
-      if (story === undefined) throw new Error('no story')
-      const pull = await demo.github.openPull(story.open(demo))
+      const opened = await openDemoStory(demo, 'good update')
+      const { pull } = opened
       for (const point of points) {
         const doomed = await world.start({ CATALOG_BOT_CRASH_AT: point })
         expect(await doomed.exited).toBe('SIGKILL')
       }
 
       await world.start()
-      const told = { story, pull }
-      await waitUntil(
+      await world.waitUntil(
         'it is merged and rebuilt',
-        () => evaluateDemoStory(told, [told], demo).isExpected,
-        60,
-        world.log,
+        () => evaluateDemoStory(opened, [opened], demo).isExpected,
       )
       const merges = execFileSync(
         'git',

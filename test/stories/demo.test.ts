@@ -6,7 +6,7 @@ import {
   type DemoStoryWithPull,
 } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe("the demo's pull requests", () => {
   let world: StoryEnvironment
@@ -25,15 +25,10 @@ describe("the demo's pull requests", () => {
     async (_tells, id) => {
       const mine = told.find(({ story }) => story.id === id)
       if (mine === undefined) throw new Error('not opened')
-      await waitUntil(
-        `${id} comes to its end`,
-        () => {
-          const { isExpected, hasComment } = evaluateDemoStory(mine, told, world.demo)
-          return isExpected && hasComment
-        },
-        90,
-        world.log,
-      )
+      await world.waitUntil(`${id} comes to its end`, () => {
+        const { isExpected, hasComment } = evaluateDemoStory(mine, told, world.demo)
+        return isExpected && hasComment
+      })
     },
     100_000,
   )
@@ -58,15 +53,10 @@ describe("the demo's pull requests", () => {
   test('evaluating everything again changes nothing', async () => {
     // Wait until the effects of the last merge settle.
     let quiet = { lines: -1, since: 0 }
-    await waitUntil(
-      'nothing happens any more',
-      () => {
-        if (world.log.length !== quiet.lines) quiet = { lines: world.log.length, since: performance.now() }
-        return performance.now() - quiet.since > 3000
-      },
-      60,
-      world.log,
-    )
+    await world.waitUntil('nothing happens any more', () => {
+      if (world.log.length !== quiet.lines) quiet = { lines: world.log.length, since: performance.now() }
+      return performance.now() - quiet.since > 3000
+    })
     const shown = () =>
       told.map(({ pull }) => ({
         comment: findBotComment(pull),
@@ -84,7 +74,7 @@ describe("the demo's pull requests", () => {
     const open = told.filter(({ pull }) => pull.state === 'open')
     world.demo.github.webhooks.double()
     for (const { pull } of open) await world.demo.github.label(pull, 'noise')
-    await waitUntil('all were looked at again', () => done() >= count.done + open.length, 60, world.log)
+    await world.waitUntil('all were looked at again', () => done() >= count.done + open.length)
     expect(shown()).toEqual(before)
     expect(writes()).toBe(count.writes)
   }, 180_000)

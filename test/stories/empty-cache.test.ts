@@ -1,38 +1,28 @@
 // The cache is emptied between any two steps of a pull request, a rebuild, a scan, and a sweep. Nothing is lost, and
 // nothing is reported or done twice. The App's jobs run here one by one, on a manual clock.
-import { rejectingReleaseWorkerPool } from '../release/rejecting-release-pool.ts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import pino from 'pino'
-import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
-import type { AppServices } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
-import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { createCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { createEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { createRegistryLookupService } from '../../src/catalogs/registries.ts'
-import { openGitMirror } from '../../src/adapters/git/mirror.ts'
-import { createGitHubForge } from '../../src/adapters/github/forge.ts'
-import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
-import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { startDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
+import { createTestAppServices, openRepositoryContext, silentLog } from '../jobs/job-context.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
 const baseJobFields = { installation: 0, repository }
@@ -55,7 +45,6 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
   const clock = { ...realClock, now: () => Date.now() + later }
   const settings = readSettings({ ...coast.environment, SCAN_SECONDS: '3600', SECOND_LOOK_SECONDS: '60' })
   if (settings.credentials === undefined) throw new Error('no credentials')
-  const log = pino({ level: 'silent' })
   const real = await openPreparedStore({ clock: realClock })
 
   let cache = createInMemoryCache(clock)
@@ -85,21 +74,18 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
     apiUrl: settings.apiUrl,
     throttle: false,
     clock,
-    log,
+    log: silentLog,
   })
   const [installed] = await github.installedRepositories()
   if (installed === undefined) throw new Error('not installed')
   const { installation } = installed
-  const folder = join(directory, 'mirror.git')
-  const mirror = await openGitMirror({
-    directory: folder,
-    url: `${settings.gitUrl}/coast/operators.git`,
+  const context = await openRepositoryContext(
+    coast.github,
+    github,
+    installation,
     repository,
-    credential: async () => ({
-      username: 'x-access-token',
-      password: await github.gitToken(installation, repository),
-    }),
-  })
+    join(directory, 'mirror.git'),
+  )
   const pool = createCatalogFileReaderPool(1)
   const registries = await createRegistryLookupService({
     clock,
@@ -108,21 +94,14 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
     insecure: settings.insecureRegistries,
   })
   const evaluationPool = createEvaluationPool(settings.budget, 1)
-  const app: AppServices<Store> = {
+  const app = createTestAppServices({
     settings,
     store,
     registries,
-    publishing: rejectingPublishClient,
-    clusterTests: rejectingClusterTestClient,
     evaluationPool,
-    releases: rejectingReleaseWorkerPool,
-    scheduler: new JobScheduler(clock),
-    readyEvaluations: new ReadyEvaluations(clock),
     clock,
-    log,
     loader: createCatalogLoader(pool, store),
-    metrics: createMetrics(),
-  }
+  })
   const failures: unknown[] = []
   const run = async (job: Job) => {
     empty()
@@ -130,14 +109,7 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
       app,
       isInstalled: async () => true,
       onDone: (done, outcome) => void (outcome === 'done' || failures.push([done.kind, outcome])),
-      openJobContext: async () => ({
-        app,
-        installation,
-        repository: mirror,
-        mirror: folder,
-        forge: createGitHubForge(await github.octokit(installation), repository, github),
-        merging: createMergeApi(await github.octokit(installation), repository),
-      }),
+      openJobContext: async () => ({ ...context, app }),
     })
   }
   return {
@@ -157,7 +129,12 @@ async function startInProcessBot(coast: DemoEnvironment, directory: string): Pro
       expect(failures).toEqual([])
     },
     async close() {
-      await Promise.all([mirror.close(), pool.close(), registries.close(), evaluationPool.close()])
+      await Promise.all([
+        context.repository.close(),
+        pool.close(),
+        registries.close(),
+        evaluationPool.close(),
+      ])
       await real.close()
     },
   }
@@ -185,9 +162,7 @@ describe('with a cache that is emptied between any two steps', () => {
   }, 60_000)
 
   test('requests one review from an owner, in one comment', async () => {
-    const story = demoStories.find(({ id }) => id === 'update by a non-owner')
-    if (story === undefined) throw new Error('no story')
-    pull = await coast.github.openPull(story.open(coast))
+    ;({ pull } = await openDemoStory(coast, 'update by a non-owner'))
     for (let times = 0; times < 3; times++) await bot.sweep()
     expect(pull.state).toBe('open')
     expect(findBotComment(pull)).toContain('bob')

@@ -47,10 +47,10 @@ describe('what GitHub accepts and what the bot chooses', () => {
   beforeAll(async () => {
     ground = await createMergeTableFixture()
     const { environment, installation } = ground
-    const asApp = client(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
+    const asApp = createClient(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
     token = data.token
-    octokit = client(token)
+    octokit = createClient(token)
     app = new GitHubApp({
       appId: ground.app.id,
       privateKey: environment['PRIVATE_KEY'] ?? '',
@@ -63,7 +63,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   })
   afterAll(async () => ground.stop())
 
-  const client = (auth: string): Octokit => {
+  const createClient = (auth: string): Octokit => {
     const quiet = () => undefined
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
     return new Octokit({ auth, baseUrl: ground.github.url, log })
@@ -79,12 +79,12 @@ describe('what GitHub accepts and what the bot chooses', () => {
     repo: full.split('/')[1] ?? '',
   })
 
-  async function staged(row: MergeTableRow): Promise<PreparedMergeTableRow> {
+  async function stageRow(row: MergeTableRow): Promise<PreparedMergeTableRow> {
     const it = await ground.openRow(row, `row-${(count += 1)}`)
-    await green(it, it.pull.headSha)
+    await passBotChecks(it, it.pull.headSha)
     return it
   }
-  async function green(it: PreparedMergeTableRow, sha: string): Promise<void> {
+  async function passBotChecks(it: PreparedMergeTableRow, sha: string): Promise<void> {
     for (const check of botCheckNames)
       await octokit.rest.checks.create({ ...name(it), name: check, head_sha: sha, conclusion: 'success' })
   }
@@ -103,7 +103,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
       '-m',
       'Merge',
     )
-    await green(it, merge)
+    await passBotChecks(it, merge)
     const url = it.github.url.replace('//', `//x-access-token:${token}@`)
     return runGit(path, undefined, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
       () => 'accepted',
@@ -120,7 +120,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   }
 
   /** The route that the bot would choose, and what it would report about the branch. */
-  async function choice(
+  async function chooseMerge(
     it: PreparedMergeTableRow,
   ): Promise<{ way: ObservedMergeMethod | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
@@ -164,36 +164,39 @@ describe('what GitHub accepts and what the bot chooses', () => {
     })
   }
 
-  async function land(it: PreparedMergeTableRow, { options, evaluate }: MergeTestHarness): Promise<void> {
-    const { planned } = await choice(it)
+  async function mergeAsBot(
+    it: PreparedMergeTableRow,
+    { options, evaluate }: MergeTestHarness,
+  ): Promise<void> {
+    const { planned } = await chooseMerge(it)
     const { examined, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
     await mergePull(examined, permit, { ...options, plan: async () => planned })
   }
 
   /** Merges what the bot would merge, by the route that it would choose. A row that waits is merged after its fix. */
-  async function isLandedInTheEnd(row: MergeTableRow): Promise<void> {
-    const it = await staged(row)
+  async function expectMergedInTheEnd(it: PreparedMergeTableRow): Promise<void> {
     const tools = await openTools(it)
     try {
-      const ends = 'ends' in row.bot ? [row.bot] : [...row.bot]
+      const { bot } = it.row
+      const ends = 'ends' in bot ? [bot] : [...bot]
       const merged = ends.find((end) => end.ends === 'merged')
       const waits = ends.find((end) => end.ends === 'waits')
-      await land(it, tools)
+      await mergeAsBot(it, tools)
       if (it.pull.merged !== null && merged !== undefined) return await expectMergedAsValidated(it, merged)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
       expect(waits).toBeDefined()
       if (waits?.fix === undefined || waits.then === undefined) return
       await waits.fix(it)
-      await green(it, it.pull.headSha)
-      await land(it, tools)
+      await passBotChecks(it, it.pull.headSha)
+      await mergeAsBot(it, tools)
       await expectMergedAsValidated(it, waits.then)
     } finally {
       await tools.mirror.close()
     }
   }
 
-  function isExpected(row: MergeTableRow, { way, says }: Awaited<ReturnType<typeof choice>>): void {
+  function expectChoice(row: MergeTableRow, { way, says }: Awaited<ReturnType<typeof chooseMerge>>): void {
     const ends = 'ends' in row.bot ? [row.bot] : [...row.bot]
     const merged = ends.find((end) => end.ends === 'merged')
     if (merged !== undefined && way !== undefined && merged.by.includes(way)) return
@@ -203,7 +206,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     else for (const part of waits.textPatterns) expect(says).toMatch(part)
   }
 
-  const fits = (answer: GitHubMergeVerdict) =>
+  const matchVerdict = (answer: GitHubMergeVerdict) =>
     answer === 'accepted' ? 'accepted' : expect.stringContaining(answer)
 
   test.each(mergeTableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
@@ -216,19 +219,18 @@ describe('what GitHub accepts and what the bot chooses', () => {
         ],
       ),
     ]
-    // A rejected attempt changes nothing. After an accepted one, the next attempt needs a new repository.
-    let it: PreparedMergeTableRow | undefined = await staged(row)
-    const expected = await choice(it)
-    isExpected(row, expected)
+    const it = await stageRow(row)
+    const expected = await chooseMerge(it)
+    expectChoice(row, expected)
+    for (const [answer, attempt] of tries) {
+      // A rejected attempt changes nothing.
+      const tried = answer === 'accepted' ? await stageRow(row) : it
+      expect(await attempt(tried)).toEqual(matchVerdict(answer))
+      expect(tried.pull.merged !== null).toBe(answer === 'accepted')
+    }
     // A queue waits for our checks on its group, and other people run CI on temporary branches: see
     // merge-table.test.ts.
-    if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await isLandedInTheEnd(row)
-    for (const [answer, attempt] of tries) {
-      it ??= await staged(row)
-      expect(await attempt(it)).toEqual(fits(answer))
-      expect(it.pull.merged !== null).toBe(answer === 'accepted')
-      if (answer === 'accepted') it = undefined
-    }
+    if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await expectMergedInTheEnd(it)
   })
 
   test('every row of the reference has a test', async () => {

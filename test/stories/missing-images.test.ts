@@ -1,11 +1,9 @@
 // Images that catalogs already name disappear from their registry and come back. The bot reports them in one issue.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
-
-const storyTimeoutSeconds = 60
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe('missing images, with a scan every second', () => {
   let world: StoryEnvironment
@@ -37,7 +35,7 @@ describe('missing images, with a scan every second', () => {
 
   test('are reported after a second scan in an issue by the App', async () => {
     putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
-    await waitUntil('there is an issue', () => issues().length > 0, storyTimeoutSeconds, world.log)
+    await world.waitUntil('there is an issue', () => issues().length > 0)
     expect(issue()).toMatchObject({
       state: 'open',
       title: '1 image in lighthouse is missing or changed',
@@ -50,30 +48,18 @@ describe('missing images, with a scan every second', () => {
 
   test('are reported in the same issue when another one disappears', async () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
-    await waitUntil(
-      'the issue names both',
-      () => issue().title.startsWith('2 images in 2 packages'),
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('the issue names both', () => issue().title.startsWith('2 images in 2 packages'))
     expect(issues()).toHaveLength(1)
   }, 180_000)
 
   test('do not block a pull request if its package named them before', async () => {
-    const story = demoStories.find(({ id }) => id === 'good update')
-    if (story === undefined) throw new Error('the demo has no such story')
-    const told = { story, pull: await world.demo.github.openPull(story.open(world.demo)) }
-    await waitUntil(
-      'it lands',
-      () => evaluateDemoStory(told, [told], world.demo).isMerged,
-      storyTimeoutSeconds,
-      world.log,
-    )
+    const opened = await openDemoStory(world.demo, 'good update')
+    await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], world.demo).isMerged)
   }, 180_000)
 
   test('close the issue with a comment when they are back', async () => {
     for (const back of putBack) back()
-    await waitUntil('the issue is closed', () => issue().state === 'closed', storyTimeoutSeconds, world.log)
+    await world.waitUntil('the issue is closed', () => issue().state === 'closed')
     expect(issues()).toHaveLength(1)
     expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is available again/)])
     expect(world.demo.github.violations).toEqual([])

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe('a base branch that moves during a merge', () => {
   let world: StoryEnvironment
@@ -20,9 +20,8 @@ describe('a base branch that moves during a merge', () => {
     // Another user keeps pushing to the base while the bot evaluates, validates, and merges.
     let moves = 0
     await world.start()
-    const [good] = demoStories
-    if (good === undefined) throw new Error('no story')
-    const pull = await demo.github.openPull(good.open(demo))
+    const opened = await openDemoStory(demo, 'good update')
+    const { pull } = opened
     const mover = setInterval(() => {
       if (moves >= 6 || pull.merged !== null) return
       moves++
@@ -33,12 +32,7 @@ describe('a base branch that moves during a merge', () => {
       )
     }, 150)
     try {
-      await waitUntil(
-        'it lands',
-        () => evaluateDemoStory({ story: good, pull }, [], demo).isMerged,
-        90,
-        world.log,
-      )
+      await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [], demo).isMerged)
     } finally {
       clearInterval(mover)
     }

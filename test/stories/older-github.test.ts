@@ -5,10 +5,10 @@ import { ProbotOctokit } from 'probot'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { botCheckNames } from './merge-table/table-row.ts'
 import { runGit } from '../sandbox/github/github-fixture.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 const notFoundResponse = {
   status: 404,
@@ -65,21 +65,12 @@ describe('an older GitHub', () => {
     const { demo } = world
     const told: DemoStoryWithPull[] = []
     for (const id of ['good update', 'first of two competing updates']) {
-      const story = demoStories.find((each) => each.id === id)
-      if (story === undefined) throw new Error(`no story ${id}`)
-      told.push({
-        story: { ...story, ending: { kind: 'lands' } as const },
-        pull: await demo.github.openPull(story.open(demo)),
-      })
+      const { story, pull } = await openDemoStory(demo, id)
+      told.push({ story: { ...story, ending: { kind: 'lands' } as const }, pull })
     }
     await world.start()
     for (const each of told)
-      await waitUntil(
-        `${each.story.id} is merged`,
-        () => evaluateDemoStory(each, told, demo).isMerged,
-        60,
-        world.log,
-      )
+      await world.waitUntil(`${each.story.id} is merged`, () => evaluateDemoStory(each, told, demo).isMerged)
     for (const { pull } of told) {
       const { path } = pull.repo
       const [base = '', head = ''] = (

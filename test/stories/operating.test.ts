@@ -1,19 +1,14 @@
 // What operators of the bot see and do: probes, metrics, a stop that ends, and a failing start with the wrong key.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
 import {
   findPrometheusQueryProblems,
   parseMetricLabels,
   readPrometheusQueries,
 } from '../deploy/prometheus-queries.ts'
-import {
-  startStoryEnvironment,
-  startStoryBot,
-  waitUntil,
-  type StoryEnvironment,
-} from './story-environment.ts'
+import { startStoryEnvironment, startStoryBot, type StoryEnvironment } from './story-environment.ts'
 
 describe('the bot in operation', () => {
   let world: StoryEnvironment
@@ -33,37 +28,23 @@ describe('the bot in operation', () => {
   })
 
   test('counts its merges', async () => {
-    const [story] = demoStories
-    if (story === undefined) throw new Error('the demo has no story')
-    const told: DemoStoryWithPull[] = [
-      { story, pull: await world.demo.github.openPull(story.open(world.demo)) },
-    ]
-    await waitUntil(
+    const opened = await openDemoStory(world.demo, 'good update')
+    const { pull } = opened
+    await world.waitUntil(
       'the pull request is merged',
-      () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),
-      60,
-      world.log,
+      () => evaluateDemoStory(opened, [opened], world.demo).isExpected,
     )
     // The branch moves before the merge is settled and announced.
-    await waitUntil(
-      'the merge is counted',
-      async () => /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
-      30,
-      world.log,
+    await world.waitUntil('the merge is counted', async () =>
+      /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
     )
-    const toldPull = () =>
-      world.demo.github.repository('coast/operators').pulls.get(told[0]?.pull.number ?? 0)
-    await waitUntil(
-      'the merge is told',
-      () => toldPull()?.comments.some(({ body }) => /Merged as/.test(body)) ?? false,
-      30,
-      world.log,
+    await world.waitUntil('the merge is reported', () =>
+      pull.comments.some(({ body }) => /Merged as/.test(body)),
     )
-    const { number } = told[0]?.pull ?? { number: 0 }
-    const page = `/r/coast/operators/pull/${number}`
-    const comment = told[0]?.pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
+    const page = `/r/coast/operators/pull/${pull.number}`
+    const comment = pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
     expect(comment?.body).toContain(`https://bot.example.com${page}`)
-    const [run] = told[0] === undefined ? [] : world.demo.github.checkRuns(told[0].pull)
+    const [run] = world.demo.github.checkRuns(pull)
     expect(run?.detailsUrl).toBe(`https://bot.example.com${page}`)
     const { status, text } = await get(page)
     expect([status, /Why it was merged/.test(text)]).toEqual([200, true])
@@ -72,11 +53,8 @@ describe('the bot in operation', () => {
 
   test('shows the catalogs that it merged into, with their owners', async () => {
     const path = '/r/coast/operators/catalog/v4.20/lighthouse'
-    await waitUntil(
-      'the new version is recorded',
-      async () => (await get(path)).text.includes('lighthouse.v1.2.0'),
-      60,
-      world.log,
+    await world.waitUntil('the new version is recorded', async () =>
+      (await get(path)).text.includes('lighthouse.v1.2.0'),
     )
     expect((await get(`${path}.json`)).text).toMatch(/"owners":\[[^\]]*"alice"/)
   }, 90_000)
@@ -123,10 +101,8 @@ describe('the bot in operation', () => {
     const release = github.fail(({ path }) => path.endsWith('/git-upload-pack'), { timeout: true }, 100)
     const hanging = () =>
       github.requests.filter(({ path, status }) => path.endsWith('/git-upload-pack') && status === 0).length
-    const [, story] = demoStories
-    if (story === undefined) throw new Error('the demo has one story')
-    const pull = await github.openPull(story.open(world.demo))
-    await waitUntil('a fetch hangs', () => hanging() > 0, 60, world.log)
+    const opened = await openDemoStory(world.demo, 'update by a non-owner')
+    await world.waitUntil('a fetch hangs', () => hanging() > 0)
     const stopped = performance.now()
     const bot = world.bot()
     await bot.kill('SIGTERM')
@@ -134,12 +110,9 @@ describe('the bot in operation', () => {
     expect(performance.now() - stopped).toBeLessThan(10_000)
     release()
     await world.start()
-    const told: DemoStoryWithPull[] = [{ story, pull }]
-    await waitUntil(
+    await world.waitUntil(
       'the pull request comes to its end',
-      () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),
-      90,
-      world.log,
+      () => evaluateDemoStory(opened, [opened], world.demo).isExpected,
     )
   }, 180_000)
 })

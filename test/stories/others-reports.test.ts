@@ -2,7 +2,7 @@
 // requests, and without a delivery the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -25,20 +25,16 @@ describe.each([
   })
   afterAll(() => world.close())
 
-  const open = async (id: string): Promise<MockPull> => {
-    const story = demoStories.find((one) => one.id === id)
-    if (story === undefined) throw new Error(`the demo has no story ${id}`)
-    return world.demo.github.openPull(story.open(world.demo))
-  }
-  const comment = (pull: MockPull): string =>
+  const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
+  const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const says = (pull: MockPull, words: RegExp) =>
-    waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
+  const waitForComment = (pull: MockPull, words: RegExp) =>
+    world.waitUntil(`it says ${String(words)}`, () => words.test(findComment(pull)))
   const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
   /** Sooner than the first timed retry. */
-  const isMergedSoon = (pull: MockPull) =>
-    waitUntil('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
-  const rules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
+  const waitForQuickMerge = (pull: MockPull) =>
+    waitUntil('it is merged', () => pull.merged !== null, 30, [findComment(pull), ...world.log])
+  const addRules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
     const { github } = world.demo
     const made = github.addRules(demoRepositoryName, given)
     ends.push(() => github.removeRuleset(demoRepositoryName, made))
@@ -47,7 +43,7 @@ describe.each([
   test('a pull request is merged when a required status succeeds', async () => {
     const { github } = world.demo
     const required_status_checks = [{ context: 'ci/build' }]
-    rules({
+    addRules({
       type: 'required_status_checks',
       parameters: { strict_required_status_checks_policy: false, required_status_checks },
     })
@@ -59,12 +55,12 @@ describe.each([
       refusals() >= 2 &&
       world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
         world.log.findLastIndex((line) => line.includes('"msg":"GitHub rejected a merge"'))
-    await waitUntil('it was refused twice, and waits', isWaiting, 60, world.log)
+    await world.waitUntil('it was refused twice, and waits', isWaiting)
     await report('pending')
     await report('success', 'ci/lint')
     expect(pull.merged).toBeNull()
     await report('success')
-    await isMergedSoon(pull)
+    await waitForQuickMerge(pull)
   }, 180_000)
 
   test('a pull request is merged when a conversation is resolved', async () => {
@@ -76,17 +72,17 @@ describe.each([
       require_last_push_approval: false,
       required_review_thread_resolution: true,
     }
-    rules({ type: 'pull_request', parameters })
+    addRules({ type: 'pull_request', parameters })
     const before = github.webhooks.hold(({ event }) => event === 'pull_request')
     const pull = await open('first of two competing updates')
     github.openConversation(pull)
     before()
-    await says(pull, /conversation must be resolved/)
+    await waitForComment(pull, /conversation must be resolved/)
     github.resolveConversation(pull)
     github.webhooks.emit('pull_request_review_thread', 'resolved', repository, pull.author, {
       pull_request: { number: pull.number },
     })
-    await isMergedSoon(pull)
+    await waitForQuickMerge(pull)
   }, 180_000)
 })
 
@@ -105,17 +101,12 @@ test('an installation without the new permission works as before', async () => {
       required_review_thread_resolution: false,
     }
     github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters }])
-    const story = demoStories.find(({ id }) => id === 'good update')
-    if (story === undefined) throw new Error('the demo has no such story')
-    const pull = await github.openPull(story.open(world.demo))
-    await waitUntil(
-      'it waits',
-      () => pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
-      60,
-      world.log,
+    const { pull } = await openDemoStory(world.demo, 'good update')
+    await world.waitUntil('it waits', () =>
+      pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
     )
     github.review(pull, 'harbormaster', 'approve')
-    await waitUntil('it is merged', () => pull.merged !== null, 60, world.log)
+    await world.waitUntil('it is merged', () => pull.merged !== null)
     expect(
       github.requests.some(({ template, status }) => template.endsWith('/status') && status === 403),
     ).toBe(true)

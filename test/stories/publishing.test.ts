@@ -9,12 +9,11 @@ import { publishCrashPoints } from '../../src/jobs/crash-point.ts'
 import { findBotComment, evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { readDemoCatalogFiles } from '../../sandbox/demo/demo-environment.ts'
 import { createCatalogImageReader, type PulledCatalogImage } from '../../sandbox/demo/run-demo.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const storyTimeoutSeconds = 90
 const publishedRepositoryName = 'coast/published'
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
@@ -70,34 +69,15 @@ describe('a merged catalog', () => {
   }, 60_000)
 
   test('is published as an image, and the pull request reports it', async () => {
-    const [story] = demoStories
-    if (story === undefined) throw new Error('no story')
     // The previous state of the branch is published, too, because a rollback returns to it.
-    await waitUntil(
-      'there is an image',
-      async () => (await read('latest')) !== undefined,
-      storyTimeoutSeconds,
-      world.log,
-    )
-    pull = await world.demo.github.openPull(story.open(world.demo))
-    const told = { story, pull }
-    await waitUntil(
-      'it lands',
-      () => evaluateDemoStory(told, [told], world.demo).isMerged,
-      storyTimeoutSeconds,
-      world.log,
-    )
-    await waitUntil(
-      'the tag holds it',
-      () => holds('latest', 'lighthouse.v1.2.0'),
-      storyTimeoutSeconds,
-      world.log,
-    )
-    await waitUntil(
+    await world.waitUntil('there is an image', async () => (await read('latest')) !== undefined)
+    const opened = await openDemoStory(world.demo, 'good update')
+    pull = opened.pull
+    await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], world.demo).isMerged)
+    await world.waitUntil('the tag holds it', () => holds('latest', 'lighthouse.v1.2.0'))
+    await world.waitUntil(
       'the comment says it',
       () => findBotComment(pull)?.includes('Merged and published') === true,
-      storyTimeoutSeconds,
-      world.log,
     )
     expect(findBotComment(pull)).toContain((await read('latest'))?.digest)
     const head = pull.merged?.sha ?? ''
@@ -120,76 +100,45 @@ describe('a merged catalog', () => {
 
   test('can be previewed before the merge, and rolled back after it, by a comment', async () => {
     const former = (await read('latest'))?.digest
-    const story = demoStories.find(({ id }) => id === 'update by a non-owner')
-    if (story === undefined) throw new Error('no story')
     const { github } = world.demo
-    const open = await github.openPull(story.open(world.demo))
-    await waitUntil(
-      'it is reported on',
-      () => findBotComment(open) !== undefined,
-      storyTimeoutSeconds,
-      world.log,
-    )
+    const { pull: open } = await openDemoStory(world.demo, 'update by a non-owner')
+    await world.waitUntil('it is reported on', () => findBotComment(open) !== undefined)
     // A command applies to what was shown before it was written, and GitHub's times are in seconds.
     const shown = performance.now()
     await waitUntil('a second has passed', () => performance.now() - shown > 1100, 5)
     github.comment(open, 'bob', '/preview')
     github.comment(open, 'bob', '/rollback')
     const preview = `pr-${open.number}-v4.20`
-    await waitUntil(
-      'there is a preview',
-      async () => (await read(preview)) !== undefined,
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('there is a preview', async () => (await read(preview)) !== undefined)
     expect((await read(preview))?.text('tidepool/catalog.yaml')).toContain('tidepool.v0.6.0')
     // An owner of one package can't decide for all users.
     expect((await read('latest'))?.digest).toBe(former)
     // The pull request of the bad change is already merged.
     github.comment(pull, 'bob', '/rollback')
     github.comment(pull, 'harbormaster', '/rollback')
-    await waitUntil(
+    await world.waitUntil(
       'it is rolled back, and said so',
       async () =>
         (await read('latest'))?.digest !== former &&
         pull.comments.some(({ body }) => body.includes('Rolled back `')),
-      storyTimeoutSeconds,
-      world.log,
     )
     expect(await holds('latest', 'lighthouse.v1.2.0')).toBe(false)
     await github.close(open)
-    await waitUntil(
-      'the preview is gone',
-      async () => (await read(preview)) === undefined,
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('the preview is gone', async () => (await read(preview)) === undefined)
   }, 180_000)
 
   test('waits for a registry that is down, and is published when it is back', async () => {
     const back = shop.fail(({ kind }) => kind === 'upload' || kind === 'manifest', { status: 503 })
     await push('while it was down')
-    await waitUntil(
-      'an issue says so',
-      () =>
-        [...world.demo.repository.issues.values()].some(
-          ({ title, state }) => title.startsWith('Merged but not published') && state === 'open',
-        ),
-      storyTimeoutSeconds,
-      world.log,
+    await world.waitUntil('an issue says so', () =>
+      [...world.demo.repository.issues.values()].some(
+        ({ title, state }) => title.startsWith('Merged but not published') && state === 'open',
+      ),
     )
     back()
-    await waitUntil(
-      'the tag holds it',
-      () => holds('latest', 'while it was down'),
-      storyTimeoutSeconds,
-      world.log,
-    )
-    await waitUntil(
-      'the issue is closed',
-      () => [...world.demo.repository.issues.values()].every(({ state }) => state === 'closed'),
-      storyTimeoutSeconds,
-      world.log,
+    await world.waitUntil('the tag holds it', () => holds('latest', 'while it was down'))
+    await world.waitUntil('the issue is closed', () =>
+      [...world.demo.repository.issues.values()].every(({ state }) => state === 'closed'),
     )
   }, 180_000)
 
@@ -205,18 +154,13 @@ describe('a merged catalog', () => {
       expect(await doomed.exited).toBe('SIGKILL')
     }
     await world.start(environment)
-    await waitUntil('the tag holds it', () => holds('latest', '# the change'), storyTimeoutSeconds, world.log)
+    await world.waitUntil('the tag holds it', () => holds('latest', '# the change'))
     const check = () =>
       world.demo.github
         .checkRuns({ repo: world.demo.repository, headSha: commit })
         .filter(({ name }) => name === 'catalog-bot / publish')
         .at(-1)
-    await waitUntil(
-      'the check says so',
-      () => check()?.conclusion === 'success',
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('the check says so', () => check()?.conclusion === 'success')
     expect(check()?.summary).not.toMatch(/had been moved/)
   }, 300_000)
 

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -17,32 +17,28 @@ describe('GitHub rejects', () => {
   }, 180_000)
   afterAll(() => world.close())
 
-  const open = async (id: string): Promise<MockPull> => {
-    const story = demoStories.find((one) => one.id === id)
-    if (story === undefined) throw new Error(`the demo has no story ${id}`)
-    return world.demo.github.openPull(story.open(world.demo))
-  }
-  const comment = (pull: MockPull): string =>
+  const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
+  const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const says = (pull: MockPull, words: string | RegExp) =>
+  const waitForComment = (pull: MockPull, words: string | RegExp) =>
     waitUntil(
       `#${pull.number} says ${String(words)}`,
-      () => (typeof words === 'string' ? comment(pull).includes(words) : words.test(comment(pull))),
+      () => (typeof words === 'string' ? findComment(pull).includes(words) : words.test(findComment(pull))),
       storyTimeoutSeconds,
-      [comment(pull), ...world.log],
+      [findComment(pull), ...world.log],
     )
-  const lands = (pull: MockPull) =>
-    waitUntil(`#${pull.number} is merged`, () => pull.merged !== null, storyTimeoutSeconds, world.log)
+  const waitForMerge = (pull: MockPull) =>
+    world.waitUntil(`#${pull.number} is merged`, () => pull.merged !== null)
 
   test('a locked branch: the pull request reports it, and is merged as soon as the branch is unlocked', async () => {
     const { github } = world.demo
     const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
-    await says(pull, 'GitHub has rejected merges into main since')
-    expect(comment(pull)).toContain('only listed users and apps can update the branch; add this App')
+    await waitForComment(pull, 'GitHub has rejected merges into main since')
+    expect(findComment(pull)).toContain('only listed users and apps can update the branch; add this App')
     expect(pull.merged).toBeNull()
     github.removeRuleset(demoRepositoryName, rule)
-    await lands(pull)
+    await waitForMerge(pull)
   }, 240_000)
 
   test('one pull request without an approval: it waits alone, and is merged after the approval', async () => {
@@ -56,27 +52,25 @@ describe('GitHub rejects', () => {
     }
     const rule = github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters: approvals }])
     const pull = await open('first of two competing updates')
-    await says(pull, /GitHub rejected the merge: At least 1 approving review is required/)
-    expect(comment(pull)).not.toContain('GitHub has rejected merges into')
+    await waitForComment(pull, /GitHub rejected the merge: At least 1 approving review is required/)
+    expect(findComment(pull)).not.toContain('GitHub has rejected merges into')
     github.review(pull, 'harbormaster', 'approve')
-    await lands(pull)
+    await waitForMerge(pull)
     github.removeRuleset(demoRepositoryName, rule)
   }, 240_000)
 
   test('only maintainers can freeze and unfreeze merging', async () => {
     const { github } = world.demo
     const pull = await open('update by a non-owner')
-    await says(pull, 'Waiting')
+    await waitForComment(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
-    await says(pull, /mallory` cannot use `\/freeze`: only maintainers/)
+    await waitForComment(pull, /mallory` cannot use `\/freeze`: only maintainers/)
     github.comment(pull, 'harbormaster', '/freeze release day')
-    await says(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
+    await waitForComment(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
     github.comment(pull, 'harbormaster', '/thaw')
-    await waitUntil(
+    await world.waitUntil(
       'it says nothing of a stop',
-      () => !/merging into main was frozen/i.test(comment(pull)),
-      storyTimeoutSeconds,
-      world.log,
+      () => !/merging into main was frozen/i.test(findComment(pull)),
     )
   }, 240_000)
 
@@ -91,14 +85,14 @@ describe('GitHub rejects', () => {
     }).trim()
     const issues = () =>
       [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
-    await waitUntil('there is an issue', () => issues().length === 1, storyTimeoutSeconds, world.log)
+    await world.waitUntil('there is an issue', () => issues().length === 1)
     expect(issues()[0]).toMatchObject({ state: 'open', title: 'A push broke 1 catalog' })
     const checks = github.checkRuns({ repo: repository, headSha: broke })
     expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([
       { conclusion: 'failure' },
     ])
     await github.pushToBase(demoRepositoryName, { [path]: text }, { by: 'harbormaster' })
-    await waitUntil('it is closed', () => issues()[0]?.state === 'closed', storyTimeoutSeconds, world.log)
+    await world.waitUntil('it is closed', () => issues()[0]?.state === 'closed')
     expect(issues()).toHaveLength(1)
   }, 240_000)
 })

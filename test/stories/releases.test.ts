@@ -11,9 +11,8 @@ import {
   releaseRepositoryFiles,
   templatePath,
 } from '../release/worker/release-files.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
-const storyTimeoutSeconds = 60
 const botConfigPath = '.github/catalog-bot.yml'
 
 describe('a repository with catalogs that are generated from bundles', () => {
@@ -65,35 +64,25 @@ describe('a repository with catalogs that are generated from bundles', () => {
   test('gets no pull request from the bot without a configuration for it', async () => {
     build('1.1.0')
     const pull = await propose('1.1.0', 'foo.v1.0.0')
-    await waitUntil('it is merged', () => pull.merged !== null, storyTimeoutSeconds, world.log)
+    await world.waitUntil('it is merged', () => pull.merged !== null)
     await world.demo.github.pushToBase(demoRepositoryName, {
       [botConfigPath]: config(
         '  release: {enabled: true}\nautomation:\n  - account: catalog-bot[bot]\n    packages: [foo]\n    channels: [stable]\n    changes: [add-bundle, add-edge, edit-sources]\n',
       ),
     })
-    await waitUntil(
-      'it is looked at',
-      () => world.log.some((line) => line.includes('"release"')),
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('it is looked at', () => world.log.some((line) => line.includes('"release"')))
     expect(own()).toEqual([])
   }, 120_000)
 
   test('gets one pull request for a merged bundle, even if the bot is killed right after opening it', async () => {
     const pull = await propose('1.2.0', 'foo.v1.0.0')
-    await waitUntil('it is merged', () => pull.merged !== null, storyTimeoutSeconds, world.log)
+    await world.waitUntil('it is merged', () => pull.merged !== null)
     expect(own()).toEqual([])
     // Its image is pushed after the merge.
     build('1.2.0')
     expect(await world.bot().exited).toBe('SIGKILL')
     await world.start()
-    await waitUntil(
-      'the release is merged',
-      () => own().some(({ merged: at }) => at !== null),
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('the release is merged', () => own().some(({ merged: at }) => at !== null))
     expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
   }, 120_000)
 
@@ -105,12 +94,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     const [release] = own()
     if (!release) throw new Error('there is none')
     expect(github.checkRuns(release).map(({ name }) => name)).toContain('catalog-bot / ownership')
-    await waitUntil(
-      'it says that it is merged',
-      () => release.comments.length === 1,
-      storyTimeoutSeconds,
-      world.log,
-    )
+    await world.waitUntil('it says that it is merged', () => release.comments.length === 1)
     expect(repository.issues.size).toBe(0)
   })
 })

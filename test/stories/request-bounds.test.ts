@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { requestQuotaByJobKind } from '../../src/server/jobs/request-quota.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 interface RequestCountBound {
   readonly events: readonly string[]
@@ -57,11 +57,9 @@ const commentCount = 2400
 beforeAll(async () => {
   storyEnvironment = await startStoryEnvironment({ sweepSeconds: 600 })
   const { github } = storyEnvironment.demo
-  const story = demoStories.find(({ id }) => id === 'update by a non-owner')
-  if (story === undefined) throw new Error('the demo has no such story')
   const opened: MockPull[] = []
   for (let count = 0; count < 2; count += 1) {
-    const pull = await github.openPull(story.open(storyEnvironment.demo))
+    const { pull } = await openDemoStory(storyEnvironment.demo, 'update by a non-owner')
     for (let at = 0; at < commentCount; at += 1) github.comment(pull, 'mallory', `word ${at}`)
     // Spread over days, as in real pull requests.
     for (const [at, comment] of pull.comments.entries()) {
@@ -74,11 +72,8 @@ beforeAll(async () => {
   }
   ;[pullWithManyComments, pullWithManyEvents] = opened as [MockPull, MockPull]
   await storyEnvironment.start()
-  await waitUntil(
-    'both are told',
-    () => opened.every((it) => it.comments.length > commentCount),
-    90,
-    storyEnvironment.log,
+  await storyEnvironment.waitUntil('both are told', () =>
+    opened.every((it) => it.comments.length > commentCount),
   )
   await waitUntilBotIdle()
 }, 180_000)
@@ -235,8 +230,6 @@ test('many deliveries cost no more than the allowance of their pull request', as
       line.includes('used up its GitHub request allowance for the last hour'),
     ),
   ).toBe(true)
-  const story = demoStories.find(({ id }) => id === 'good update')
-  if (story === undefined) throw new Error('the demo has no such story')
-  const other = await github.openPull(story.open(storyEnvironment.demo))
-  await waitUntil('another is merged', () => other.merged !== null, 60, storyEnvironment.log)
+  const { pull: other } = await openDemoStory(storyEnvironment.demo, 'good update')
+  await storyEnvironment.waitUntil('another is merged', () => other.merged !== null)
 }, 180_000)

@@ -1,10 +1,10 @@
 // A small rate limit at GitHub: important work goes first, other work waits, the pages report it, and no request
 // exceeds it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
 let appInstallation: Installation
@@ -18,11 +18,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => storyEnvironment.close())
 
-function openDemoStoryPull(id: string): Promise<MockPull> {
-  const story = demoStories.find((one) => one.id === id)
-  if (story === undefined) throw new Error(`no story ${id}`)
-  return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
-}
+const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull
 
 const fetchBotPageText = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
 const listRateLimitedRequests = () =>
@@ -36,13 +32,8 @@ async function readDelayedRequestCount(work: string): Promise<number> {
 
 test('eight pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
   const pulls: MockPull[] = []
-  for (let count = 0; count < 8; count += 1) pulls.push(await openDemoStoryPull('update by a non-owner'))
-  await waitUntil(
-    'all are told',
-    () => pulls.every(({ comments }) => comments.length === 1),
-    60,
-    storyEnvironment.log,
-  )
+  for (let count = 0; count < 8; count += 1) pulls.push(await openStoryPull('update by a non-owner'))
+  await storyEnvironment.waitUntil('all are told', () => pulls.every(({ comments }) => comments.length === 1))
   expect(listRateLimitedRequests()).toEqual([])
   const spent = storyEnvironment.demo.github.requests.filter(({ status, path }) => status < 300 && !path.startsWith('/app') && !path.includes('.git/')) // prettier-ignore
   expect(spent.length).toBeGreaterThan(hourlyRequestLimit)
@@ -56,22 +47,18 @@ test('with less left, scans wait first and then the sweep, and a pull request is
     scan: await readDelayedRequestCount('scan'),
     sweep: await readDelayedRequestCount('sweep'),
   }
-  await waitUntil(
+  await storyEnvironment.waitUntil(
     'scans wait',
     async () => (await readDelayedRequestCount('scan')) > before.scan,
-    30,
-    storyEnvironment.log,
   )
   expect(await readDelayedRequestCount('sweep')).toBe(before.sweep)
   github.setRemaining(appInstallation, 200)
-  await waitUntil(
+  await storyEnvironment.waitUntil(
     'the sweep waits',
     async () => (await readDelayedRequestCount('sweep')) > before.sweep,
-    30,
-    storyEnvironment.log,
   )
-  const pull = await openDemoStoryPull('good update')
-  await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
+  const pull = await openStoryPull('good update')
+  await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
   expect(await fetchBotPageText('/readyz')).toMatch(
     /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,
   )

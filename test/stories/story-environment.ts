@@ -25,6 +25,8 @@ export interface StoryEnvironment {
   start(environment?: Readonly<Record<string, string>>): Promise<BotProcess>
   /** The bot's log so far. */
   readonly log: string[]
+  /** Waits until `holds` is true. Fails with `what` and the end of the log after this many seconds, 90 by default. */
+  waitUntil(what: string, holds: () => boolean | Promise<boolean>, seconds?: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -49,6 +51,7 @@ export async function startStoryEnvironment({
   return {
     demo,
     log,
+    waitUntil: (what, holds, seconds = 90) => waitUntil(what, holds, seconds, log),
     bot: () => {
       if (running === undefined) throw new Error('no bot was started')
       return running

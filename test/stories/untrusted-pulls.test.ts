@@ -2,7 +2,7 @@
 // `npm run bench:untrusted-pulls` measures the speed; this story tests that each of them gets a result.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const createNumberedLines = (count: number, line: (at: number) => string) =>
@@ -40,9 +40,7 @@ test('a harmless pull request is merged beside them, and the largest gets a repo
       title,
       await demo.github.openPull({ repository: demoRepositoryName, author: 'mallory', title, changes }),
     )
-  const good = demoStories.find(({ id }) => id === 'good update')
-  if (!good) throw new Error('the demo has no good update')
-  const harmless = await demo.github.openPull(good.open(demo))
+  const { pull: harmless } = await openDemoStory(demo, 'good update')
   // The first sweep finds all of them at once.
   await storyEnvironment.start()
   await waitUntil('the harmless one is merged', () => harmless.merged !== null, 150, log)

@@ -13,7 +13,7 @@ import { findActiveFreezes } from '../../src/policy/merge-freeze.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { publicationStateNamespace } from '../../src/publish/publication-state.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 interface UpgradeFixture {
   readonly merged: { readonly pull: number; readonly head: string; readonly commit: string }
@@ -111,19 +111,12 @@ describe.each(fixtureVersions)('the bot, started with the data folder of version
   const get = async (path: string) => (await fetch(`${world.bot().url}${path}`)).text()
 
   test('is ready, shows the merge of that version, and keeps its branch frozen', async () => {
-    await waitUntil('it is ready', async () => (await get('/readyz')) === 'ok\n', 60, world.log)
-    await waitUntil(
-      'the page of the merged pull request is there',
-      async () =>
-        (await get(`/r/coast/operators/pull/${expected.merged.pull}`)).includes('Why it was merged'),
-      60,
-      world.log,
+    await world.waitUntil('it is ready', async () => (await get('/readyz')) === 'ok\n')
+    await world.waitUntil('the page of the merged pull request is there', async () =>
+      (await get(`/r/coast/operators/pull/${expected.merged.pull}`)).includes('Why it was merged'),
     )
-    await waitUntil(
-      'the freeze is counted',
-      async () => /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(await get('/metrics')),
-      60,
-      world.log,
+    await world.waitUntil('the freeze is counted', async () =>
+      /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(await get('/metrics')),
     )
   }, 200_000)
 })

@@ -8,7 +8,7 @@ import {
   readDemoCatalogFiles,
   demoRepositoryName,
 } from '../../sandbox/demo/demo-environment.ts'
-import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
@@ -18,11 +18,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => storyEnvironment.close())
 
-function openDemoStoryPull(id: string) {
-  const story = demoStories.find((one) => one.id === id)
-  if (story === undefined) throw new Error(`no story ${id}`)
-  return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
-}
+const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull
 
 const findLogEntries = (message: string) =>
   storyEnvironment.log.flatMap((line) => {
@@ -33,24 +29,19 @@ const findLogEntries = (message: string) =>
 describe('a waiting pull request', () => {
   test('is evaluated again only when the new base affects it', async () => {
     const { github, registry, repository } = storyEnvironment.demo
-    const pull = await openDemoStoryPull('update by a non-owner')
+    const pull = await openStoryPull('update by a non-owner')
     const countEvaluations = () =>
       findLogEntries('examined').filter((entry) => entry['pull'] === pull.number).length
-    await waitUntil('it waits', () => pull.comments.length === 1, 60, storyEnvironment.log)
+    await storyEnvironment.waitUntil('it waits', () => pull.comments.length === 1)
     // The first sweep that sees it records it.
     await github.pushToBase(demoRepositoryName, { 'notes/1.md': '1\n' }, { by: 'harbormaster' })
-    await waitUntil('the sweep has looked at it', () => countEvaluations() >= 2, 60, storyEnvironment.log)
+    await storyEnvironment.waitUntil('the sweep has looked at it', () => countEvaluations() >= 2)
     let counted = { requests: 0, times: 0 }
-    await waitUntil(
-      'nothing more is asked',
-      () => {
-        const { length } = github.requests
-        counted = { requests: length, times: counted.requests === length ? counted.times + 1 : 0 }
-        return counted.times > 30
-      },
-      60,
-      storyEnvironment.log,
-    )
+    await storyEnvironment.waitUntil('nothing more is asked', () => {
+      const { length } = github.requests
+      counted = { requests: length, times: counted.requests === length ? counted.times + 1 : 0 }
+      return counted.times > 30
+    })
     const evaluationsBefore = countEvaluations()
 
     const { requests } = github
@@ -66,11 +57,9 @@ describe('a waiting pull request', () => {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
       const moves = findLogEntries('the base branch moved').length
       await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
-      await waitUntil(
+      await storyEnvironment.waitUntil(
         'the sweep has seen the base',
         () => findLogEntries('the base branch moved').length > moves,
-        60,
-        storyEnvironment.log,
       )
     }
     expect(findLogEntries('the base branch moved').slice(-2)).toMatchObject([
@@ -94,12 +83,9 @@ describe('a waiting pull request', () => {
       { [owners]: 'reviewers:\n  - bob\n  - mallory\n' },
       { by: 'harbormaster' },
     )
-    await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
-    await waitUntil(
-      'its comment says so',
-      () => /Merged as/.test(pull.comments[0]?.body ?? ''),
-      60,
-      storyEnvironment.log,
+    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
+    await storyEnvironment.waitUntil('its comment says so', () =>
+      /Merged as/.test(pull.comments[0]?.body ?? ''),
     )
   }, 120_000)
 })
@@ -118,7 +104,7 @@ describe('a pull request that is merged right after its evaluation', () => {
       await pause(1500)
       return github.requests.length === length
     }
-    await waitUntil('nothing is asked', isQuiet, 60, storyEnvironment.log)
+    await storyEnvironment.waitUntil('nothing is asked', isQuiet)
     const before = github.requests.length
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
     const text = addVersionToChannelStart(
@@ -130,14 +116,11 @@ describe('a pull request that is merged right after its evaluation', () => {
     pushCatalogImages(registry, text, (bundle) => bundle === 'buoy.v3.1.0')
     const change = { author: 'erin', title: 'buoy 3.1.0', changes: { [path]: text } }
     const pull = await github.openPull({ repository: demoRepositoryName, ...change })
-    await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
-    await waitUntil(
-      'its comment says so',
-      () => /merged/i.test(pull.comments.at(-1)?.body ?? ''),
-      60,
-      storyEnvironment.log,
+    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
+    await storyEnvironment.waitUntil('its comment says so', () =>
+      /merged/i.test(pull.comments.at(-1)?.body ?? ''),
     )
-    await waitUntil('nothing more is asked', isQuiet, 60, storyEnvironment.log)
+    await storyEnvironment.waitUntil('nothing more is asked', isQuiet)
     // The rebuild of the catalogs reports on the merged commit.
     const ofRebuild = ({ path, template }: { path: string; template: string }) =>
       path.includes(pull.merged?.sha ?? 'none') ||
@@ -170,10 +153,10 @@ describe('a recently merged pull request', () => {
     const { github } = storyEnvironment.demo
     const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
     try {
-      const pull = await openDemoStoryPull('first of two competing updates')
+      const pull = await openStoryPull('first of two competing updates')
       const getLastComment = () => pull.comments.at(-1)?.body ?? ''
-      await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
-      await waitUntil('its comment says so', () => /merged/i.test(getLastComment()), 60, storyEnvironment.log)
+      await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
+      await storyEnvironment.waitUntil('its comment says so', () => /merged/i.test(getLastComment()))
       await waitUntil(
         'every job has ended',
         () => storyEnvironment.log.at(-1)?.includes('"msg":"done"') === true,
@@ -203,14 +186,13 @@ describe('with three of ten requests to GitHub failing', () => {
       Infinity,
     )
     try {
-      const pull = await openDemoStoryPull('good update')
-      await waitUntil('it is merged', () => pull.merged !== null, 120, storyEnvironment.log)
+      const pull = await openStoryPull('good update')
+      await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null, 120)
       const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
-      await waitUntil(
+      await storyEnvironment.waitUntil(
         'its comment says so',
         () => ours().some(({ body }) => /merged/i.test(body)),
         120,
-        storyEnvironment.log,
       )
       expect(ours()).toHaveLength(1)
       expect(failed).toBeGreaterThan(5)

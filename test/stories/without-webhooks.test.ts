@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe('with every webhook dropped', () => {
   let world: StoryEnvironment
@@ -17,11 +17,10 @@ describe('with every webhook dropped', () => {
     const told: DemoStoryWithPull[] = []
     for (const story of demoStories)
       told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })
-    await waitUntil(
+    await world.waitUntil(
       'all stories end',
       () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),
       150,
-      world.log,
     )
   }, 180_000)
 })

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
-import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { computeExpectedMergeResult } from '../../../src/adapters/git/merge.ts'
 import {
   createNumberedLines,
   createOriginRepository,
   createTemporaryDirectory,
   type OriginRepository,
+  openAnonymousMirror,
 } from './origin.ts'
 
 describe('the plain three-way rule', () => {
@@ -37,11 +38,7 @@ describe('random histories with moves, copies, and edits', () => {
   let mirror: GitMirror
   beforeAll(async () => {
     origin = createOriginRepository(join(folder.path, 'origin.git'))
-    mirror = await openGitMirror({
-      directory: join(folder.path, 'mirror.git'),
-      url: origin.url,
-      credential: async () => undefined,
-    })
+    mirror = await openAnonymousMirror(join(folder.path, 'mirror.git'), origin.url)
   })
   afterAll(async () => {
     await mirror.close()

@@ -4,10 +4,14 @@ import { join } from 'node:path'
 import { toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import { parseGitVersion, readGitVersion } from '../../../src/adapters/git/run-git.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  type OriginRepository,
+  openAnonymousMirror,
+} from './origin.ts'
 import { startSmartHttpServer, type SmartHttpServer } from './smart-http.ts'
 
-const provideNoCredentials = async () => undefined
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
@@ -17,11 +21,7 @@ beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('fetch')
   originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   originRepository.branch('main', originRepository.commit({ x: '1' }))
-  gitMirror = await openGitMirror({
-    directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: originRepository.url,
-    credential: provideNoCredentials,
-  })
+  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 })
 afterEach(async () => {
   await gitMirror.close()
@@ -162,11 +162,7 @@ describe('branch names', () => {
 describe('a URL', () => {
   test('must use HTTPS or this machine, and must not contain a credential', async () => {
     const open = async (url: string) => {
-      const opened = await openGitMirror({
-        directory: join(temporaryDirectory.path, 'other.git'),
-        url,
-        credential: provideNoCredentials,
-      })
+      const opened = await openAnonymousMirror(join(temporaryDirectory.path, 'other.git'), url)
       await opened.close()
     }
     for (const url of [
@@ -260,11 +256,7 @@ describe('a mirror on disk', () => {
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
     writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
-    gitMirror = await openGitMirror({
-      directory,
-      url: originRepository.url,
-      credential: provideNoCredentials,
-    })
+    gitMirror = await openAnonymousMirror(directory, originRepository.url)
     expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
     originRepository.branch('main', originRepository.commit({ x: '9' }))
     await gitMirror.fetch('main')
@@ -286,11 +278,7 @@ describe('a mirror on disk', () => {
       const bytes = readFileSync(join(packs, name))
       writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
     }
-    gitMirror = await openGitMirror({
-      directory,
-      url: originRepository.url,
-      credential: provideNoCredentials,
-    })
+    gitMirror = await openAnonymousMirror(directory, originRepository.url)
     await expect(gitMirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
     await gitMirror.fetch('main')
     expect(await gitMirror.treeOf(tip)).toBe(originRepository.tree(tip))

@@ -2,19 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { computeMergeCommitDate } from '../../../src/adapters/git/merge.ts'
-import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createNumberedLines, createOriginRepository, createTemporaryDirectory } from './origin.ts'
+import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
+import {
+  createNumberedLines,
+  createOriginRepository,
+  createTemporaryDirectory,
+  openAnonymousMirror,
+} from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('merge')
 let gitMirror: GitMirror
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 beforeAll(async () => {
-  gitMirror = await openGitMirror({
-    directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: originRepository.url,
-    credential: async () => undefined,
-  })
+  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 })
 afterAll(async () => {
   await gitMirror.close()
@@ -62,11 +63,7 @@ describe('a merge', () => {
     const first = await gitMirror.merge(base, head, 'Merge')
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect(await gitMirror.merge(base, head, 'Merge')).toEqual(first)
-    const other = await openGitMirror({
-      directory: join(temporaryDirectory.path, 'second.git'),
-      url: originRepository.url,
-      credential: async () => undefined,
-    })
+    const other = await openAnonymousMirror(join(temporaryDirectory.path, 'second.git'), originRepository.url)
     await other.fetch('main', toPullNumber(1))
     expect(await other.merge(base, head, 'Merge')).toEqual(first)
     await other.close()

@@ -13,8 +13,13 @@ import {
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
-import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  type OriginRepository,
+  openAnonymousMirror,
+} from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let originRepository: OriginRepository
@@ -31,11 +36,7 @@ beforeEach(async () => {
     originRepository.commit({ 'a/x': '9', 'b/y': '3' }, [originRepository.tip('main')]),
   )
   mirrorDirectory = join(temporaryDirectory.path, 'mirror.git')
-  gitMirror = await openGitMirror({
-    directory: mirrorDirectory,
-    url: originRepository.url,
-    credential: async () => undefined,
-  })
+  gitMirror = await openAnonymousMirror(mirrorDirectory, originRepository.url)
   await gitMirror.fetch('main', toPullNumber(7))
   await runTypicalMirrorOperations()
 })
@@ -138,11 +139,7 @@ test.each(mirrorCorruptionCases)(
   async (_what, damage) => {
     await gitMirror.close()
     damage()
-    gitMirror = await openGitMirror({
-      directory: mirrorDirectory,
-      url: originRepository.url,
-      credential: async () => undefined,
-    })
+    gitMirror = await openAnonymousMirror(mirrorDirectory, originRepository.url)
     await expectMirrorRepaired()
   },
 )

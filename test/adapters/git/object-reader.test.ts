@@ -3,9 +3,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toBlobSha, type BlobSha } from '../../../src/pull-request/ids.ts'
-import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { reportSkippedTest } from '../../left-out.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  type OriginRepository,
+  openAnonymousMirror,
+} from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let originRepository: OriginRepository
@@ -13,11 +18,7 @@ let gitMirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('read')
   originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  gitMirror = await openGitMirror({
-    directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: originRepository.url,
-    credential: async () => undefined,
-  })
+  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 })
 afterEach(async () => {
   await gitMirror.close()

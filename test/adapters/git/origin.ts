@@ -13,6 +13,7 @@ import {
   type CommitSha,
   type TreeSha,
 } from '../../../src/pull-request/ids.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 
 export type OriginFile = string | { readonly mode: string; readonly content?: string; readonly oid?: string }
 export type OriginFiles = Readonly<Record<string, OriginFile>>
@@ -53,6 +54,9 @@ export function createOriginRepository(directory: string): OriginRepository {
   })
   return openOriginRepository(directory)
 }
+
+export const openAnonymousMirror = (directory: string, url: string): Promise<GitMirror> =>
+  openGitMirror({ directory, url, credential: async () => undefined })
 
 /** Opens an existing bare repository. */
 export function openOriginRepository(directory: string): OriginRepository {

@@ -9,18 +9,19 @@ import {
 } from '../../../src/pull-request/ids.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { decodePath, encodePath } from '../../../src/adapters/git/parse-output.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginFiles } from './origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  type OriginFiles,
+  openAnonymousMirror,
+} from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('trees')
 let gitMirror: GitMirror
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 beforeAll(async () => {
-  gitMirror = await openGitMirror({
-    directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: originRepository.url,
-    credential: async () => undefined,
-  })
+  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 })
 afterAll(async () => {
   await gitMirror.close()

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import pino from 'pino'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import type { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
@@ -18,6 +17,7 @@ import {
   privateKey,
   webhookSecret,
 } from '../../sandbox/github/github-fixture.ts'
+import { createTestGitHubApp } from '../../jobs/job-context.ts'
 
 let githubApp: GitHubApp
 let githubForge: Forge
@@ -26,15 +26,7 @@ let mockPull: MockPull
 const githubFixture = await startGitHubFixture({ validateTraffic: true })
 const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  githubApp = new GitHubApp({
-    appId: githubFixture.app.id,
-    privateKey,
-    webhookSecret,
-    apiUrl: github.url,
-    throttle: false,
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-  })
+  githubApp = createTestGitHubApp(githubFixture, systemClock)
   githubForge = await createForge(githubApp)
   mockPull = await openPull('alice', 'Update alpha', { 'a.txt': 'a\n' })
 })

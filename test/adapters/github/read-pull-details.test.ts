@@ -1,14 +1,12 @@
 // Reading a pull request takes two requests. The result equals reading it list by list, which is the fallback for data
 // that one request cannot return, or that changed between the two.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import pino from 'pino'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { Forge, BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
@@ -16,24 +14,15 @@ import {
   fullRepositoryName,
   startGitHubFixture,
   repositoryParams,
-  privateKey,
-  webhookSecret,
 } from '../../sandbox/github/github-fixture.ts'
+import { createTestGitHubApp } from '../../jobs/job-context.ts'
 
 let githubForge: Forge
 let openedPullCount = 0
 const githubFixture = await startGitHubFixture({ validateTraffic: true })
 const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  const app = new GitHubApp({
-    appId: githubFixture.app.id,
-    privateKey,
-    webhookSecret,
-    apiUrl: github.url,
-    throttle: false,
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-  })
+  const app = createTestGitHubApp(githubFixture, systemClock)
   // Requested once per process.
   await app.login()
   githubForge = createGitHubForge(

@@ -4,6 +4,7 @@ import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { MergeFixture } from '../../merge/merge-fixture.ts'
+import { createPullOptions } from '../../sandbox/github/github-fixture.ts'
 
 const mergeFixture = await MergeFixture.open()
 const mergeScenario = await mergeFixture.openScenario({ behind: false })
@@ -13,12 +14,9 @@ afterAll(async () => {
 })
 
 async function openPullRequest(title: string): Promise<MockPull> {
-  const pull = await mergeScenario.github.openPull({
-    repository: mergeScenario.full,
-    author: 'alice',
-    title,
-    changes: { [`${title}.yaml`]: 'x: 1\n' },
-  })
+  const pull = await mergeScenario.github.openPull(
+    createPullOptions(title, { [`${title}.yaml`]: 'x: 1\n' }, { repository: mergeScenario.full }),
+  )
   await mergeScenario.github.label(pull, 'catalog')
   mergeScenario.github.comment(pull, 'bob', '/hold')
   mergeScenario.github.review(pull, 'bob', 'approve')

@@ -1,5 +1,5 @@
 // The pusher with difficult registries: where it sends uploads, what it repeats, and which responses it trusts.
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import {
   createImagePusher,
@@ -7,49 +7,38 @@ import {
   type ImagePusherOptions,
 } from '../../../src/adapters/image/open-pusher.ts'
 import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
-import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {
   createStaticCredentialSource,
   sendRegistryError,
   startScriptedRegistry,
   computeSha256Digest,
-  type ScriptedRegistry,
   type RegistryScript,
 } from '../registry/scripted-registry.ts'
+import {
+  clock,
+  closeAfterTest,
+  registryServer,
+  secondRegistryServer as storageServer,
+  startRegistriesBeforeEach,
+} from '../registry/registry-fixture.ts'
 
-let registryServer: ScriptedRegistry
-let storageServer: ScriptedRegistry
-let clock: ManualClock
-const imagePushersToClose: ImagePusher[] = []
-
-beforeEach(async () => {
-  registryServer = await startScriptedRegistry()
-  storageServer = await startScriptedRegistry()
-  clock = createManualClock()
-})
-afterEach(async () => {
-  await Promise.all([
-    ...imagePushersToClose.splice(0).map((one) => one.close()),
-    registryServer.close(),
-    storageServer.close(),
-  ])
-})
+startRegistriesBeforeEach()
 
 function createPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
-  const pusher = createImagePusher({
-    clock,
-    egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
-    credentials: [
-      createStaticCredentialSource({
-        [registryServer.host]: { kind: 'basic', username: 'u', password: 'secret' },
-      }),
-    ],
-    random: () => 0,
-    ...options,
-  })
-  imagePushersToClose.push(pusher)
-  return pusher
+  return closeAfterTest(
+    createImagePusher({
+      clock,
+      egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
+      credentials: [
+        createStaticCredentialSource({
+          [registryServer.host]: { kind: 'basic', username: 'u', password: 'secret' },
+        }),
+      ],
+      random: () => 0,
+      ...options,
+    }),
+  )
 }
 const sampleImage = createImage({ 'configs/a.yaml': 'a' })
 const createRequest = (more: object = {}) => ({

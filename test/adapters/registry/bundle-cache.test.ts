@@ -10,7 +10,7 @@ import {
 } from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
 
-const imageOf = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
+const formatImage = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
 const createBundleImageLookupResult = (packageName = 'foo'): BundleImageLookupResult => ({
   kind: 'bundle',
   digest: 'x',
@@ -59,7 +59,7 @@ function createRequestRecordingRegistry(
   }
 }
 const createBundleImageReferences = (count: number) =>
-  Array.from({ length: count }, (_, index) => imageOf(index))
+  Array.from({ length: count }, (_, index) => formatImage(index))
 
 test('one pull provides the bundle and its install facts, and both are cached separately', async () => {
   const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleInstallAnalysis
@@ -67,25 +67,25 @@ test('one pull provides the bundle and its install facts, and both are cached se
     Object.assign(createBundleImageLookupResult(), { install }),
   )
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forEvaluation()
-  const both = await Promise.all([bundleOf(imageOf(1)), installOf(imageOf(1))])
+  const both = await Promise.all([bundleOf(formatImage(1)), installOf(formatImage(1))])
   expect(both).toEqual([
     createBundleImageLookupResult(),
     { kind: 'bundle', digest: 'x', findings: [], install },
   ])
-  expect(await bundles().forEvaluation().readInstall(imageOf(1))).toEqual(both[1])
-  expect(await bundles().forEvaluation().readBundle(imageOf(1))).toEqual(both[0])
-  expect(pulled).toEqual([imageOf(1)])
+  expect(await bundles().forEvaluation().readInstall(formatImage(1))).toEqual(both[1])
+  expect(await bundles().forEvaluation().readBundle(formatImage(1))).toEqual(both[0])
+  expect(pulled).toEqual([formatImage(1)])
 })
 
 describe('bundle contents are cached', () => {
   const day = 24 * 3600 * 1000
   test.each<[string, BundleImageLookupResult, string, number | undefined]>([
-    ['by digest for seven days', createBundleImageLookupResult(), imageOf(1), 7 * day],
+    ['by digest for seven days', createBundleImageLookupResult(), formatImage(1), 7 * day],
     ['not by tag', createBundleImageLookupResult(), 'q.io/a:1', undefined],
-    ['an unsupported archive for an hour', { kind: 'unsupported', reason: '' }, imageOf(1), 3600_000],
-    ['a digest mismatch for a minute', { kind: 'digest-mismatch', reason: '' }, imageOf(1), 60_000],
-    ['unknown never', { kind: 'unknown', reason: '', retryAfter: 1 }, imageOf(1), undefined],
-    ['blocked never', { kind: 'blocked', reason: '' }, imageOf(1), undefined],
+    ['an unsupported archive for an hour', { kind: 'unsupported', reason: '' }, formatImage(1), 3600_000],
+    ['a digest mismatch for a minute', { kind: 'digest-mismatch', reason: '' }, formatImage(1), 60_000],
+    ['unknown never', { kind: 'unknown', reason: '', retryAfter: 1 }, formatImage(1), undefined],
+    ['blocked never', { kind: 'blocked', reason: '' }, formatImage(1), undefined],
   ])('%s', async (_name, answer, reference, life) => {
     const { bundles, pulled, clock } = createRequestRecordingRegistry(() => answer)
     const read = () => bundles().forEvaluation().readBundle(reference)
@@ -99,15 +99,15 @@ describe('bundle contents are cached', () => {
   })
   test('separately for each credential and repository', async () => {
     const { bundles, pulled, become } = createRequestRecordingRegistry()
-    await bundles().forEvaluation().readBundle(imageOf(1))
+    await bundles().forEvaluation().readBundle(formatImage(1))
     become('0123')
-    await bundles().forEvaluation().readBundle(imageOf(1))
-    await bundles().forEvaluation().readBundle(imageOf(1).replace('q.io/a', 'q.io/b'))
+    await bundles().forEvaluation().readBundle(formatImage(1))
+    await bundles().forEvaluation().readBundle(formatImage(1).replace('q.io/a', 'q.io/b'))
     expect(pulled).toHaveLength(3)
   })
   test('under the version of the reader', async () => {
     const { bundles, spaces } = createRequestRecordingRegistry()
-    await bundles().forEvaluation().readBundle(imageOf(1))
+    await bundles().forEvaluation().readBundle(formatImage(1))
     expect([...spaces]).toEqual([expect.stringMatching(/^bundle-answers \d+$/)])
   })
   test('and pulled once for two concurrent evaluations', async () => {
@@ -115,8 +115,8 @@ describe('bundle contents are cached', () => {
     const shared = bundles()
     expect(
       await Promise.all([
-        shared.forEvaluation().readBundle(imageOf(1)),
-        shared.forEvaluation().readBundle(imageOf(1)),
+        shared.forEvaluation().readBundle(formatImage(1)),
+        shared.forEvaluation().readBundle(formatImage(1)),
       ]),
     ).toEqual([createBundleImageLookupResult(), createBundleImageLookupResult()])
     expect(pulled).toHaveLength(1)
@@ -147,10 +147,10 @@ describe('the pull budget of an evaluation', () => {
       down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleImageLookupResult(),
     )
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullLimits, pulls: 1 })
-    expect(await read(imageOf(1))).toMatchObject({ reason: '503' })
+    expect(await read(formatImage(1))).toMatchObject({ reason: '503' })
     down = false
-    expect(await read(imageOf(1))).toEqual(createBundleImageLookupResult())
-    expect(await read(imageOf(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
+    expect(await read(formatImage(1))).toEqual(createBundleImageLookupResult())
+    expect(await read(formatImage(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
   })
   test('slow registries use up the time limit of the evaluation', async () => {
     const { bundles, clock, pulled } = createRequestRecordingRegistry(() => {
@@ -158,7 +158,7 @@ describe('the pull budget of an evaluation', () => {
       return createBundleImageLookupResult()
     })
     const { readBundle: read } = bundles(1).forEvaluation()
-    const answers = [await read(imageOf(1)), await read(imageOf(2)), await read(imageOf(3))]
+    const answers = [await read(formatImage(1)), await read(formatImage(2)), await read(formatImage(3))]
     expect(answers.map(({ kind }) => kind)).toEqual(['bundle', 'bundle', 'unknown'])
     expect(answers[2]).toMatchObject({
       reason: expect.stringContaining('took longer than 60 s'),
@@ -174,7 +174,7 @@ describe('the pull budget of an evaluation', () => {
       readBundle: (reference: string, signal?: { readonly aborted: boolean }) =>
         new Promise<BundleImageLookupResult>((resolve) => {
           pulls += 1
-          if (reference !== imageOf(1)) return resolve(createBundleImageLookupResult())
+          if (reference !== formatImage(1)) return resolve(createBundleImageLookupResult())
           const timer = setInterval(() => {
             if (signal?.aborted !== true) return
             clearInterval(timer)
@@ -184,20 +184,23 @@ describe('the pull budget of an evaluation', () => {
     }
     const bundles = new CachedBundleReaders(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
-    expect(await bundles.forEvaluation().readBundle(imageOf(1))).toEqual(slow)
+    expect(await bundles.forEvaluation().readBundle(formatImage(1))).toEqual(slow)
     // The next evaluation skips the slow bundle and pulls the other one.
     const { readBundle: next } = bundles.forEvaluation()
-    expect([await next(imageOf(1)), await next(imageOf(2))]).toEqual([slow, createBundleImageLookupResult()])
+    expect([await next(formatImage(1)), await next(formatImage(2))]).toEqual([
+      slow,
+      createBundleImageLookupResult(),
+    ])
     expect(pulls).toBe(2)
     clock.advance(600_000)
-    expect(await bundles.forEvaluation().readBundle(imageOf(1))).toEqual(slow)
+    expect(await bundles.forEvaluation().readBundle(formatImage(1))).toEqual(slow)
     expect(pulls).toBe(3)
   })
   test('the total size of all bundles is limited, and a repeated bundle counts once', async () => {
     const { bundles } = createRequestRecordingRegistry(() => createBundleImageLookupResult('x'.repeat(1000)))
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullLimits, held: 2500 })
     const kinds = []
-    for (const reference of [imageOf(1), imageOf(2), imageOf(1), imageOf(3)])
+    for (const reference of [formatImage(1), formatImage(2), formatImage(1), formatImage(3)])
       kinds.push((await read(reference)).kind)
     expect(kinds).toEqual(['bundle', 'bundle', 'bundle', 'unknown'])
   })

@@ -1,48 +1,20 @@
 // Registries that lie, fail, or stall must lead to a definite or inconclusive answer, never to an exception or to a
 // nonexistent image.
 import { createHash } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { describe, expect, test } from '@jest/globals'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-} from '../../../src/adapters/registry/open-registry.ts'
-import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { pullBundle } from '../../../src/adapters/registry/pull-bundle.ts'
-import { createManualClock } from './manual-clock.ts'
+import { createImageManifest, computeSha256Digest } from './scripted-registry.ts'
 import {
-  createImageManifest,
-  startScriptedRegistry,
-  computeSha256Digest,
-  type ScriptedRegistry,
-} from './scripted-registry.ts'
+  createTestRegistryClient,
+  formatTestImageReference,
+  registryServer,
+  resolveImage,
+  startRegistriesBeforeEach,
+} from './registry-fixture.ts'
 
-let registryServer: ScriptedRegistry
-const registryClientsToClose: RegistryClient[] = []
-beforeEach(async () => {
-  registryServer = await startScriptedRegistry()
-})
-afterEach(async () => {
-  await Promise.all([
-    ...registryClientsToClose.splice(0).map((client) => client.close()),
-    registryServer.close(),
-  ])
-})
-function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
-  const client = createRegistryClient({
-    clock: createManualClock(),
-    egress: allowLoopbackRegistries(registryServer.host),
-    random: () => 0,
-    ...options,
-  })
-  registryClientsToClose.push(client)
-  return client
-}
-const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
-/** Resolves an image of the test registry with a new client. */
-const resolveImage = (image: string, ...client: Parameters<typeof createTestRegistryClient>) =>
-  createTestRegistryClient(...client).resolve(formatTestImageReference(image))
+startRegistriesBeforeEach()
+
 const manifestMediaType = manifestMediaTypes.ociManifest
 const layer = { mediaType: '', digest: computeSha256Digest('layer'), size: 5 }
 

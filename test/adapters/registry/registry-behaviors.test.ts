@@ -1,6 +1,6 @@
 // Scripts that imitate the authentication, the errors, and the quirks of nine common registries. Comments describe the
 // behavior, and the tests check how the client handles it.
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { RegistryCredential, CredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import {
   createDockerConfigCredentials,
@@ -8,64 +8,40 @@ import {
 } from '../../../src/adapters/registry/auth/credential-files.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-} from '../../../src/adapters/registry/open-registry.ts'
+import { type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { defaultRetryPolicy } from '../../../src/adapters/registry/retrying-request.ts'
-import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { createStaticCredentialSource, sendRegistryError, type RegistryScript } from './scripted-registry.ts'
 import {
-  createStaticCredentialSource,
-  sendRegistryError,
-  startScriptedRegistry,
-  type RegistryScript,
-  type ScriptedRegistry,
-} from './scripted-registry.ts'
+  clock,
+  createTestRegistryClient,
+  formatTestImageReference,
+  registryServer,
+  secondRegistryServer,
+  startRegistriesBeforeEach,
+} from './registry-fixture.ts'
 
-let registryServer: ScriptedRegistry
-/** The token service, blob store, or single sign-on host, if it differs from the registry. */
-let secondRegistryServer: ScriptedRegistry
-let clock: ManualClock
-const registryClientsToClose: RegistryClient[] = []
+startRegistriesBeforeEach()
 
-beforeEach(async () => {
-  registryServer = await startScriptedRegistry()
-  secondRegistryServer = await startScriptedRegistry()
-  clock = createManualClock()
-})
-afterEach(async () => {
-  await Promise.all([
-    ...registryClientsToClose.splice(0).map((one) => one.close()),
-    registryServer.close(),
-    secondRegistryServer.close(),
-  ])
-})
-
-function createTestRegistryClient(
+function createClientWithCredential(
   credential?: RegistryCredential | CredentialSource,
   options: Partial<RegistryClientOptions> = {},
 ): RegistryClient {
   const source =
     credential &&
     ('find' in credential ? credential : createStaticCredentialSource({ [registryServer.host]: credential }))
-  const client = createRegistryClient({
-    clock,
+  return createTestRegistryClient({
     egress: {
       ...allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
       tokenHosts: { [registryServer.host]: [secondRegistryServer.host] },
     },
     credentials: source ? [source] : [],
-    random: () => 0,
     ...options,
   })
-  registryClientsToClose.push(client)
-  return client
 }
-const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
 /** Resolves an image of the test registry with a new client. */
-const resolveImage = (image: string, ...client: Parameters<typeof createTestRegistryClient>) =>
-  createTestRegistryClient(...client).resolve(formatTestImageReference(image))
+const resolveImage = (image: string, ...client: Parameters<typeof createClientWithCredential>) =>
+  createClientWithCredential(...client).resolve(formatTestImageReference(image))
 const countRegistryRequests = (method: string, part: string) =>
   registryServer.requests.filter((request) => request.method === method && request.path.includes(part)).length
 const createBasicCredential = (username: string, password: string): RegistryCredential => ({
@@ -133,7 +109,7 @@ describe('Docker Hub', () => {
     registryServer.add('me/private', '1')
   })
   const hub = (credential?: RegistryCredential) =>
-    createTestRegistryClient(
+    createClientWithCredential(
       credential && createStaticCredentialSource({ [registryServer.host]: credential }),
       { rules: [{ prefix: 'docker.io', location: registryServer.host }] },
     )
@@ -199,7 +175,7 @@ describe('quay.io', () => {
   test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
     registryServer.add('open/app', '2')
-    const client = createTestRegistryClient()
+    const client = createClientWithCredential()
     await client.resolve(formatTestImageReference('open/app:1'))
     const script = registryServer.script as RegistryScript
     let noise = 1
@@ -231,7 +207,7 @@ describe('quay.io', () => {
         return void response.writeHead(429, { 'retry-after': '1' }).end()
       return script(request, response, earlier)
     }
-    const client = createTestRegistryClient(undefined, {
+    const client = createClientWithCredential(undefined, {
       limits: { windows: window ? { [registryServer.host]: window } : {} },
     })
     const answers = await Promise.all(
@@ -317,7 +293,7 @@ describe('registry.redhat.io', () => {
     registryServer.add('rhel9/app', '1')
   })
   test('a service account resolves images, and the CDN receives no credentials', async () => {
-    const client = createTestRegistryClient(createBasicCredential(account, 'jwt.jwt.jwt'))
+    const client = createClientWithCredential(createBasicCredential(account, 'jwt.jwt.jwt'))
     expect(await client.resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
     expect(await client.resolve(formatTestImageReference('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
     expect(secondRegistryServer.requests[0]?.query.get('account')).toBe(account)
@@ -353,7 +329,7 @@ describe('ECR', () => {
   test('images are resolved with Basic authentication, which is reused for the next image', async () => {
     const digest = registryServer.add('team/app', '1')
     registryServer.add('team/other', '1')
-    const client = createTestRegistryClient(createBasicCredential('AWS', 'twelve-hours'))
+    const client = createClientWithCredential(createBasicCredential('AWS', 'twelve-hours'))
     expect(await client.resolve(formatTestImageReference('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registryServer.requests.length = 0
     expect(await client.resolve(formatTestImageReference('team/other:1'))).toMatchObject({ kind: 'ok' })
@@ -409,7 +385,7 @@ describe('GAR', () => {
   ])(
     '%s can read the project, and missing images and repositories are missing',
     async (username, password) => {
-      const client = createTestRegistryClient(createBasicCredential(username, password))
+      const client = createClientWithCredential(createBasicCredential(username, password))
       expect(await client.resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
         kind: 'ok',
       })
@@ -518,7 +494,7 @@ describe('Harbor', () => {
     )
   })
   test('a robot resolves an image of a proxy cache, and UNKNOWN means missing', async () => {
-    const client = createTestRegistryClient(createBasicCredential('robot$project+bot', 's'))
+    const client = createClientWithCredential(createBasicCredential('robot$project+bot', 's'))
     expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: manifestMediaTypes.ociManifest,
@@ -547,7 +523,7 @@ describe('Nexus', () => {
     registryServer.add('hosted/app', '2')
   })
   test('images are resolved with GET, and are missing only if GET and HEAD return 404', async () => {
-    const client = createTestRegistryClient(createBasicCredential('u', 'p'))
+    const client = createClientWithCredential(createBasicCredential('u', 'p'))
     expect(await client.resolve(formatTestImageReference('hosted/none:1'))).toMatchObject({ kind: 'missing' })
     const heads = countRegistryRequests('HEAD', '/manifests/')
     expect(heads).toBeGreaterThan(0)

@@ -1,52 +1,27 @@
 // Tests the client against scripted registries that behave like real ones.
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import {
-  createRegistryClient,
-  type RegistryClientOptions,
-} from '../../../src/adapters/registry/open-registry.ts'
-import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
-import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
 import {
   createStaticCredentialSource,
   createImageManifest,
   sendRegistryError,
   startScriptedRegistry,
   computeSha256Digest,
-  type ScriptedRegistry,
 } from './scripted-registry.ts'
+import {
+  clock,
+  createTestRegistryClient,
+  formatTestImageReference,
+  registryServer,
+  resolveImage,
+  startRegistriesBeforeEach,
+} from './registry-fixture.ts'
 
-let registryServer: ScriptedRegistry
-let clock: ManualClock
-const registryClientsToClose: RegistryClient[] = []
+startRegistriesBeforeEach()
 
-beforeEach(async () => {
-  registryServer = await startScriptedRegistry()
-  clock = createManualClock()
-})
-afterEach(async () => {
-  await Promise.all([
-    ...registryClientsToClose.splice(0).map((client) => client.close()),
-    registryServer.close(),
-  ])
-})
-
-function createTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
-  const client = createRegistryClient({
-    clock,
-    egress: allowLoopbackRegistries(registryServer.host),
-    random: () => 0,
-    ...options,
-  })
-  registryClientsToClose.push(client)
-  return client
-}
-const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
-/** Resolves an image of the test registry with a new client. */
-const resolveImage = (image: string, ...client: Parameters<typeof createTestRegistryClient>) =>
-  createTestRegistryClient(...client).resolve(formatTestImageReference(image))
 /** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
 const createDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
   createTestRegistryClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })

@@ -8,9 +8,9 @@ import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-datab
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
 import { testStoreContract } from './store-contract.ts'
-import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
 import { copyPreparedStore } from './prepared-store.ts'
 import { realTimeClock, createPushDelivery, createPullJob, waitUntil } from './sample-records.ts'
+import { listChildProcesses, isProcessAlive } from '../../processes.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const storeRootDirectory = createSelfRemovingDirectory('catalog-bot-store')
@@ -22,6 +22,11 @@ const createStoreDirectory = (...deep: string[]) => {
   return path
 }
 beforeAll(() => copyPreparedStore(preparedStoreDirectory), 180_000)
+
+const listDatabaseProcesses = (parent?: number) => listChildProcesses('embedded-process', parent)
+const killDatabaseProcessesExcept = (others: readonly number[]) => {
+  for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+}
 
 const throwError = (error: unknown) => {
   throw error
@@ -187,7 +192,7 @@ describe("the database's process", () => {
     )
     for (const one of asked) one.catch(() => undefined)
     await waitUntil(() => answered >= 10)
-    for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+    killDatabaseProcessesExcept(others)
     const outcomes = await Promise.allSettled(asked)
     for (const [at, outcome] of outcomes.entries())
       if (outcome.status === 'rejected')
@@ -212,8 +217,7 @@ describe("the database's process", () => {
     await store.work(async () => {
       runs += 1
       // The response to the next statement cannot arrive.
-      if (runs === 1)
-        for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+      if (runs === 1) killDatabaseProcessesExcept(others)
     }, 1)
     await store.enqueue(createPullJob(1))
     await waitUntil(() => runs === 2, 40)
@@ -227,7 +231,7 @@ describe("the database's process", () => {
     await database.run(table)
     const half = database.transaction(async (sql) => {
       await sql.query('INSERT INTO word VALUES ($1)', ['first'])
-      for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+      killDatabaseProcessesExcept(others)
       await sleep(300)
       await sql.query('INSERT INTO word VALUES ($1)', ['second'])
     })

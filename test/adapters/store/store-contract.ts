@@ -63,16 +63,19 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       return worker
     }
     beforeEach(() => void (problems.length = 0))
-    afterEach(async () => {
-      for (const worker of working) await worker.stop()
-      working = []
-      // Stop the jobs of one test from waiting in the next.
-      const rest = await store.work(async () => undefined, 50)
-      await sleep(150)
-      await rest.stop()
-    })
+    /** Stops the jobs of one test from waiting in the next. */
+    const drainJobsAfterEach = () =>
+      afterEach(async () => {
+        for (const worker of working) await worker.stop()
+        working = []
+        const rest = await store.work(async () => undefined, 50)
+        await sleep(150)
+        await rest.stop()
+      })
 
     describe('deliveries', () => {
+      drainJobsAfterEach()
+
       test('a delivery is new once, and its jobs are run once', async () => {
         const of = createRepositoryName()
         expect(await store.accept(createPushDelivery(`once ${of.name}`), [createPullJob(1, of)])).toBe('new')
@@ -111,6 +114,8 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     })
 
     describe('jobs', () => {
+      drainJobsAfterEach()
+
       test('of three kinds are returned unchanged', async () => {
         const of = createRepositoryName()
         const jobs: Job[] = [
@@ -785,6 +790,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         let other: Store
         beforeAll(async () => void (other = await open()), 60_000)
         afterAll(async () => other.close())
+        drainJobsAfterEach()
 
         test('leases and merges are shared between them', async () => {
           const name = `two ${createRepositoryName().name}`

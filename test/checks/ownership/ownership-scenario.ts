@@ -23,13 +23,17 @@ import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig, type Config } from '../../../src/config/config.ts'
 import { decideVerdict } from '../../../src/policy/decide.ts'
 import type { PullVerdict } from '../../../src/policy/verdict.ts'
-import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
 import {
   createTestPullSnapshot,
   createOutcomesForAllChecks,
   createPassedCheckOutcome,
 } from '../../policy/verdict-inputs.ts'
-import { openOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
+import {
+  openOriginRepository,
+  createTemporaryDirectory,
+  openAnonymousMirror,
+} from '../../adapters/git/origin.ts'
 import type { OriginFiles, OriginRepository } from '../../adapters/git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
@@ -332,11 +336,7 @@ export class OwnershipScenario {
 export async function createOwnershipScenario(name: string): Promise<OwnershipScenario> {
   const folder = createTemporaryDirectory(`ownership-${name}`)
   const directory = join(folder.path, 'mirror.git')
-  const mirror = await openGitMirror({
-    directory,
-    url: `file://${directory}`,
-    credential: async () => undefined,
-  })
+  const mirror = await openAnonymousMirror(directory, `file://${directory}`)
   // Commits are created directly in the mirror, because the evaluation does not depend on how they were fetched.
   return new OwnershipScenario(openOriginRepository(directory), mirror, folder.remove)
 }

@@ -1,5 +1,5 @@
-// Untrusted input: one package with twenty thousand entries, or a file with as many problems. The time to validate, compare,
-// and draw it must be linear, not quadratic. The limits below are many times the actual time, and a hundredth of a quadratic time.
+// Untrusted input: one package with five thousand entries, or a file with many problems. The time to validate, compare, and
+// draw it must be linear, not quadratic. The limits below are many times the actual time, and a hundredth of a quadratic time.
 import { describe, expect, test } from '@jest/globals'
 import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -16,7 +16,7 @@ import { parseConfig } from '../../../src/config/config.ts'
 import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { findTouchedTemplateCatalogPairs } from '../../../src/pull-request/layout/template-pairs.ts'
 
-const channelEntryCount = 20_000
+const channelEntryCount = 5000
 const formatBundleName = (at: number) => `foo.v${at}.0.0`
 
 /** A chain of `replaces` from the newest to the oldest, with additional fields of each entry. */
@@ -52,14 +52,14 @@ function measureCpuSeconds(work: () => void): number {
   return process.threadCpuUsage(start).user / 1e6
 }
 
-describe('twenty thousand entries', () => {
+describe('five thousand entries', () => {
   test.each([
     ['with ranges that cover no entry', (at: number) => ({ skipRange: `>=99999.0.0 <99999.0.${at}` })],
     ['with ranges that cover all older entries', (at: number) => ({ skipRange: `!=1.0.0 <${at}.0.0` })],
     ['that skip names that no entry has', (at: number) => ({ skips: [`foo.v${at}.0.1`, `foo.v${at}.0.2`] })],
   ])('%s are validated in seconds', (_, more) => {
     const catalog = createReplacesChainCatalog(more)
-    expect(measureCpuSeconds(() => validateCatalogWithAllRules(catalog))).toBeLessThan(30)
+    expect(measureCpuSeconds(() => validateCatalogWithAllRules(catalog))).toBeLessThan(8)
   })
 
   test('are drawn in seconds, with a limited number of skipRange edges', () => {
@@ -75,7 +75,7 @@ describe('twenty thousand entries', () => {
         drawSvg(drawPackage(graph))
       }
     })
-    expect(taken).toBeLessThan(40)
+    expect(taken).toBeLessThan(10)
   })
 
   test('get their paths to the head in seconds', () => {
@@ -89,13 +89,13 @@ describe('twenty thousand entries', () => {
       reaching = findBundlesReachingChannelHead(catalog.channels[0]?.entries ?? [], installed).size
     })
     expect(reaching).toBe(channelEntryCount)
-    expect(taken).toBeLessThan(30)
+    expect(taken).toBeLessThan(8)
   })
 })
 
-test('a range of twenty thousand terms is checked in seconds', () => {
+test('a range of five thousand terms is checked in seconds', () => {
   const terms = Array.from({ length: channelEntryCount }, (_, at) => `!=1.0.${at}`).join(' ')
-  expect(measureCpuSeconds(() => findVersionRangePitfall(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(30)
+  expect(measureCpuSeconds(() => findVersionRangePitfall(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(8)
   expect(findVersionRangePitfall(`>=1.0.0 ${terms} <1.0.1`)?.kind).toBeUndefined()
 })
 

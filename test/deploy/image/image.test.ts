@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { demoStories } from '../../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../../sandbox/demo/stories.ts'
 import {
   demoRepositoryName,
   startDemoEnvironment,
@@ -163,9 +163,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
     const credentials = statSync(join(directory, 'data/credentials.env'))
     expect({ mode: credentials.mode & 0o777, owner: credentials.uid }).toEqual({ mode: 0o600, owner: 1000 })
     await installGitHubApp(await findLine(/http:\S+\/installations\/new/), 'operators')
-    const story = demoStories.find(({ id }) => id === 'good update')
-    if (!story) throw new Error('the demo has no good update')
-    const pull = await demo.github.openPull(story.open(demo))
+    const { pull } = await openDemoStory(demo, 'good update')
     await waitUntil('the pull request is merged', () => pull.merged !== null, 90, container.lines)
     expect(demo.github.checkRuns(pull).map(({ name, conclusion }) => `${name}: ${conclusion}`)).toContain(
       'catalog-bot / validation: success',

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse, parseAllDocuments } from 'yaml'
-import { demoStories } from '../../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../../sandbox/demo/stories.ts'
 import {
   demoRepositoryName,
   startDemoEnvironment,
@@ -65,9 +65,7 @@ async function followSetupGuideUntilMerge(
   note('2. the App is created')
   await installGitHubApp(await findLine(/http:\S+\/installations\/new/), 'operators')
   note('3. the App is installed')
-  const story = demoStories.find(({ id }) => id === 'good update')
-  if (!story) throw new Error('the demo has no good update')
-  const pull = await demo.github.openPull(story.open(demo))
+  const { pull } = await openDemoStory(demo, 'good update')
   note('4. a pull request is opened')
   await waitUntil('the pull request is merged', () => pull.merged !== null, 90, bot.lines)
   note(`5. it is merged, with ${demo.github.checkRuns(pull).length} checks`)

@@ -15,7 +15,7 @@ import {
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
 import type { AppPermissions, MockPull } from '../../../sandbox/github/github-data.ts'
-import { demoStories } from '../../../sandbox/demo/stories.ts'
+import { openDemoStory } from '../../../sandbox/demo/stories.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
 import { describeIfImageAvailable } from './image-layout.ts'
 
@@ -101,11 +101,7 @@ describeIfImageAvailable([])('in a workflow', () => {
     npm_config_userconfig: process.env['npm_config_userconfig'] ?? join(homedir(), '.npmrc'),
   })
 
-  async function openStory(id: string): Promise<MockPull> {
-    const story = demoStories.find((one) => one.id === id)
-    if (!story) throw new Error(`the demo has no ${id}`)
-    return demo.github.openPull(story.open(demo))
-  }
+  const openStory = async (id: string) => (await openDemoStory(demo, id)).pull
 
   /** Records the steps of a person with their seconds, and prints them. */
   function startTranscript(way: string): { note(step: string): void; print(): void } {

@@ -2,9 +2,12 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
-import { createOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  openAnonymousMirror,
+} from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {
   /** The mirror's folder. */
@@ -25,11 +28,7 @@ export async function createEvaluationFixture(): Promise<EvaluationFixture> {
   const folder = createTemporaryDirectory('look')
   const origin = createOriginRepository(join(folder.path, 'origin.git'))
   const directory = join(folder.path, 'mirror.git')
-  const mirror = await openGitMirror({
-    directory,
-    url: origin.url,
-    credential: () => Promise.resolve(undefined),
-  })
+  const mirror = await openAnonymousMirror(directory, origin.url)
   const from = origin.commit(baseBranchFiles)
   origin.branch('main', from)
   let pulls = 0

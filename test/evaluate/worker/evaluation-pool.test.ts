@@ -14,24 +14,8 @@ import type {
   WorkerCallbackRequest,
 } from '../../../src/evaluate/worker/evaluation-messages.ts'
 import { createEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
-import { readFileSync, readdirSync } from 'node:fs'
+import { listChildProcesses } from '../../processes.ts'
 import { createEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
-
-/** The child processes of this test that run a script. */
-function listScriptProcessIds(script: string): readonly string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]
-      return (
-        /^\d+$/.test(pid) &&
-        Number(parent) === process.pid &&
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(script)
-      )
-    } catch {
-      return false
-    }
-  })
-}
 
 // No evaluation of these tests exceeds this time, however busy the machine is.
 const defaultEvaluationLimits: EvaluationLimits = { ...productionLimits, time: 600_000 }
@@ -41,6 +25,19 @@ describe('an untrusted pull request', () => {
   let fixture: EvaluationFixture
   let facts: string
   const pools: EvaluationPool[] = []
+  const openPool = (processes: number, budget: Partial<EvaluationLimits> = {}): EvaluationPool => {
+    const pool = createEvaluationPool({ ...defaultEvaluationLimits, ...budget }, processes)
+    pools.push(pool)
+    return pool
+  }
+  /** Its process ends after an evaluation that was too large, and is used again otherwise. */
+  const sharedPool = openPool(2)
+  const createRequest = (snapshot: PullSnapshot, budget: Partial<EvaluationLimits> = {}) => ({
+    snapshot,
+    mirror: fixture.mirror,
+    facts,
+    budget: { ...defaultEvaluationLimits, ...budget },
+  })
   beforeAll(async () => {
     fixture = await createEvaluationFixture()
     facts = await mkdtemp(join(tmpdir(), 'facts-'))
@@ -67,8 +64,9 @@ describe('an untrusted pull request', () => {
     changes: Readonly<Record<string, string>> | PullSnapshot,
     budget: Partial<EvaluationLimits> = {},
   ): Promise<{ answer: EvaluationResponse; stalled: number }> {
-    const pool = createEvaluationPool({ ...defaultEvaluationLimits, ...budget }, 2)
-    pools.push(pool)
+    // A process gets these limits when it starts.
+    const isSpecial = budget.time !== undefined || budget.paths !== undefined
+    const pool = isSpecial ? openPool(2, budget) : sharedPool
     const snapshot = 'head' in changes ? (changes as PullSnapshot) : await fixture.snapshotOf(changes)
     // CPU time of this thread, because other processes can also stall it on a busy machine.
     const used = () => {
@@ -82,10 +80,7 @@ describe('an untrusted pull request', () => {
     }, 5)
     try {
       return {
-        answer: await pool.evaluate(
-          { snapshot, mirror: fixture.mirror, facts, budget: { ...defaultEvaluationLimits, ...budget } },
-          answer,
-        ),
+        answer: await pool.evaluate(createRequest(snapshot, budget), answer),
         stalled,
       }
     } finally {
@@ -144,26 +139,19 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('is evaluated while large ones occupy their slots, if its size is small or unknown', async () => {
-    const pool = createEvaluationPool(defaultEvaluationLimits, 1)
-    pools.push(pool)
+    const pool = openPool(1)
     const [small, large] = [
       await fixture.snapshotOf({ 'README.md': 'small\n' }),
       await fixture.snapshotOf({ 'README.md': 'large\n' }),
     ]
     const hangs = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
-    const order = (snapshot: PullSnapshot) => ({
-      snapshot,
-      mirror: fixture.mirror,
-      facts,
-      budget: defaultEvaluationLimits,
-    })
     const huge = { files: 3000, lines: 90_000, comments: 0 }
     let startCount = 0
     // Evaluations that wait for an answer occupy all slots for large pull requests.
     const waiting = Array.from({ length: 2 }, () =>
       pool.evaluate(
-        order(large),
+        createRequest(large),
         async (request) => {
           if (request.kind === 'memory' && request.name === 'observe') startCount += 1
           started.resolve()
@@ -174,10 +162,9 @@ describe('an untrusted pull request', () => {
       ),
     )
     await started.promise
-    expect(
-      (await pool.evaluate(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind,
-    ).toBe('seen')
-    expect((await pool.evaluate(order(small), answer)).kind).toBe('seen')
+    const tiny = { files: 1, lines: 2, comments: 0 }
+    expect((await pool.evaluate(createRequest(small), answer, { size: tiny })).kind).toBe('seen')
+    expect((await pool.evaluate(createRequest(small), answer)).kind).toBe('seen')
     // None of them was interrupted and restarted for that.
     expect(startCount).toBeLessThanOrEqual(2)
     hangs.resolve()
@@ -185,35 +172,26 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('is evaluated by the same process as before, but not by one that reported too-large', async () => {
-    const pool = createEvaluationPool(defaultEvaluationLimits, 1)
-    pools.push(pool)
+    const pool = openPool(1)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
-    const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationLimits }
-    const lookers = () => listScriptProcessIds('evaluation-process')
+    const lookers = () => listChildProcesses('evaluation-process')
     const before = new Set(lookers())
     const ours = () => lookers().filter((pid) => !before.has(pid))
-    await pool.evaluate(order, answer)
+    await pool.evaluate(createRequest(snapshot), answer)
     const [first] = ours()
-    await pool.evaluate(order, answer)
+    await pool.evaluate(createRequest(snapshot), answer)
     expect(ours()).toEqual([first])
-    const rejected = await pool.evaluate(
-      { ...order, budget: { ...defaultEvaluationLimits, changedPaths: 0 } },
-      answer,
-    )
+    const rejected = await pool.evaluate(createRequest(snapshot, { changedPaths: 0 }), answer)
     expect(rejected.kind).toBe('too-large')
-    await pool.evaluate(order, answer)
+    await pool.evaluate(createRequest(snapshot), answer)
     expect(ours()).not.toContain(first)
   }, 240_000)
 
   test('fails with the error of the store, and not as too large, if the store does not answer', async () => {
-    const pool = createEvaluationPool(defaultEvaluationLimits, 1)
-    pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'hello\n' })
     const failure = new Error('the store does not answer')
-    await expect(
-      pool.evaluate({ snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationLimits }, () =>
-        Promise.reject(failure),
-      ),
-    ).rejects.toBe(failure)
+    await expect(sharedPool.evaluate(createRequest(snapshot), () => Promise.reject(failure))).rejects.toBe(
+      failure,
+    )
   }, 240_000)
 })

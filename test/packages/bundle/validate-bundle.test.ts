@@ -42,7 +42,7 @@ const createConfigMap = (data: string) => ({
   metadata: { name: 'c' },
   data: { data },
 })
-const withManifest = (manifest: unknown, spec: Record<string, unknown> = {}) =>
+const addManifest = (manifest: unknown, spec: Record<string, unknown> = {}) =>
   createBundle({ spec, files: { 'manifests/more.yaml': manifest } })
 const fooCrd = createCrd('foos', 'example.com', 'Foo', ['v1'])
 const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
@@ -147,15 +147,13 @@ const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
     createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n'),
   ],
   'several-csvs': [
-    withManifest({
+    addManifest({
       apiVersion: 'operators.coreos.com/v1alpha1',
       kind: 'ClusterServiceVersion',
       metadata: { name: 'b' },
     }),
   ],
-  'several-documents-in-manifest': [
-    withManifest('kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n'),
-  ],
+  'several-documents-in-manifest': [addManifest('kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n')],
   'nested-bundle-directory': [createBundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
   'missing-bundle-annotation': [
     createBundle({ annotations: { [bundleAnnotationKeys.channels]: '' } }),
@@ -183,12 +181,12 @@ const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
     }),
   ],
   'kind-not-bundled': [
-    withManifest({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } }),
-    withManifest({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor', metadata: { name: 'd' } }),
+    addManifest({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } }),
+    addManifest({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor', metadata: { name: 'd' } }),
   ],
-  'oversized-bundle-content': [withManifest(createConfigMap(createIncompressibleText(1_100_000)))],
-  'large-bundle-content': [withManifest(createConfigMap(createIncompressibleText(920_000)))],
-  'unowned-crd': [withManifest(createCrd('extras', 'example.com', 'Extra', ['v1']))],
+  'oversized-bundle-content': [addManifest(createConfigMap(createIncompressibleText(1_100_000)))],
+  'large-bundle-content': [addManifest(createConfigMap(createIncompressibleText(920_000)))],
+  'unowned-crd': [addManifest(createCrd('extras', 'example.com', 'Extra', ['v1']))],
   'malformed-dependency': [
     createBundle(withDependency('olm.package', { packageName: 'p' })),
     createBundle(withDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
@@ -298,7 +296,7 @@ const owningFooWithConversion = (crd: string) =>
   })
 const withAnnotations = (annotations: object) => createBundle({ metadata: { annotations } })
 const createBundleWithClusterRole = (rule: object) =>
-  withManifest({
+  addManifest({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: 'r' },
@@ -450,8 +448,8 @@ const coreRuleCases: readonly RuleCase[] = [
   ],
   [
     'oversized-manifest',
-    withManifest(createConfigMap('a'.repeat(1_600_000))),
-    withManifest(createConfigMap('a'.repeat(1_500_000))),
+    addManifest(createConfigMap('a'.repeat(1_600_000))),
+    addManifest(createConfigMap('a'.repeat(1_500_000))),
   ],
 ]
 const goodPracticeCases: readonly RuleCase[] = [
@@ -492,11 +490,11 @@ const goodPracticeCases: readonly RuleCase[] = [
   ],
 ]
 const deprecatedApiCases: readonly RuleCase[] = [
-  ['removed-api', withManifest(disruptionBudget('v1beta1')), withManifest(disruptionBudget('v1'))],
+  ['removed-api', addManifest(disruptionBudget('v1beta1')), addManifest(disruptionBudget('v1'))],
   [
     'api-never-there',
-    withManifest(disruptionBudget('v1beta1'), { minKubeVersion: '1.25.0' }),
-    withManifest(disruptionBudget('v1'), { minKubeVersion: '1.25.0' }),
+    addManifest(disruptionBudget('v1beta1'), { minKubeVersion: '1.25.0' }),
+    addManifest(disruptionBudget('v1'), { minKubeVersion: '1.25.0' }),
   ],
 ]
 const communityCases: readonly RuleCase[] = [
@@ -528,13 +526,13 @@ const securityContextConstraints = {
 const objectCases: readonly RuleCase[] = [
   [
     'blocking-disruption-budget',
-    withManifest(disruptionBudget('v1', { maxUnavailable: 0 })),
-    withManifest(disruptionBudget('v1', { maxUnavailable: 1 })),
+    addManifest(disruptionBudget('v1', { maxUnavailable: 0 })),
+    addManifest(disruptionBudget('v1', { maxUnavailable: 1 })),
   ],
   [
     'global-default-priority',
-    withManifest(createPriorityClass({ globalDefault: true })),
-    withManifest(createPriorityClass({})),
+    addManifest(createPriorityClass({ globalDefault: true })),
+    addManifest(createPriorityClass({})),
   ],
   [
     'risky-permission',

@@ -2,18 +2,19 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from './github-fixture.ts'
+import {
+  fullRepositoryName,
+  startGitHubFixture,
+  runGit,
+  repositoryParams,
+  createPullOptions,
+} from './github-fixture.ts'
 
 let mockPullRequest: MockPull
 const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  mockPullRequest = await github.openPull({
-    repository: fullRepositoryName,
-    author: 'alice',
-    title: 'Alpha',
-    changes: { a: '1' },
-  })
+  mockPullRequest = await github.openPull(createPullOptions('Alpha', { a: '1' }))
 })
 afterEach(() => github.clearFaults())
 afterAll(async () => githubFixture.stop())

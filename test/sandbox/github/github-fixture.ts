@@ -11,6 +11,8 @@ import { runProcessViaLauncher } from '../../../src/adapters/git/launcher.ts'
 import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
 import { startMockGitHub, type MockGitHub, type MockGitHubOptions } from '../../../sandbox/github/github.ts'
 import type { MockApp, Installation } from '../../../sandbox/github/github-data.ts'
+import type { FileChangesByPath } from '../../../sandbox/github/git/git-store.ts'
+import type { CreatePullOptions } from '../../../sandbox/github/user-actions.ts'
 import { getTrafficValidator } from './traffic-validator.ts'
 
 export const webhookSecret = 'a secret of the tests'
@@ -99,6 +101,12 @@ export interface GitHubFixture {
 
 export const repositoryParams = { owner: 'catalogs', repo: 'community' }
 export const fullRepositoryName = 'catalogs/community'
+
+export const createPullOptions = (
+  title: string,
+  changes: FileChangesByPath,
+  more: Partial<CreatePullOptions> = {},
+): CreatePullOptions => ({ repository: fullRepositoryName, author: 'alice', title, changes, ...more })
 
 export const allAppPermissions = {
   contents: 'write',

@@ -8,6 +8,7 @@ import {
   runGit,
   repositoryParams,
   webhookSecret,
+  createPullOptions,
 } from './github-fixture.ts'
 
 const githubFixture = await startGitHubFixture()
@@ -71,12 +72,9 @@ async function pushBranch(short: string, files: Record<string, string>): Promise
 
 describe('git over HTTP', () => {
   test('a push that contains the head marks the pull request as merged', async () => {
-    const pull = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'bob',
-      title: 'Beta',
-      changes: { 'catalogs/v4.18/beta/x.yaml': 'a: 1\n' },
-    })
+    const pull = await github.openPull(
+      createPullOptions('Beta', { 'catalogs/v4.18/beta/x.yaml': 'a: 1\n' }, { author: 'bob' }),
+    )
     const work = join(githubFixture.directory, 'work')
     await mkdir(work)
     const token = await githubFixture.token()

@@ -5,7 +5,12 @@ import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, getTrafficValidator } from './traffic-validator.ts'
 import type { RecordedHttpExchange } from '../../../sandbox/github/http/router.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
+import {
+  fullRepositoryName,
+  startGitHubFixture,
+  repositoryParams,
+  createPullOptions,
+} from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
@@ -22,12 +27,9 @@ beforeAll(async () => {
     milliseconds: 2,
   })
   github.addRules(fullRepositoryName, [{ type: 'non_fast_forward' }])
-  mockPull = await github.openPull({
-    repository: fullRepositoryName,
-    author: 'alice',
-    title: 'Alpha',
-    changes: { 'catalogs/v4.18/alpha/catalog.yaml': 'new: 1\n' },
-  })
+  mockPull = await github.openPull(
+    createPullOptions('Alpha', { 'catalogs/v4.18/alpha/catalog.yaml': 'new: 1\n' }),
+  )
   github.comment(mockPull, 'bob', 'Looks good')
   github.review(mockPull, 'bob', 'approve', 'Yes')
 })

@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
+import {
+  fullRepositoryName,
+  startGitHubFixture,
+  repositoryParams,
+  createPullOptions,
+} from './github-fixture.ts'
 
 const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 
 test('a browser sees pull requests, their checks and comments, as text', async () => {
-  const pull = await github.openPull({
-    repository: fullRepositoryName,
-    author: 'alice',
-    title: 'A <b>title</b>',
-    changes: { a: '1' },
-  })
+  const pull = await github.openPull(createPullOptions('A <b>title</b>', { a: '1' }))
   await octokit.rest.checks.create({
     ...repositoryParams,
     name: 'validation',

@@ -1,18 +1,13 @@
 // The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { startGitHubFixture, fullRepositoryName, repositoryParams } from './github-fixture.ts'
+import { startGitHubFixture, repositoryParams, createPullOptions } from './github-fixture.ts'
 
 let currentTimeMs = Date.now()
 let issueNumber: number
 const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
 const { github, installation, octokit } = githubFixture
 beforeAll(async () => {
-  const pull = await github.openPull({
-    repository: fullRepositoryName,
-    author: 'alice',
-    title: 'Alpha',
-    changes: { a: '1' },
-  })
+  const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
   issueNumber = pull.number
 })
 afterAll(() => githubFixture.stop())

@@ -10,6 +10,7 @@ import {
   signJwt,
   repositoryParams,
   privateKey,
+  createPullOptions,
 } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
@@ -17,12 +18,7 @@ let githubFixture: GitHubFixture
 afterEach(async () => githubFixture.stop())
 
 const openPullRequest = async (title: string): Promise<MockPull> =>
-  githubFixture.github.openPull({
-    repository: fullRepositoryName,
-    author: 'alice',
-    title,
-    changes: { [`catalogs/${title}.yaml`]: 'a: 1\n' },
-  })
+  githubFixture.github.openPull(createPullOptions(title, { [`catalogs/${title}.yaml`]: 'a: 1\n' }))
 const listLabelsFromWebhooks = (): unknown[] =>
   githubFixture.receiver.received
     .filter((each) => each.payload['action'] === 'labeled')

@@ -3,17 +3,12 @@ import { expect } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pino from 'pino'
-import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import type { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import {
-  startGitHubFixture,
-  privateKey,
-  webhookSecret,
-  type GitHubFixture,
-} from '../../sandbox/github/github-fixture.ts'
+import { startGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
+import { createTestGitHubApp } from '../../jobs/job-context.ts'
 
 export interface JobFixture {
   readonly github: GitHubFixture
@@ -26,15 +21,7 @@ export interface JobFixture {
 
 export async function createJobFixture(): Promise<JobFixture> {
   const github = await startGitHubFixture({ validateTraffic: true })
-  const app = new GitHubApp({
-    appId: github.app.id,
-    privateKey,
-    webhookSecret,
-    apiUrl: github.github.url,
-    throttle: false,
-    clock: realTimeClock,
-    log: pino({ level: 'silent' }),
-  })
+  const app = createTestGitHubApp(github, realTimeClock)
   const store = await openPreparedStore({ clock: realTimeClock })
   const directory = await mkdtemp(join(tmpdir(), 'job-'))
   return {

@@ -2,7 +2,7 @@
 // lease and continued; replaced one after the other as a deployment does.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { readProcessCommandLine, isProcessAlive, listProcessTree } from './processes.ts'
+import { readProcessCommandLine, isProcessAlive, listProcessTree } from '../../processes.ts'
 import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
 export type ProcessDisruptionKind =

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runSqlQuery } from '../../adapters/store/local-postgres.ts'
-import { countOpenFileDescriptors, readResidentMemoryBytes, listProcessTree } from './processes.ts'
+import { countOpenFileDescriptors, readResidentMemoryBytes, listProcessTree } from '../../processes.ts'
 import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
 export interface InstanceResourceSample {

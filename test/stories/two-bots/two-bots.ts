@@ -14,7 +14,7 @@ import {
 import { botConfigPath, setUpCatalogPublishing } from '../../../sandbox/demo/set-up-publishing.ts'
 import type { MockRepository } from '../../../sandbox/github/github-data.ts'
 import { compileCacheDirectory } from '../../compile-cache.ts'
-import { listProcessTree } from './processes.ts'
+import { listProcessTree } from '../../processes.ts'
 import { startWebhookBalancer } from './webhook-balancer.ts'
 
 const builtCommand = await buildCatalogBotCli()

@@ -1,14 +1,9 @@
 // A rate limit of one request applies to its entire installation, until the time that GitHub reports.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import pino from 'pino'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
-import { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
-import {
-  startGitHubFixture,
-  repositoryParams,
-  privateKey,
-  webhookSecret,
-} from '../../../sandbox/github/github-fixture.ts'
+import type { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
+import { startGitHubFixture, repositoryParams } from '../../../sandbox/github/github-fixture.ts'
+import { createTestGitHubApp } from '../../../jobs/job-context.ts'
 
 let githubApp: GitHubApp
 let currentTimeMs = Date.now()
@@ -18,15 +13,7 @@ const githubFixture = await startGitHubFixture({ clock })
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
   currentTimeMs = Date.now()
-  githubApp = new GitHubApp({
-    appId: githubFixture.app.id,
-    privateKey,
-    webhookSecret,
-    apiUrl: githubFixture.github.url,
-    throttle: false,
-    clock,
-    log: pino({ level: 'silent' }),
-  })
+  githubApp = createTestGitHubApp(githubFixture, clock)
 })
 
 // The request for a token counts, too.
@@ -74,15 +61,7 @@ test('an installation with a rejected token request is omitted, and the others a
   expect(listed.map(({ installation }) => installation)).toEqual([githubFixture.installation.id])
   // If every request fails, the list is an error: an empty list would silently skip every sweep.
   githubFixture.github.fail(({ path }) => path.endsWith('/access_tokens'), { status: 403 }, 4)
-  await expect(
-    new GitHubApp({
-      appId: githubFixture.app.id,
-      privateKey,
-      webhookSecret,
-      apiUrl: githubFixture.github.url,
-      throttle: false,
-      clock,
-      log: pino({ level: 'silent' }),
-    }).installedRepositories(),
-  ).rejects.toMatchObject({ name: 'ForgeError' })
+  await expect(createTestGitHubApp(githubFixture, clock).installedRepositories()).rejects.toMatchObject({
+    name: 'ForgeError',
+  })
 })

@@ -1,5 +1,5 @@
 // Bearer tokens: which service is asked, how often, and which hosts never receive a password.
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { RegistryCredential } from '../../../../src/adapters/registry/auth/credentials.ts'
 import {
   allowLoopbackRegistries,
@@ -8,18 +8,20 @@ import {
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
-import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import {
   createStaticCredentialSource,
   sendRegistryError,
   startScriptedRegistry,
-  type ScriptedRegistry,
   type ScriptedRegistryRequest,
 } from '../scripted-registry.ts'
+import {
+  clock,
+  closeAfterTest,
+  registryServer,
+  secondRegistryServer as tokenService,
+  startRegistriesBeforeEach,
+} from '../registry-fixture.ts'
 
-let registryServer: ScriptedRegistry
-let tokenService: ScriptedRegistry
-let clock: ManualClock
 let registryClient: RegistryClient
 const robotAccountCredential: RegistryCredential = { kind: 'basic', username: 'org+robot', password: 'a:b' }
 
@@ -49,26 +51,23 @@ function createTestRegistryClient(
   credential?: RegistryCredential,
   egress: EgressOptions = {},
 ): RegistryClient {
-  registryClient = createRegistryClient({
-    clock,
-    egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
-    credentials: credential ? [createStaticCredentialSource({ [registryServer.host]: credential })] : [],
-    limits: { attempts: 1 },
-  })
+  registryClient = closeAfterTest(
+    createRegistryClient({
+      clock,
+      egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
+      credentials: credential ? [createStaticCredentialSource({ [registryServer.host]: credential })] : [],
+      limits: { attempts: 1 },
+    }),
+  )
   return registryClient
 }
 const resolveTestImage = (name: string) => registryClient.resolve(`${registryServer.host}/${name}`)
 const countBasicAuthRequests = (requests: ScriptedRegistryRequest[]) =>
   requests.filter(({ headers }) => headers.authorization?.startsWith('Basic ')).length
 
-beforeEach(async () => {
-  clock = createManualClock()
-  registryServer = await startScriptedRegistry()
-  tokenService = await startScriptedRegistry()
+startRegistriesBeforeEach()
+beforeEach(() => {
   for (const name of ['org/a', 'org/b']) for (const tag of ['1', '2', '3']) registryServer.add(name, tag)
-})
-afterEach(async () => {
-  await Promise.all([registryClient.close(), registryServer.close(), tokenService.close()])
 })
 
 describe('tokens', () => {

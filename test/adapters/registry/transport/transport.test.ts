@@ -2,12 +2,11 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
   createRegistryTransport,
-  type RegistryTransport,
   type TransportRequest,
   type TransportLimits,
 } from '../../../../src/adapters/registry/transport/transport.ts'
@@ -16,34 +15,22 @@ import {
   createStaticCredentialSource,
   loopbackCertificate,
   startScriptedRegistry,
-  type ScriptedRegistry,
 } from '../scripted-registry.ts'
+import {
+  closeAfterTest,
+  registryServer,
+  secondRegistryServer,
+  startRegistriesBeforeEach,
+} from '../registry-fixture.ts'
 
-let registryServer: ScriptedRegistry
-let secondRegistryServer: ScriptedRegistry
-const transportsToClose: RegistryTransport[] = []
-
-beforeEach(async () => {
-  registryServer = await startScriptedRegistry()
-  secondRegistryServer = await startScriptedRegistry()
-})
-afterEach(async () => {
-  await Promise.all([
-    ...transportsToClose.splice(0).map((one) => one.close()),
-    registryServer.close(),
-    secondRegistryServer.close(),
-  ])
-})
+startRegistriesBeforeEach()
 
 function sendTestTransportRequest(
   more: Partial<TransportRequest> = {},
   limits: Partial<TransportLimits> = {},
 ) {
-  const transport = createRegistryTransport({
-    egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
-    limits,
-  })
-  transportsToClose.push(transport)
+  const egress = allowLoopbackRegistries(registryServer.host, secondRegistryServer.host)
+  const transport = closeAfterTest(createRegistryTransport({ egress, limits }))
   const url = new URL(`${registryServer.origin}/x`)
   return transport.exchange({ method: 'GET', url, headers: {}, bodyLimit: 1000, redirects: 5, ...more })
 }
@@ -72,7 +59,7 @@ describe('an exchange ends', () => {
       egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
-    transportsToClose.push(transport)
+    closeAfterTest(transport)
     const one = {
       method: 'GET',
       url: new URL(registryServer.origin),

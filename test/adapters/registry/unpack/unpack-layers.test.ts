@@ -1,4 +1,3 @@
-import { readFileSync, readdirSync } from 'node:fs'
 // Layers with untrusted content: hostile archives, each rejected with a reason, and honest archives.
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -12,6 +11,7 @@ import {
   unpackLayers,
   type CompressedLayer,
 } from '../../../../src/adapters/registry/unpack/unpack-layers.ts'
+import { listChildProcesses, readPeakMemoryBytes } from '../../../processes.ts'
 import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from '../tar-writer.ts'
 
 const bundleDirectoryNames = ['manifests', 'metadata']
@@ -319,37 +319,14 @@ const oversizedZstdWindowHeaders: readonly (readonly [string, readonly number[]]
   ['a content of 16 EiB in one segment', [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
 ]
 
-/** Unpack processes among this process's children. Other tests in this worker may have left a shared one. */
-function listUnpackProcesses(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(readProcessStatusField(name, 'PPid')) === process.pid)
-    .filter((name) => readProcessCommandLine(name).includes('unpack-process'))
-    .map(Number)
-}
-
-function readProcessCommandLine(id: string): string {
-  try {
-    return readFileSync(`/proc/${id}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** A numeric field of a process's status, or undefined if the process has just ended. */
-function readProcessStatusField(id: number | string, field: string): string | undefined {
-  try {
-    return new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]
-  } catch {
-    return undefined
-  }
-}
+/** Other tests in this worker may have left a shared one. */
+const listUnpackProcesses = () => listChildProcesses('unpack-process')
 
 /** Peak memory in bytes of this process's children while `work` runs, sampled every few milliseconds. */
 async function measurePeakMemoryBytes(work: () => Promise<unknown>): Promise<number> {
   let peak = 0
   const sampleMemory = () => {
-    for (const child of listUnpackProcesses())
-      peak = Math.max(peak, 1024 * Number(readProcessStatusField(child, 'VmHWM') ?? 0))
+    peak = Math.max(peak, ...listUnpackProcesses().map(readPeakMemoryBytes))
   }
   const watch = setInterval(sampleMemory, 5)
   try {

@@ -61,7 +61,7 @@ export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void>
   await claimClean('the trials')
   const failing = await install('broken')
   claim(
-    'an Operator whose image nobody has does not install',
+    'an Operator with an image that does not exist does not install',
     failing.code === 1 && failing.out.includes('operator-image-missing'),
     failing.out,
   )
@@ -100,11 +100,15 @@ async function runOpmServeStories(
     const { report, message } = await trial(plan, catalogSource)
     claim(text, getClusterTestFailureCode(report) === code, message)
   }
-  await claimFailure("a dependency that nobody gives is the resolution's no", 'resolution-unsatisfiable', {
-    target: 'OLM v0',
-    package: 'lonely',
-    steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
-  })
+  await claimFailure(
+    'a dependency that no catalog provides fails the resolution',
+    'resolution-unsatisfiable',
+    {
+      target: 'OLM v0',
+      package: 'lonely',
+      steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
+    },
+  )
   await claimFailure('another choice than the simulated one is not approved', 'resolver-mismatch', {
     ...fooClusterTestPlan,
     crds: [],

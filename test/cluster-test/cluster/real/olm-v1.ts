@@ -60,7 +60,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   await claimClean('it, its CRD included')
   const failing = await install('broken')
   claim(
-    'an Operator whose image nobody has does not install',
+    'an Operator with an image that does not exist does not install',
     failing.code === 1 && failing.out.includes('operator-image-missing'),
     failing.out,
   )

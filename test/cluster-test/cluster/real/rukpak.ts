@@ -58,7 +58,7 @@ export async function runRukPakStories(
   }
   const failing = await install('shaky', 'plain')
   claim(
-    'an Operator whose image nobody has does not install',
+    'an Operator with an image that does not exist does not install',
     failing.code === 1 && failing.out.includes('operator-image-missing'),
     failing.out,
   )
@@ -74,7 +74,7 @@ export async function runRukPakStories(
     { retryWindow: 15_000, extension: 60_000 },
   )
   claim(
-    'a bundle image that nobody has is said to be missing',
+    'a bundle image that does not exist is reported as missing',
     getClusterTestFailureCode(missing.report) === 'bundle-image-missing',
     missing.message,
   )

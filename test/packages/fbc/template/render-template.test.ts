@@ -39,7 +39,7 @@ const bundleVersions = [
   '2.1.0',
   '1.2.5+b',
 ]
-const imageOf = (version: string) => `${mockRegistry.host}/foo/bundle:v${version.replace('+', '_')}`
+const formatImage = (version: string) => `${mockRegistry.host}/foo/bundle:v${version.replace('+', '_')}`
 const isOpmInstalled = runOpm(['version']) !== undefined
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ beforeAll(async () => {
   put('1.0.0', 'foo', 'again')
   put('1.0.0+5', 'foo', 'rebuilt', { 'olm.substitutesFor': 'foo.v1.0.0' })
   const tags = [
-    ...bundleVersions.map(imageOf),
+    ...bundleVersions.map(formatImage),
     ...['bar', 'again', 'rebuilt'].map((tag) => `${mockRegistry.host}/foo/bundle:v${tag}`),
   ]
   for (const tag of tags) {
@@ -115,7 +115,7 @@ const semver = (settings: string, channels: Partial<Record<string, readonly stri
   `schema: olm.semver\n${settings}\n${Object.entries(channels)
     .map(
       ([name, list = []]) =>
-        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : imageOf(version)}\n`).join('')}`,
+        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : formatImage(version)}\n`).join('')}`,
     )
     .join('')}`
 const tagged = (name: string) => `${mockRegistry.host}/foo/bundle:v${name}`
@@ -153,12 +153,12 @@ describe('a semver template is rendered as opm renders it', () => {
     [
       'spellings that share a list',
       () =>
-        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${imageOf('1.0.0')}'}, {Image: b, image: '${imageOf('1.1.0')}'}]}`,
+        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${formatImage('1.0.0')}'}, {Image: b, image: '${formatImage('1.1.0')}'}]}`,
     ],
     [
       'JSON',
       () =>
-        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${imageOf('1.0.0')}"}]}, "schema": "olm.semver"}`,
+        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${formatImage('1.0.0')}"}]}, "schema": "olm.semver"}`,
     ],
   ])('%s', async (_, template) => {
     expect(render(template())).toBe(await renderWithOpm(template()))
@@ -225,10 +225,11 @@ const createBundleEntryJson = (version: string) => {
     package: of,
     image,
     properties,
-  } = renderedBundleByImage.get(imageOf(version))?.blob ?? { schema: '', image: '' }
+  } = renderedBundleByImage.get(formatImage(version))?.blob ?? { schema: '', image: '' }
   return `\n- ${JSON.stringify({ schema, name, package: of, image, properties })}`
 }
-const substitution = (version: string, base: string) => `- {name: '${imageOf(version)}', base: ${base}}`
+const formatSubstitution = (version: string, base: string) =>
+  `- {name: '${formatImage(version)}', base: ${base}}`
 const substitutes = (list: string, more = ['0.9.0', '1.0.0', '1.1.0'].map(createBundleEntryJson).join('')) =>
   `schema: olm.template.substitutes\nentries:${createCatalogEntriesYaml()}${more}\nsubstitutions:\n${list}`
 
@@ -237,7 +238,7 @@ describe('a basic template is rendered as opm renders it', () => {
     [
       'bundles by reference',
       () =>
-        `schema: olm.template.basic\nentries:${createCatalogEntriesYaml()}\n- {schema: olm.bundle, name: ignored, image: '${imageOf('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${imageOf('0.9.0')}'}`,
+        `schema: olm.template.basic\nentries:${createCatalogEntriesYaml()}\n- {schema: olm.bundle, name: ignored, image: '${formatImage('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${formatImage('0.9.0')}'}`,
     ],
     ['no entries', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
     [
@@ -271,7 +272,7 @@ describe('a basic template is rendered as opm renders it', () => {
     [
       'a bundle with other fields than its image',
       () =>
-        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${imageOf('1.0.0')}'}`,
+        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${formatImage('1.0.0')}'}`,
     ],
     ['an entry without a schema', () => 'schema: olm.template.basic\nentries:\n- {name: x}'],
     [
@@ -287,22 +288,31 @@ describe('a basic template is rendered as opm renders it', () => {
 
 describe('a substitutes template is rendered as opm renders it', () => {
   testIfOpmInstalled.each([
-    ['a newer bundle', () => substitutes(substitution('1.0.1', 'foo.v1.0.0'))],
+    ['a newer bundle', () => substitutes(formatSubstitution('1.0.1', 'foo.v1.0.0'))],
     ['a rebuilt bundle', () => substitutes(`- {name: '${tagged('rebuilt')}', base: foo.v1.0.0}`)],
     [
       'two substitutions',
-      () => substitutes(`${substitution('1.0.1', 'foo.v1.0.0')}\n${substitution('1.2.0', 'foo.v1.1.0')}`),
+      () =>
+        substitutes(
+          `${formatSubstitution('1.0.1', 'foo.v1.0.0')}\n${formatSubstitution('1.2.0', 'foo.v1.1.0')}`,
+        ),
     ],
     ['no substitutions', () => substitutes('[]')],
-    ['an older bundle', () => substitutes(substitution('0.9.0', 'foo.v1.0.0'))],
-    ['a base that does not exist', () => substitutes(substitution('1.0.1', 'foo.v7'))],
+    ['an older bundle', () => substitutes(formatSubstitution('0.9.0', 'foo.v1.0.0'))],
+    ['a base that does not exist', () => substitutes(formatSubstitution('1.0.1', 'foo.v7'))],
     [
       'a base used twice',
-      () => substitutes(`${substitution('1.0.1', 'foo.v1.0.0')}\n${substitution('1.2.0', 'foo.v1.0.0')}`),
+      () =>
+        substitutes(
+          `${formatSubstitution('1.0.1', 'foo.v1.0.0')}\n${formatSubstitution('1.2.0', 'foo.v1.0.0')}`,
+        ),
     ],
     [
       'a bundle used twice',
-      () => substitutes(`${substitution('1.2.0', 'foo.v1.0.0')}\n${substitution('1.2.0', 'foo.v1.1.0')}`),
+      () =>
+        substitutes(
+          `${formatSubstitution('1.2.0', 'foo.v1.0.0')}\n${formatSubstitution('1.2.0', 'foo.v1.1.0')}`,
+        ),
     ],
     ['no name', () => substitutes(`- {base: foo.v1.0.0}`)],
     ['no base', () => substitutes(`- {name: x}`)],

@@ -1,6 +1,6 @@
 // How GitHub merges a pull request through its API, which commits a request pins, and how refs can be moved.
 import { describe, expect, test } from '@jest/globals'
-import { runGit } from '../github-fixture.ts'
+import { runGit, createPullOptions } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
   createStatusChecksRule,
@@ -101,12 +101,9 @@ describe('PUT merge', () => {
 
   test('rejects one of two concurrent merges because the base was modified', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    const other = await github.openPull({
-      repository: it.full,
-      author: 'alice',
-      title: 'Beta',
-      changes: { 'beta.yaml': 'name: beta\n' },
-    })
+    const other = await github.openPull(
+      createPullOptions('Beta', { 'beta.yaml': 'name: beta\n' }, { repository: it.full }),
+    )
     const both = await Promise.all([
       mergeRulesFixture.mergeByApi(it),
       mergeRulesFixture.mergeByApi({ ...it, pull: other }),

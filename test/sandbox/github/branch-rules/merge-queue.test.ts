@@ -10,6 +10,7 @@ import {
   createMergeQueueRule,
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
+import { createPullOptions } from '../github-fixture.ts'
 
 let currentTimeMs = Date.now()
 const mergeRulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
@@ -25,12 +26,9 @@ const createMergeQueueScenario = async (
   return it
 }
 const openSecondPull = async (it: BranchRulesScenario, path = 'beta.yaml'): Promise<MockPull> => {
-  const pull = await github.openPull({
-    repository: it.full,
-    author: 'alice',
-    title: path,
-    changes: { [path]: 'name: other\n' },
-  })
+  const pull = await github.openPull(
+    createPullOptions(path, { [path]: 'name: other\n' }, { repository: it.full }),
+  )
   await mergeRulesFixture.setCheck(it, pull.headSha, checkName)
   return pull
 }

@@ -1,7 +1,7 @@
 // How "Require a pull request" applies to a push, and how rules combine: several refs in one push, classic protection
 // next to rulesets, and what each requires for creating a branch.
 import { describe, expect, test } from '@jest/globals'
-import { runGit } from '../github-fixture.ts'
+import { runGit, createPullOptions } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
   acceptedPushResult,
@@ -36,12 +36,9 @@ describe('a required pull request', () => {
 
   test('is limited to one per push: two stacked merges are rejected, but separate pushes are accepted', async () => {
     const it = await createBranchRulesScenario()
-    const other = await github.openPull({
-      repository: it.full,
-      author: 'alice',
-      title: 'Beta',
-      changes: { 'beta.yaml': 'name: beta\n' },
-    })
+    const other = await github.openPull(
+      createPullOptions('Beta', { 'beta.yaml': 'name: beta\n' }, { repository: it.full }),
+    )
     const token = await mergeRulesFixture.githubFixture.token()
     await runGit(it.folder, token, 'fetch', '-q', 'origin', `refs/pull/${other.number}/head`)
     await runGit(it.folder, token, 'checkout', '-q', '--detach', it.mergeSha)

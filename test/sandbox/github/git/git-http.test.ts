@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fullRepositoryName, startGitHubFixture, runGit, repositoryParams } from '../github-fixture.ts'
+import {
+  fullRepositoryName,
+  startGitHubFixture,
+  runGit,
+  repositoryParams,
+  createPullOptions,
+} from '../github-fixture.ts'
 
 const githubFixture = await startGitHubFixture()
 const { github, octokit } = githubFixture
@@ -111,12 +117,7 @@ describe('pushing', () => {
 
   test('sends webhooks for every moved branch and for the pull requests of that head', async () => {
     const owner = github.tokenFor('alice')
-    const pull = await github.openPull({
-      repository: fullRepositoryName,
-      author: 'alice',
-      title: 'Alpha',
-      changes: { a: '1' },
-    })
+    const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
     const before = pull.headSha
     const folder = await mkdtemp(join(githubFixture.directory, 'fork-'))
     await runGit(folder, owner, 'clone', '-q', '-b', pull.headRef, `${github.url}/alice/community.git`, '.')

@@ -13,6 +13,15 @@ export function listProcessTree(root: number): number[] {
   return found
 }
 
+/** The running processes of a script that `parent` started, oldest first. */
+export function listChildProcesses(script: string, parent = process.pid): number[] {
+  return readProcFile(parent, `task/${parent}/children`)
+    .split(' ')
+    .filter((id) => id !== '')
+    .map(Number)
+    .filter((id) => isProcessAlive(id) && readProcFile(id, 'cmdline').includes(script))
+}
+
 export function isProcessAlive(id: number): boolean {
   return findRunningParentProcess(id) !== undefined
 }
@@ -22,9 +31,11 @@ export function readProcessCommandLine(id: number): string {
   return readProcFile(id, 'cmdline').replaceAll('\0', ' ').trim()
 }
 
-/** Resident bytes. */
-export function readResidentMemoryBytes(id: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(id, 'status'))?.[1] ?? 0) * 1024
+export const readResidentMemoryBytes = (id: number) => readStatusBytes(id, 'VmRSS')
+export const readPeakMemoryBytes = (id: number) => readStatusBytes(id, 'VmHWM')
+
+function readStatusBytes(id: number, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readProcFile(id, 'status'))?.[1] ?? 0) * 1024
 }
 
 export function countOpenFileDescriptors(id: number): number {
