@@ -1,7 +1,6 @@
 // Metrics read from the store on scrape, at most every few seconds. If the store does not answer, other metrics still
 // work.
-import { Gauge } from 'prom-client'
-import type { Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobQueueStatistics } from '../ports/jobs.ts'
@@ -9,7 +8,7 @@ import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { StatusPageStore } from '../ports/status-page-store.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
 import { doesPromiseSettleWithin } from './promise-timeout.ts'
-import { jobKinds } from './jobs/request-quota.ts'
+import { jobKinds } from './jobs/run-job.ts'
 
 /** Milliseconds for which values are reused. */
 const storeGaugeCacheTtlMs = 5_000

@@ -189,7 +189,7 @@ function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: n
     .join(', ')
 }
 
-export interface SweeperOptions {
+interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
   readonly app: AppServices<JobQueue & StatusPageStore>
 }
