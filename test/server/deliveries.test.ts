@@ -3,15 +3,16 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
 import {
   createWebhookDeliveryHandler,
   webhookDeliveryPath,
   hasValidSignature,
-} from '../../../src/server/edge/deliveries.ts'
-import { parsePassingCommitStatus, mapWebhookDeliveryToJobs } from '../../../src/server/edge/webhook-jobs.ts'
-import type { RecordedHeadPush } from '../../../src/ports/pull-history.ts'
-import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
+  parsePassingCommitStatus,
+  mapWebhookDeliveryToJobs,
+} from '../../src/server/deliveries.ts'
+import type { RecordedHeadPush } from '../../src/ports/pull-history.ts'
+import type { WebhookDelivery, Job } from '../../src/ports/store.ts'
 
 const webhookSecret = 'the current secret of the tests'
 const previousWebhookSecret = 'the secret before the rotation'
