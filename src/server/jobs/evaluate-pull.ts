@@ -13,7 +13,11 @@ import {
   resolveOpenPullWithMergedHead,
   reportPullOnUnmanagedBranch,
 } from '../../merge/externally-merged-pulls.ts'
-import { fetchCommits } from '../../evaluate/fetch-commits.ts'
+import {
+  fetchCommits,
+  evaluatePullWithMalformedCommits,
+  evaluateSnapshot,
+} from '../../evaluate/evaluate-snapshot.ts'
 import { republishMergedPullReport, isPullMergedByBot } from '../../jobs/merged-report.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import {
@@ -25,7 +29,6 @@ import {
   publishEvaluation,
   requestReviews,
 } from '../../evaluate/publish-evaluation.ts'
-import { evaluatePullWithMalformedCommits, evaluateSnapshot } from '../../evaluate/evaluate-snapshot.ts'
 import type { PullEvaluation } from '../../evaluate/pull-evaluation.ts'
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
