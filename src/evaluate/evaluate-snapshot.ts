@@ -16,7 +16,13 @@ import type { VerdictReason } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
-import type { PullEvaluation } from './pull-evaluation.ts'
+import {
+  type PullEvaluation,
+  workerPullHistoryMethods,
+  type EvaluationResponse,
+  type WorkerPullHistoryStore,
+  type WorkerCallbackRequest,
+} from './pull-evaluation.ts'
 import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
 import type { StateStore } from '../ports/state.ts'
 import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
@@ -29,12 +35,6 @@ import {
   type LookupResult,
   type LookupResolver,
 } from '../catalogs/gather-lookup-results.ts'
-import {
-  workerPullHistoryMethods,
-  type EvaluationResponse,
-  type WorkerPullHistoryStore,
-  type WorkerCallbackRequest,
-} from './worker/evaluation-messages.ts'
 import { GitError, isGitError } from '../adapters/git/git-error.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 

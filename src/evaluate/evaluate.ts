@@ -48,7 +48,7 @@ export interface SnapshotEvaluation {
   readonly commands: readonly CommandDecision[]
   readonly records: readonly CommandRecord[]
   /** Absent where the change could not be determined. */
-  readonly described?: PullChangeFingerprint
+  readonly described?: PullChangeFingerprint | undefined
   /** Whether the command agreed to exactly the present change. */
   readonly isYesToThis: (record: CommandRecord) => boolean
 }

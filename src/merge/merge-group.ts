@@ -6,7 +6,11 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { mergeQueueBranchPrefix } from '../policy/merge-strategy.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { readValidatedMergeGroup, recordValidatedMergeGroup } from './merge-queue-state.ts'
+import {
+  readValidatedMergeGroup,
+  recordValidatedMergeGroup,
+  recordMergeQueueBranchUse,
+} from './merge-queue-state.ts'
 import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/check-runs.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
@@ -14,10 +18,9 @@ import type { MergeQueueEntry } from '../ports/merge-api.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { evaluateSnapshot, requestEvaluation } from '../evaluate/evaluate-snapshot.ts'
-import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
-import type { WorkerPullHistoryStore } from '../evaluate/worker/evaluation-messages.ts'
+import type { WorkerPullHistoryStore } from '../evaluate/pull-evaluation.ts'
 import { excludeOverriddenFindings } from '../policy/command-records.ts'
 
 type MergeGroupJob = Extract<Job, { kind: 'group' }>

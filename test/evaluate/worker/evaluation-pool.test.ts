@@ -6,10 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { defaultEvaluationLimits, type EvaluationLimits } from '../../../src/catalogs/reader-pool.ts'
-import type {
-  EvaluationResponse,
-  WorkerCallbackRequest,
-} from '../../../src/evaluate/worker/evaluation-messages.ts'
+import type { EvaluationResponse, WorkerCallbackRequest } from '../../../src/evaluate/pull-evaluation.ts'
 import { createEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import { createEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
