@@ -129,14 +129,14 @@ function resolveExampleLookup(
           retryAfter: 60,
         }
       )
-    case 'install':
-      return { kind: 'unknown', reason: 'no example opens it', retryAfter: 60 }
     case 'comment':
       return { kind: 'unedited' }
     case 'branch':
       return { kind: 'no' }
     case 'check-run':
       return { kind: 'missing' }
+    default:
+      return { kind: 'unknown', reason: 'no example opens it', retryAfter: 60 }
   }
 }
 

@@ -3,19 +3,13 @@
 // concurrent actors can interfere.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import type { LookupResultByKind } from '../../src/checks/lookups.ts'
+import type { ForgeLookupRequest, LookupResultByKind } from '../../src/checks/lookups.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
 import { commentMarker } from '../../src/report/comment.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type {
-  ForgeAction,
-  Forge,
-  ForgeLookupRequest,
-  BotIssue,
-  ForgeActionResult,
-} from '../../src/ports/forge.ts'
+import type { ForgeAction, Forge, BotIssue, ForgeActionResult } from '../../src/ports/forge.ts'
 import { packageOwnerTeam } from '../world/repository-contents.ts'
 import {
   appId,
@@ -220,6 +214,8 @@ export function createInMemoryForge(
       }
       case 'check-run':
         return { kind: 'missing' }
+      default:
+        throw new TypeError('the simulated GitHub does not answer this question')
     }
   }
 

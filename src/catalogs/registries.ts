@@ -3,7 +3,7 @@ import type {
   LookupResultByKind,
   BundleImageLookupResult,
   ImageLookupResult,
-  LookupRequest,
+  RegistryLookupRequest,
   InconclusiveLookupResult,
 } from '../checks/lookups.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -18,8 +18,6 @@ import {
 import { CachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-
-export type RegistryLookupRequest = Extract<LookupRequest, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
 export type RegistryLookupResolver = <Q extends RegistryLookupRequest>(

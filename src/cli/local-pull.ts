@@ -17,7 +17,7 @@ import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
-import type { RepositoryRoleLookupResult } from '../checks/lookups.ts'
+import type { LookupRequest, RepositoryRoleLookupResult } from '../checks/lookups.ts'
 import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
@@ -147,6 +147,12 @@ export function createLocalLookupResolver(
   role: GitHubRepositoryRole,
   askRegistries?: RegistryLookupResolver,
 ): LookupResolver {
+  const unknownSubjects: Readonly<Partial<Record<LookupRequest['kind'], string>>> = {
+    comment: 'comments',
+    branch: 'branches',
+    'check-run': 'the checks of other Apps',
+    'team-member': 'team members',
+  }
   const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
   return async (question) => {
     switch (question.kind) {
@@ -156,16 +162,12 @@ export function createLocalLookupResolver(
         return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
       case 'user':
         return { kind: 'person', person: parseGitHubAccount(question.login) }
-      case 'comment':
-        return unknownOnGitHub('a local run cannot read comments from GitHub')
-      case 'branch':
-        return unknownOnGitHub('a local run cannot read branches from GitHub')
-      case 'check-run':
-        return unknownOnGitHub('a local run cannot read the checks of other Apps from GitHub')
-      case 'team-member':
-        return unknownOnGitHub('a local run cannot read team members from GitHub')
       case 'role':
         return { kind: 'role', role: question.user === author.id ? role : 'read' }
+      default:
+        return unknownOnGitHub(
+          `a local run cannot read ${unknownSubjects[question.kind] ?? question.kind} from GitHub`,
+        )
     }
   }
 }

@@ -92,10 +92,7 @@ export class FakeGitHubAccounts {
         return { kind: 'unedited' }
       case 'branch':
         return { kind: 'no' }
-      case 'image':
-      case 'bundle':
-      case 'install':
-      case 'check-run':
+      default:
         throw new Error('ownership asks for no images and checks')
     }
   }
