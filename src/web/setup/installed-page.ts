@@ -5,9 +5,8 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../policy/merge-advice.ts'
 import { buildMergePlanSections, formatMergeMethod, formatClauseAsSentence } from '../../report/merge-plan.ts'
-import { htmlTemplate, type Html } from '../html.ts'
-import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
-import { isSetupToken } from './setup-token.ts'
+import { htmlTemplate, type Html, sendHtmlPage, type HtmlPage } from '../html.ts'
+import { isSetupToken } from './setup-page.ts'
 
 export interface InstalledRepositoryBranch {
   readonly repository: RepositoryName
@@ -24,7 +23,7 @@ export interface InstalledRepositoryBranches {
   readonly more: number
 }
 
-export interface AppInstalledPageOptions {
+interface AppInstalledPageOptions {
   readonly token: string
   readonly appUrl: string
   readonly gitUrl: string
