@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
-import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/required-checks.ts'
+import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/decide.ts'
 import {
   createLookupResults,
   isRegistryLookup,

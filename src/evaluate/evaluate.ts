@@ -16,10 +16,16 @@ import {
   isCommandStillValid,
   findMergeCommand,
   type CommandRecord,
+  applyRuleOverrides,
+  findActiveRuleOverrides,
+  type RuleOverride,
 } from '../policy/command-records.ts'
-import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
-import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '../policy/command-records.ts'
-import type { CompletedCheckRunLookup } from '../policy/required-checks.ts'
+import {
+  decideVerdict,
+  type VerdictInput,
+  type TestMergeResult,
+  type CompletedCheckRunLookup,
+} from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullChangeFingerprint } from '../ports/pull-history.ts'

@@ -6,7 +6,7 @@ import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/recover-merges.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import type { VerdictInput } from '../../src/policy/decide.ts'
+import { type VerdictInput, getRequiredBotChecks } from '../../src/policy/decide.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { ReadyEvaluations, type EvaluationRequest } from '../../src/evaluate/pull-evaluation.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -24,7 +24,6 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-options.ts'
 
 let mergeScenario: MergeScenario

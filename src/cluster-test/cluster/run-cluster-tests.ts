@@ -7,6 +7,9 @@ import {
   type ClusterTestDeadlines,
   createInitialClusterTestState,
   type ClusterTestEvent,
+  isRetryableClusterTestOutcome,
+  type ClusterTestOutcome,
+  createFailedClusterTestOutcome,
 } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import {
   type PlannedClusterTest,
@@ -19,11 +22,6 @@ import {
   toClusterScopedObjectName,
   clusterTestLabelKey,
 } from '../../checks/install/cluster-test/cluster-test-plan.ts'
-import {
-  isRetryableClusterTestOutcome,
-  type ClusterTestOutcome,
-  createFailedClusterTestOutcome,
-} from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import {
   type ClusterTestReport,
   type ClusterTestEvidence,
@@ -61,7 +59,7 @@ import {
 } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
-import { isDeploymentAvailable } from '../../checks/install/cluster-test/classify-pods.ts'
+import { isDeploymentAvailable } from '../../checks/install/cluster-test/test-stages.ts'
 import { olmApiVersion, olmV1ApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 
 export interface ExpiredClusterTestSweepResult {

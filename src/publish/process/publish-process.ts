@@ -21,10 +21,13 @@ import {
 } from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-metadata.ts'
 import { handlePublishRequest } from './publish-handler.ts'
-import type { PublishContext, PublishRegistryContext } from './publish-context.ts'
+import {
+  type PublishContext,
+  type PublishRegistryContext,
+  createSigningKeyLoader,
+} from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
-import { createSigningKeyLoader } from './signing.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 
 const processEnvironment = process.env

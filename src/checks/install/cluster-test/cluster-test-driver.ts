@@ -8,6 +8,7 @@ import {
   type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
+  type ClusterTestFailure,
 } from './cluster-test-state.ts'
 import {
   toKubeQueryKey,
@@ -19,7 +20,6 @@ import { createOlmV0TestDriver } from './olm-v0.ts'
 import { createOlmV1TestDriver } from './olm-v1.ts'
 import { createRukPakTestDriver, rukPakApiVersions } from './rukpak.ts'
 import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
-import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 
 export interface DiscoveredClusterApis {

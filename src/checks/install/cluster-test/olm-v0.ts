@@ -14,6 +14,8 @@ import {
   type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
+  isAuthorCausedFailureCode,
+  type ClusterTestFailure,
 } from './cluster-test-state.ts'
 import {
   catalogPodFailureCodes,
@@ -21,7 +23,9 @@ import {
   findPodFailure,
   isPermanentFailure,
   bundleUnpackPodFailureCodes,
-} from './classify-pods.ts'
+  ClusterTestStageRunner,
+  type ObservedWorkloads,
+} from './test-stages.ts'
 import {
   createCrdQuery,
   getValueAtPath,
@@ -45,14 +49,12 @@ import {
   subscriptionName,
   createTargetNamespace,
 } from './cluster-test-objects.ts'
-import { isAuthorCausedFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
 import {
   crdsAbsentBeforeTestAnnotation,
   parseJsonNameList,
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import { ClusterTestStageRunner, type ObservedWorkloads } from './test-stages.ts'
 
 type OlmV0TestStage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type OlmV0TestState = ClusterTestState<OlmV0TestStage>
