@@ -30,7 +30,7 @@ import {
   requestReviews,
 } from '../../evaluate/publish-evaluation.ts'
 import type { PullEvaluation } from '../../evaluate/pull-evaluation.ts'
-import { requestPreview } from '../../publish/request-preview.ts'
+import { requestPreview } from '../../publish/preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
 import {

@@ -5,7 +5,7 @@ import { recoverMerge, createMergeRecoveryOptions, recoverPendingMerge } from '.
 import type { BotCommentAndCheckRuns } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
-import { cancelPreviews } from '../../publish/request-preview.ts'
+import { cancelPreviews } from '../../publish/preview.ts'
 import { recordPullClosedOrMerged } from '../../evaluate/publish-evaluation.ts'
 import { reportPullMergedByOthers } from '../../merge/externally-merged-pulls.ts'
 import { republishMergedPullReport, markMergeAnnounced } from '../../jobs/merged-report.ts'

@@ -49,7 +49,7 @@ import {
 } from './repository-access.ts'
 import type { RequestQuotaReader } from './read-operations.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
-import { readRuleMarkdown } from '../pages/rule-pages.ts'
+import { readRuleMarkdown } from '../pages/markdown.ts'
 import { createSignInFlow, type WebSession, type SignInFlow } from './sign-in.ts'
 
 /** Pages per minute and IP address, and GitHub requests per minute and user. */

@@ -30,7 +30,7 @@ import {
 } from '../pages/overview-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
 import { renderQueuePage, renderMergedPullsFeed, renderMergedPullsPage } from '../pages/queue-page.ts'
-import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
+import { renderRulePage, renderRulesPage } from '../pages/markdown.ts'
 import { readPullPageModel } from './read-pull.ts'
 import {
   readBadgeModel,

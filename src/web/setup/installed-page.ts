@@ -4,7 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../policy/merge-advice.ts'
-import { buildMergePlanSections, formatMergeMethod, formatClauseAsSentence } from '../../report/merge-plan.ts'
+import {
+  buildMergePlanSections,
+  formatMergeMethod,
+  formatClauseAsSentence,
+} from '../../report/merge-message.ts'
 import { htmlTemplate, type Html, sendHtmlPage, type HtmlPage } from '../html.ts'
 import { isSetupToken } from './setup-page.ts'
 

@@ -1,6 +1,6 @@
 // Selects the kind of install test that the cluster's APIs support. Handles the failures that all kinds share: a
 // timeout, missing permissions, and an unreachable API.
-import type { InstallTarget } from '../install-targets.ts'
+import type { InstallTarget } from '../install-report.ts'
 import {
   createFailedClusterTestProgress,
   createWaitingClusterTestProgress,

@@ -1,5 +1,5 @@
 // The report of an install test, with a limited size. The renderer must escape it.
-import type { InstallTarget } from '../install-targets.ts'
+import type { InstallTarget, InstallVerdict } from '../install-report.ts'
 import type { InstallMode } from './cluster-test-plan.ts'
 import type { ClusterTestOutcome, ClusterTestEvent } from './cluster-test-state.ts'
 import {
@@ -9,7 +9,6 @@ import {
   parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
-import type { InstallVerdict } from '../install-report.ts'
 
 export interface ClusterTestReport {
   readonly id: string
