@@ -43,7 +43,7 @@ export interface RegistryLookupServiceOptions {
   /** Bundle budget of one evaluation. By default a large change takes several evaluations. */
   readonly bundles?: BundlePullBudget
   /** Milliseconds that one evaluation may wait for registries. Default: 90,000. */
-  readonly lookTime?: number
+  readonly evaluationTimeoutMs?: number
   /** True where the readers of the answers own the credentials, as on the command line. */
   readonly showsAll?: boolean
 }
@@ -60,7 +60,7 @@ export async function createRegistryLookupService({
   environment,
   insecure,
   bundles,
-  lookTime = defaultEvaluationTimeoutMs,
+  evaluationTimeoutMs = defaultEvaluationTimeoutMs,
   showsAll = false,
 }: RegistryLookupServiceOptions): Promise<RegistryLookupService> {
   const access = await readRegistryAccess(environment, insecure)
@@ -79,7 +79,7 @@ export async function createRegistryLookupService({
   async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveLookupResult> {
     const late = {
       kind: 'unknown',
-      reason: `registry lookups for this change are taking longer than ${lookTime / 1000} s; catalog-bot will continue them in the next run`,
+      reason: `registry lookups for this change are taking longer than ${evaluationTimeoutMs / 1000} s; catalog-bot will continue them in the next run`,
       retryAfter: evaluationTimeoutRetrySeconds,
     } as const
     if (until === Infinity) return run()
@@ -116,7 +116,7 @@ export async function createRegistryLookupService({
       }
       let until: number | undefined
       return async <Q extends RegistryLookupRequest>(question: Q) => {
-        until ??= clock.now() + lookTime
+        until ??= clock.now() + evaluationTimeoutMs
         return (await withTimeout(() => ask(question), until)) as LookupResultByKind[Q['kind']]
       }
     },

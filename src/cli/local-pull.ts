@@ -77,7 +77,7 @@ export async function runWithLocalPullRequestEvaluation<T>(
           insecure: options.insecureRegistry ?? [],
           // No time limits, because this is the only evaluation and the user waits for the complete result.
           bundles: { ...defaultBundlePullLimits, pulls: Infinity, time: Infinity },
-          lookTime: Infinity,
+          evaluationTimeoutMs: Infinity,
           showsAll: true,
         })
   try {

@@ -44,7 +44,7 @@ export interface SnapshotEvaluation {
   readonly merge: TestMergeResult
   readonly change: PullRequestChange
   /** Absent where the pull request cannot be merged. */
-  readonly becoming?: readonly PostReleaseCatalog[]
+  readonly projectedCatalogs?: readonly PostReleaseCatalog[]
   /** Absent where the pull request cannot be merged. */
   readonly carried?: IncomingCommitsAndClosedPulls
   /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
@@ -56,7 +56,7 @@ export interface SnapshotEvaluation {
   /** Absent where the change could not be determined. */
   readonly described?: PullChangeFingerprint | undefined
   /** Whether the command agreed to exactly the present change. */
-  readonly isYesToThis: (record: CommandRecord) => boolean
+  readonly isCommandStillValid: (record: CommandRecord) => boolean
 }
 
 /**
@@ -143,14 +143,14 @@ function createSnapshotEvaluationOutcome(
   return {
     layout,
     change,
-    ...(input.projectedCatalogs && { becoming: input.projectedCatalogs }),
+    ...(input.projectedCatalogs && { projectedCatalogs: input.projectedCatalogs }),
     carried,
     gate,
     verdict: decideVerdict(gate),
     commands: decisions,
     records,
     described,
-    isYesToThis: (record) => isCommandStillValid(record, input),
+    isCommandStillValid: (record) => isCommandStillValid(record, input),
   }
 }
 
@@ -170,7 +170,7 @@ function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluatio
     verdict: decideVerdict(gate),
     commands: [],
     records: onRecord,
-    isYesToThis: () => false,
+    isCommandStillValid: () => false,
   }
 }
 

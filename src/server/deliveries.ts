@@ -31,15 +31,15 @@ interface WebhookDeliveryHandlerOptions {
   /** Our own App's changes are ignored. If absent, no sender is. */
   readonly appId?: number | undefined
   /** Finds the pull requests that wait for another app's report. */
-  readonly waitingFor?: (report: PassingCommitStatus) => Promise<readonly PullNumber[]>
+  readonly findWaitingPulls?: (report: PassingCommitStatus) => Promise<readonly PullNumber[]>
   /** `event` comes from a closed list, never from an unsigned header (getEventMetricLabel). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
 export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOptions) {
-  const { store, secrets, appId, waitingFor, onAccepted } = options
-  const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBodyBytesBySizeClass }
+  const { store, secrets, appId, findWaitingPulls, onAccepted } = options
+  const bodyBudgets: RequestBodyMemoryBudgets = { ...maxUnverifiedBodyBytesBySizeClass }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== webhookDeliveryPath) return false
     const started = performance.now()
@@ -52,7 +52,7 @@ export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOpti
       onAccepted(outcome, label, performance.now() - started)
       return true
     }
-    const body = await readWebhookBody(request, rooms)
+    const body = await readWebhookBody(request, bodyBudgets)
     if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
     if (body === 'crowded')
       return respond(503, 'too many concurrent deliveries; send this delivery again later', 'refused')
@@ -69,7 +69,7 @@ export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOpti
     const payload = parseJson(body)
     if (payload === undefined) return respond(400, 'the body is not JSON', 'refused')
     const report = parsePassingCommitStatus(event, payload)
-    const waiting = report === undefined ? [] : ((await waitingFor?.(report)) ?? [])
+    const waiting = report === undefined ? [] : ((await findWaitingPulls?.(report)) ?? [])
     const jobs = [
       ...mapWebhookDeliveryToJobs(event, payload, appId),
       ...waiting.flatMap((number) => (report === undefined ? [] : createPullJob(report, { number }))),
@@ -101,7 +101,7 @@ type RequestBodyMemoryBudgets = Record<keyof typeof maxUnverifiedBodyBytesBySize
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readWebhookBody(
   request: IncomingMessage,
-  rooms: RequestBodyMemoryBudgets,
+  bodyBudgets: RequestBodyMemoryBudgets,
 ): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0
@@ -109,18 +109,18 @@ async function readWebhookBody(
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length
-      rooms[budgetName] -= chunk.length
+      bodyBudgets[budgetName] -= chunk.length
       if (length > maxWebhookBodyBytes) return 'too-large'
       if (budgetName === 'usual' && length > maxSmallWebhookBodyBytes) {
-        rooms.usual += length
-        rooms.long -= length
+        bodyBudgets.usual += length
+        bodyBudgets.long -= length
         budgetName = 'long'
       }
-      if (rooms[budgetName] < 0) return 'crowded'
+      if (bodyBudgets[budgetName] < 0) return 'crowded'
       chunks.push(chunk)
     }
   } finally {
-    rooms[budgetName] += length
+    bodyBudgets[budgetName] += length
   }
   return Buffer.concat(chunks)
 }

@@ -77,7 +77,7 @@ export async function startBotServer(
   const services = await startAppServices(settings, { metrics, clock, log }, opening)
   const { app } = services
   const { store } = app
-  const workplaces = createRepositoryContextFactory(app, github)
+  const repositoryContexts = createRepositoryContextFactory(app, github)
   const health = createHealthMonitor(store, clock, () => github.held())
   const renderMetrics = createMetricsRenderer(github, app)
   const { server, metricsServer } = await startHttpServers(settings, renderMetrics, log, () =>
@@ -85,7 +85,7 @@ export async function startBotServer(
       deliveries: createWebhookDeliveryHandler({
         store,
         appId: credentials.appId,
-        waitingFor: (report) => findPullsWaitingForCommitStatus(report, store),
+        findWaitingPulls: (report) => findPullsWaitingForCommitStatus(report, store),
         secrets: [credentials.webhookSecret, ...toArrayIfDefined(credentials.previousWebhookSecret)],
         onAccepted: (outcome, event, milliseconds) =>
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
@@ -94,12 +94,12 @@ export async function startBotServer(
       health: () => health.report(),
       pages: [
         ...(page === undefined ? [] : [page(github)]),
-        ...toArrayIfDefined(createStatusPagesHandler(app, workplaces)),
+        ...toArrayIfDefined(createStatusPagesHandler(app, repositoryContexts)),
       ],
       log,
     }),
   )
-  const worker = await startJobWorker(app, github, workplaces)
+  const worker = await startJobWorker(app, github, repositoryContexts)
   const sweeper = startSweeper({
     app,
     installed: async () => {
@@ -135,7 +135,7 @@ export async function startBotServer(
         services,
         worker,
         servers: [server, ...toArrayIfDefined(metricsServer)],
-        workplaces,
+        repositoryContexts,
       })
     },
   }
@@ -320,12 +320,12 @@ interface RunningServerResources {
   readonly services: StartedAppServices
   readonly worker: Awaited<ReturnType<Store['work']>>
   readonly servers: readonly Server[]
-  readonly workplaces: RepositoryContextFactory
+  readonly repositoryContexts: RepositoryContextFactory
 }
 
 /** Ends within the administrator's `stopSeconds`. */
 async function shutDownServer(resources: RunningServerResources): Promise<void> {
-  const { services, worker, servers, workplaces } = resources
+  const { services, worker, servers, repositoryContexts } = resources
   const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.
@@ -342,7 +342,7 @@ async function shutDownServer(resources: RunningServerResources): Promise<void> 
     await new Promise((resolve) => server.close(resolve))
   }
   // Ends running git processes, and so the jobs that wait for them.
-  await workplaces.close()
+  await repositoryContexts.close()
   services.closeLauncher()
   if (await stopsWithin(last)) await services.close()
   else log.warn('some jobs did not finish in time; catalog-bot continues them after the next start')

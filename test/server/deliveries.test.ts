@@ -46,7 +46,7 @@ describe('the webhook endpoint', () => {
         },
       },
       secrets: [webhookSecret, previousWebhookSecret],
-      waitingFor: ({ context }) => Promise.resolve(context === 'ci' ? [toPullNumber(8)] : []),
+      findWaitingPulls: ({ context }) => Promise.resolve(context === 'ci' ? [toPullNumber(8)] : []),
       onAccepted: (_outcome, event) => void labels.push(event),
     })
     server = createServer((request, response) => {

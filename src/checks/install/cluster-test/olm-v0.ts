@@ -404,13 +404,13 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   } {
     const { state, now } = this
     const failure = csv && classifyCsvFailure(csv)
-    const isOlms = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
-    if (!failure || (!isAuthorCausedFailureCode(failure.code) && !isOlms)) return { state }
+    const isFinal = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
+    if (!failure || (!isAuthorCausedFailureCode(failure.code) && !isFinal)) return { state }
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
     const known = updateClusterTestState(state, { failing, words: firstMessage })
-    if (!isOlms && now - failing < this.deadlines.retryWindow) return { state: known }
+    if (!isFinal && now - failing < this.deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
     return { state: known, failure: { ...failure, says: message } }
