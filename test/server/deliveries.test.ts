@@ -314,10 +314,8 @@ describe('the jobs of a delivery', () => {
     ).toEqual([])
   })
   test('ignores only comments that our App itself creates or edits', () => {
-    const [bot, person] = [
-      { id: 41, type: 'Bot' },
-      { id: 7, type: 'User' },
-    ]
+    const bot = { id: 41, type: 'Bot' }
+    const person = { id: 7, type: 'User' }
     const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
