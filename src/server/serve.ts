@@ -29,12 +29,6 @@ import { readProcessTreeMemory, createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { createRepositoryContextFactory, openAppServices } from './app-services.ts'
 
-/** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const computeShutdownTimeoutsMs = (whole: number) => ({
-  images: Math.min(5_000, whole / 2),
-  last: Math.min(3_000, whole / 4),
-})
-
 const backgroundReaderNiceness = 10
 
 export interface RunningBotServer {
@@ -332,7 +326,9 @@ async function shutDownServer(resources: RunningServerResources): Promise<void> 
   const stopped = worker.stop()
   const stopsWithin = (milliseconds: number) => doesPromiseSettleWithin(stopped, milliseconds, clock)
   const all = settings.stopSeconds * 1000
-  const { images, last } = computeShutdownTimeoutsMs(all)
+  // First for images in progress, last for jobs after git was asked to end.
+  const images = Math.min(5_000, all / 2)
+  const last = Math.min(3_000, all / 4)
   if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
   // The next process restarts the install test and cleans up after this one.
   await Promise.all([publishing.close(), clusterTests.close()])

@@ -106,9 +106,10 @@ async function handleJobFailure(
   { app, log, isInstalled, onEnded }: JobFailureContext,
 ): Promise<void> {
   const externalFailure = findExternalFailureRetryDelay(error)
+  // These errors are typical of an uninstalled App. They can also be catalog-bot's fault, so GitHub is asked.
   if (
     externalFailure === undefined &&
-    isUninstalledAppError(error) &&
+    (error instanceof ForgeError || isGitError(error)) &&
     !(await isInstalled(job).catch(() => true))
   ) {
     onEnded('dropped')
@@ -156,11 +157,6 @@ const jobHandlers: JobHandlers = {
   release: releaseBundles,
   preview: publishPreview,
   trial: runClusterTests,
-}
-
-/** Errors typical of an uninstalled App. They can also be catalog-bot's fault, so this function asks GitHub. */
-function isUninstalledAppError(error: unknown): boolean {
-  return error instanceof ForgeError || isGitError(error)
 }
 
 /** Returns the retry delay if GitHub or git failed, not us. */
