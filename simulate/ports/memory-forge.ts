@@ -189,34 +189,26 @@ export function createInMemoryForge(
   }
 
   function answer(question: ForgeLookupRequest): LookupResultByKind[ForgeLookupRequest['kind']] {
-    switch (question.kind) {
-      case 'user': {
-        const person = server.people.withLogin(question.login)
-        return person === undefined ? { kind: 'nobody' } : { kind: 'person', person }
-      }
-      case 'role':
-        return { kind: 'role', role: server.people.roleOf(question.user) }
-      case 'team-member': {
-        const members = packageOwnerTeam.members.map((name) => server.people.of(name).id)
-        return {
-          kind: question.team === packageOwnerTeam.name && members.includes(question.user) ? 'yes' : 'no',
-        }
-      }
-      case 'branch':
-        return server.tip(question.branch) === undefined ? { kind: 'no' } : { kind: 'yes' }
-      case 'comment': {
-        const found = [...server.pulls.keys()]
-          .flatMap((number) => server.pull(number)?.comments ?? [])
-          .find(({ id }) => id === question.comment)
-        if (found === undefined)
-          return { kind: 'unknown', reason: 'GitHub does not know the comment', retryAfter: 60 }
-        return { kind: found.isEdited ? 'edited' : 'unedited' }
-      }
-      case 'check-run':
-        return { kind: 'missing' }
-      default:
-        throw new TypeError('the simulated GitHub does not answer this question')
+    if (question.kind === 'user') {
+      const person = server.people.withLogin(question.login)
+      return person === undefined ? { kind: 'nobody' } : { kind: 'person', person }
     }
+    if (question.kind === 'role') return { kind: 'role', role: server.people.roleOf(question.user) }
+    if (question.kind === 'team-member') {
+      const members = packageOwnerTeam.members.map((name) => server.people.of(name).id)
+      const isMember = question.team === packageOwnerTeam.name && members.includes(question.user)
+      return { kind: isMember ? 'yes' : 'no' }
+    }
+    if (question.kind === 'branch') return { kind: server.tip(question.branch) === undefined ? 'no' : 'yes' }
+    if (question.kind === 'comment') {
+      const found = [...server.pulls.keys()]
+        .flatMap((number) => server.pull(number)?.comments ?? [])
+        .find(({ id }) => id === question.comment)
+      if (found === undefined)
+        return { kind: 'unknown', reason: 'GitHub does not know the comment', retryAfter: 60 }
+      return { kind: found.isEdited ? 'edited' : 'unedited' }
+    }
+    return { kind: 'missing' }
   }
 
   return {

@@ -17,7 +17,7 @@ import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
-import type { LookupRequest, RepositoryRoleLookupResult } from '../checks/lookups.ts'
+import { isRegistryLookup, type LookupRequest, type RepositoryRoleLookupResult } from '../checks/lookups.ts'
 import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
@@ -153,22 +153,14 @@ export function createLocalLookupResolver(
     'check-run': 'the checks of other Apps',
     'team-member': 'team members',
   }
-  const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
+  const unknownOnGitHub = (reason: string) => ({ kind: 'unknown' as const, reason, retryAfter: 0 })
   return async (question) => {
-    switch (question.kind) {
-      case 'image':
-      case 'bundle':
-      case 'install':
-        return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
-      case 'user':
-        return { kind: 'person', person: parseGitHubAccount(question.login) }
-      case 'role':
-        return { kind: 'role', role: question.user === author.id ? role : 'read' }
-      default:
-        return unknownOnGitHub(
-          `a local run cannot read ${unknownSubjects[question.kind] ?? question.kind} from GitHub`,
-        )
-    }
+    if (isRegistryLookup(question))
+      return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
+    if (question.kind === 'user') return { kind: 'person', person: parseGitHubAccount(question.login) }
+    if (question.kind === 'role') return { kind: 'role', role: question.user === author.id ? role : 'read' }
+    const subject = unknownSubjects[question.kind] ?? question.kind
+    return unknownOnGitHub(`a local run cannot read ${subject} from GitHub`)
   }
 }
 

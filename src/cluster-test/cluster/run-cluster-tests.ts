@@ -301,7 +301,7 @@ export async function cleanUpClusterTest(
 }
 
 /** Skips duplicate queries and limits how many run in parallel. */
-export async function readClusterObjects(
+async function readClusterObjects(
   cluster: Pick<KubeClusterClient, 'read'>,
   queries: readonly KubeQuery[],
   rejected: readonly RejectedClusterAction[],
