@@ -8,7 +8,7 @@ import {
   type ParentProcessRequestSender,
   preventPrototypePollution,
 } from '../../adapters/workers/answer-orders.ts'
-import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/publish-context.ts'
+import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/catalog-files.ts'
 
 export interface ServeCatalogRequest {
   readonly mirror: string

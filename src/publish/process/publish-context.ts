@@ -1,9 +1,8 @@
-// What the publishing process works with: its push credentials, the files of catalogs, which it reads from the mirror
-// alone, and the administrator's signature, which it attaches to published images with an SBOM and provenance.
+// What the publishing process works with: its push credentials, and the administrator's signature, which it attaches to
+// published images with an SBOM and provenance.
 import {
   type CatalogPublisher,
   ImageError,
-  type CatalogImageFile,
   type BuiltCatalogImage,
   type CatalogBundleSummary,
 } from '../../adapters/image/catalog-publisher.ts'
@@ -15,8 +14,7 @@ import type { PushTarget } from './push-targets.ts'
 import type { PublishRequest, PublishResponse, PublishedImageResponse } from './publish-protocol.ts'
 import { GitError } from '../../adapters/git/git-error.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
-import type { BlobSha, TreeSha } from '../../pull-request/ids.ts'
-import { resolveSymlinkedFile } from '../../catalogs/linked-file.ts'
+import { UnusableCatalogError } from './catalog-files.ts'
 import { readFile } from 'node:fs/promises'
 import type { ImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
 import { attestImage } from '../../adapters/image/provenance/attest-image.ts'
@@ -67,48 +65,6 @@ export function toFailedPublishResponse(error: unknown): Extract<PublishResponse
   if (error instanceof UnusableCatalogError) return { kind: 'failed', why: error.message, retryable: false }
   if (error instanceof GitError) return { kind: 'failed', why: error.message, retryable: true }
   throw error
-}
-
-/** For all files together, because the image layer is built in memory. */
-const maxTotalCatalogBytes = 768 * 1024 * 1024
-
-export class UnusableCatalogError extends Error {}
-
-/**
- * Returns all files below `root`, including targets of symbolic links, as opm does. Rejects with UnusableCatalogError for a
- * missing catalog or dangling link, and with a GitError if git fails.
- */
-export async function readCatalogFiles(
-  repository: TreeReader,
-  tree: TreeSha,
-  root: string,
-): Promise<readonly CatalogImageFile[]> {
-  const entries = await repository.list(tree, root)
-  const wanted: { path: string; oid: BlobSha }[] = []
-  for (const { path, mode, oid } of entries) {
-    const below = root === '' ? path : path.slice(root.length + 1)
-    if (mode.startsWith('100')) wanted.push({ path: below, oid })
-    else if (mode === '120000') {
-      const { file, error } = await resolveSymlinkedFile(repository, tree, root, path, oid)
-      if (file === undefined)
-        throw new UnusableCatalogError(
-          `the symbolic link ${path} cannot be followed: ${error ?? 'the target is outside the repository'}`,
-        )
-      wanted.push({ path: below, oid: file })
-    }
-  }
-  if (wanted.length === 0)
-    throw new UnusableCatalogError(`no catalog was found in ${root === '' ? '.' : root}`)
-  let remainingBytes = maxTotalCatalogBytes
-  const files: CatalogImageFile[] = []
-  for (const { path, oid } of wanted) {
-    const bytes = await repository.read(oid)
-    remainingBytes -= bytes.length
-    if (remainingBytes < 0)
-      throw new UnusableCatalogError(`the catalog is larger than ${maxTotalCatalogBytes / 1024 / 1024} MB`)
-    files.push({ path, bytes })
-  }
-  return files
 }
 
 type ImageBuildRequest = PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>

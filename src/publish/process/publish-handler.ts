@@ -1,5 +1,6 @@
 // Runs one order with its entry's credentials only. Checks the administrator's list first. Returns failures as answers,
 // so that the App's process never receives a credential.
+import { readCatalogFiles } from './catalog-files.ts'
 import {
   type BuiltCatalogImage,
   type CatalogPublisher,
@@ -8,7 +9,6 @@ import {
 import { ensureSignableImage } from '../../adapters/image/provenance/attest-image.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
-  readCatalogFiles,
   type PublishRequestOfKind,
   type PublishContext,
   type PublishRegistryContext,
