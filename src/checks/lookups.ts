@@ -101,8 +101,7 @@ type GitHubUserLookupResult =
   | { readonly kind: 'person'; readonly person: GitHubAccount }
   | { readonly kind: 'nobody' }
   | InconclusiveLookupResult
-type YesOrNoLookupResult =
-  { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
+type YesOrNoLookupResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
 export type RepositoryRoleLookupResult =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
   | InconclusiveLookupResult
