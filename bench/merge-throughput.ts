@@ -16,7 +16,7 @@ import { pushCatalogImages, readDemoCatalogFiles } from '../sandbox/demo/demo-en
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import { buildCatalogBotCli } from './built-command.ts'
 import { readProcessTreeCpuTimeMs } from '../scripts/cpu-time.ts'
-import { readProcessTreeMemory } from '../src/server/process-memory.ts'
+import { readProcessTreeMemory } from '../src/server/store-metrics.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
   createRequestFilterForPullRequest,

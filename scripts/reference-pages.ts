@@ -16,7 +16,7 @@ import {
   slashCommands,
 } from '../src/pull-request/command.ts'
 import { parsePageUrl, type StatusPageRequest } from '../src/report/urls.ts'
-import { webhookDeliveryPath } from '../src/server/edge/deliveries.ts'
+import { webhookDeliveryPath } from '../src/server/deliveries.ts'
 import { createStoreMetrics } from '../src/server/store-metrics.ts'
 import { renderCommands, renderSharedOptions } from './reference/command-line.ts'
 import {

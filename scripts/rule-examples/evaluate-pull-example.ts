@@ -103,41 +103,32 @@ function createExamplePullSnapshot({
   }
 }
 
+const fixedLookupResults: Readonly<Partial<LookupResultByKind>> = {
+  'team-member': { kind: 'no' },
+  role: { kind: 'role', role: 'read' },
+  comment: { kind: 'unedited' },
+  branch: { kind: 'no' },
+  'check-run': { kind: 'missing' },
+}
+
 function resolveExampleLookup(
   question: LookupRequest,
   settings: ExampleCaseSettings,
 ): LookupResultByKind[LookupRequest['kind']] {
-  switch (question.kind) {
-    case 'user':
-      return settings.nobody?.includes(question.login)
-        ? { kind: 'nobody' }
-        : { kind: 'person', person: createExampleAccount(question.login) }
-    case 'team-member':
-      return { kind: 'no' }
-    case 'role':
-      return { kind: 'role', role: 'read' }
-    case 'image':
-      return (
-        (settings.images?.[question.reference] as LookupResultByKind['image'] | undefined) ??
-        createExampleImageLookupResult(question.reference)
-      )
-    case 'bundle':
-      return (
-        (settings.bundles?.[question.reference] as LookupResultByKind['bundle'] | undefined) ?? {
-          kind: 'unknown',
-          reason: 'no example opens it',
-          retryAfter: 60,
-        }
-      )
-    case 'install':
-      return { kind: 'unknown', reason: 'no example opens it', retryAfter: 60 }
-    case 'comment':
-      return { kind: 'unedited' }
-    case 'branch':
-      return { kind: 'no' }
-    case 'check-run':
-      return { kind: 'missing' }
-  }
+  if (question.kind === 'user')
+    return settings.nobody?.includes(question.login)
+      ? { kind: 'nobody' }
+      : { kind: 'person', person: createExampleAccount(question.login) }
+  if (question.kind === 'image')
+    return (
+      (settings.images?.[question.reference] as LookupResultByKind['image'] | undefined) ??
+      createExampleImageLookupResult(question.reference)
+    )
+  const bundle = question.kind === 'bundle' ? settings.bundles?.[question.reference] : undefined
+  return (
+    (bundle as LookupResultByKind['bundle'] | undefined) ??
+    fixedLookupResults[question.kind] ?? { kind: 'unknown', reason: 'no example opens it', retryAfter: 60 }
+  )
 }
 
 /** An image that exists under the digest in its name. */

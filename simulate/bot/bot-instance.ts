@@ -4,11 +4,17 @@ import pino from 'pino'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
 import type { ReleaseWorkerPool } from '../../src/release/worker/release-pool.ts'
 import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
-import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/webhook-jobs.ts'
+import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/deliveries.ts'
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
 import { JobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
+import {
+  ReadyEvaluations,
+  workerPullHistoryMethods,
+  type EvaluationResponse,
+  type WorkerPullHistoryStore,
+  type WorkerCallbackRequest,
+} from '../../src/evaluate/pull-evaluation.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
@@ -24,12 +30,6 @@ import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedWebhookDelivery } from '../world/simulated-github.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import type { LookupResult } from '../../src/catalogs/gather-lookup-results.ts'
-import {
-  workerPullHistoryMethods,
-  type EvaluationResponse,
-  type WorkerPullHistoryStore,
-  type WorkerCallbackRequest,
-} from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { GitError, toGitErrorResponse } from '../../src/adapters/git/git-error.ts'

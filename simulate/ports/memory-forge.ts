@@ -3,19 +3,13 @@
 // concurrent actors can interfere.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import type { LookupResultByKind } from '../../src/checks/lookups.ts'
+import type { ForgeLookupRequest, LookupResultByKind } from '../../src/checks/lookups.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
 import { commentMarker } from '../../src/report/comment.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type {
-  ForgeAction,
-  Forge,
-  ForgeLookupRequest,
-  BotIssue,
-  ForgeActionResult,
-} from '../../src/ports/forge.ts'
+import type { ForgeAction, Forge, BotIssue, ForgeActionResult } from '../../src/ports/forge.ts'
 import { packageOwnerTeam } from '../world/repository-contents.ts'
 import {
   appId,
@@ -195,32 +189,26 @@ export function createInMemoryForge(
   }
 
   function answer(question: ForgeLookupRequest): LookupResultByKind[ForgeLookupRequest['kind']] {
-    switch (question.kind) {
-      case 'user': {
-        const person = server.people.withLogin(question.login)
-        return person === undefined ? { kind: 'nobody' } : { kind: 'person', person }
-      }
-      case 'role':
-        return { kind: 'role', role: server.people.roleOf(question.user) }
-      case 'team-member': {
-        const members = packageOwnerTeam.members.map((name) => server.people.of(name).id)
-        return {
-          kind: question.team === packageOwnerTeam.name && members.includes(question.user) ? 'yes' : 'no',
-        }
-      }
-      case 'branch':
-        return server.tip(question.branch) === undefined ? { kind: 'no' } : { kind: 'yes' }
-      case 'comment': {
-        const found = [...server.pulls.keys()]
-          .flatMap((number) => server.pull(number)?.comments ?? [])
-          .find(({ id }) => id === question.comment)
-        if (found === undefined)
-          return { kind: 'unknown', reason: 'GitHub does not know the comment', retryAfter: 60 }
-        return { kind: found.isEdited ? 'edited' : 'unedited' }
-      }
-      case 'check-run':
-        return { kind: 'missing' }
+    if (question.kind === 'user') {
+      const person = server.people.withLogin(question.login)
+      return person === undefined ? { kind: 'nobody' } : { kind: 'person', person }
     }
+    if (question.kind === 'role') return { kind: 'role', role: server.people.roleOf(question.user) }
+    if (question.kind === 'team-member') {
+      const members = packageOwnerTeam.members.map((name) => server.people.of(name).id)
+      const isMember = question.team === packageOwnerTeam.name && members.includes(question.user)
+      return { kind: isMember ? 'yes' : 'no' }
+    }
+    if (question.kind === 'branch') return { kind: server.tip(question.branch) === undefined ? 'no' : 'yes' }
+    if (question.kind === 'comment') {
+      const found = [...server.pulls.keys()]
+        .flatMap((number) => server.pull(number)?.comments ?? [])
+        .find(({ id }) => id === question.comment)
+      if (found === undefined)
+        return { kind: 'unknown', reason: 'GitHub does not know the comment', retryAfter: 60 }
+      return { kind: found.isEdited ? 'edited' : 'unedited' }
+    }
+    return { kind: 'missing' }
   }
 
   return {

@@ -4,9 +4,10 @@ import pLimit from 'p-limit'
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
-import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/required-checks.ts'
+import { toRequiredCheckLookups, type CompletedCheckRunLookup } from '../policy/decide.ts'
 import {
   createLookupResults,
+  isRegistryLookup,
   toLookupKey,
   type LookupResultByKind,
   type LookupResults,
@@ -110,12 +111,9 @@ export function createLookupResolver(
   store: Cache,
 ): LookupResolver {
   return async (question) => {
-    if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
-      return answerImageQuestion(question)
-    // Whether a comment was edited must be current when its command is obeyed.
-    if (question.kind === 'comment') return forge.answer(question)
-    // A check can be rerun at any moment.
-    if (question.kind === 'check-run') return forge.answer(question)
+    if (isRegistryLookup(question)) return answerImageQuestion(question)
+    // Whether a comment was edited must be current when its command is obeyed, and a check can be rerun at any moment.
+    if (question.kind === 'comment' || question.kind === 'check-run') return forge.answer(question)
     const key = `${toRepositoryKey(forge.repository)} ${toLookupKey(question)}`.toLowerCase()
     const cached = (await store.getCached(accountLookupCacheNamespace, [key])).get(key)
     if (cached !== undefined) return cached

@@ -3,7 +3,7 @@ import type {
   LookupResultByKind,
   BundleImageLookupResult,
   ImageLookupResult,
-  LookupRequest,
+  RegistryLookupRequest,
   InconclusiveLookupResult,
 } from '../checks/lookups.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -18,8 +18,6 @@ import {
 import { CachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-
-export type RegistryLookupRequest = Extract<LookupRequest, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
 export type RegistryLookupResolver = <Q extends RegistryLookupRequest>(
@@ -45,7 +43,7 @@ export interface RegistryLookupServiceOptions {
   /** Bundle budget of one evaluation. By default a large change takes several evaluations. */
   readonly bundles?: BundlePullBudget
   /** Milliseconds that one evaluation may wait for registries. Default: 90,000. */
-  readonly lookTime?: number
+  readonly evaluationTimeoutMs?: number
   /** True where the readers of the answers own the credentials, as on the command line. */
   readonly showsAll?: boolean
 }
@@ -62,7 +60,7 @@ export async function createRegistryLookupService({
   environment,
   insecure,
   bundles,
-  lookTime = defaultEvaluationTimeoutMs,
+  evaluationTimeoutMs = defaultEvaluationTimeoutMs,
   showsAll = false,
 }: RegistryLookupServiceOptions): Promise<RegistryLookupService> {
   const access = await readRegistryAccess(environment, insecure)
@@ -81,7 +79,7 @@ export async function createRegistryLookupService({
   async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveLookupResult> {
     const late = {
       kind: 'unknown',
-      reason: `registry lookups for this change are taking longer than ${lookTime / 1000} s; catalog-bot will continue them in the next run`,
+      reason: `registry lookups for this change are taking longer than ${evaluationTimeoutMs / 1000} s; catalog-bot will continue them in the next run`,
       retryAfter: evaluationTimeoutRetrySeconds,
     } as const
     if (until === Infinity) return run()
@@ -118,7 +116,7 @@ export async function createRegistryLookupService({
       }
       let until: number | undefined
       return async <Q extends RegistryLookupRequest>(question: Q) => {
-        until ??= clock.now() + lookTime
+        until ??= clock.now() + evaluationTimeoutMs
         return (await withTimeout(() => ask(question), until)) as LookupResultByKind[Q['kind']]
       }
     },

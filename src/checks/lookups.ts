@@ -8,13 +8,17 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import type { GitHubAccount } from '../pull-request/snapshot.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
 
-export type LookupRequest =
+/** Registries answer these. */
+export type RegistryLookupRequest =
   /** `platforms`: also list platforms, which costs more. */
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
   /** What does the bundle image contain? By digest, so the answer never changes. */
   | { readonly kind: 'bundle'; readonly reference: string }
   /** What would installing the bundle image do? By digest; uses the same pull as `bundle`. */
   | { readonly kind: 'install'; readonly reference: string }
+
+/** GitHub answers these. */
+export type ForgeLookupRequest =
   /** Which account has this login now? */
   | { readonly kind: 'user'; readonly login: string }
   | {
@@ -34,6 +38,8 @@ export type LookupRequest =
   | { readonly kind: 'comment'; readonly comment: number; readonly node?: string }
   /** The result of another App's check on a commit. */
   | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
+
+export type LookupRequest = RegistryLookupRequest | ForgeLookupRequest
 
 /** A failure that is never the author's fault. catalog-bot asks again later. */
 export interface InconclusiveLookupResult {
@@ -91,17 +97,16 @@ export type BundleImageLookupResult =
     }
   | Exclude<ImageLookupResult, { readonly kind: 'ok' }>
 
-export type GitHubUserLookupResult =
+type GitHubUserLookupResult =
   | { readonly kind: 'person'; readonly person: GitHubAccount }
   | { readonly kind: 'nobody' }
   | InconclusiveLookupResult
-export type TeamMembershipLookupResult =
-  { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
+type YesOrNoLookupResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveLookupResult
 export type RepositoryRoleLookupResult =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
   | InconclusiveLookupResult
 
-export type CommentEditStatus =
+type CommentEditStatus =
   { readonly kind: 'unedited' } | { readonly kind: 'edited' } | InconclusiveLookupResult
 
 /** `red`: completed without success. `missing`: this App has no check with this name on the commit. */
@@ -117,10 +122,10 @@ export interface LookupResultByKind {
   bundle: BundleImageLookupResult
   install: BundleImageLookupResult
   user: GitHubUserLookupResult
-  'team-member': TeamMembershipLookupResult
+  'team-member': YesOrNoLookupResult
   role: RepositoryRoleLookupResult
   comment: CommentEditStatus
-  branch: TeamMembershipLookupResult
+  branch: YesOrNoLookupResult
   'check-run': CheckRunLookupResult
 }
 
@@ -132,6 +137,10 @@ export interface LookupResults {
   get<Kind extends LookupRequest['kind']>(
     question: Extract<LookupRequest, { kind: Kind }>,
   ): LookupResultByKind[Kind]
+}
+
+export function isRegistryLookup(question: LookupRequest): question is RegistryLookupRequest {
+  return question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
 }
 
 /** A stable key, for caches and for matching answers. */

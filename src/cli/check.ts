@@ -52,7 +52,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
   const {
     verdict,
     change,
-    becoming = [],
+    projectedCatalogs = [],
     baseBreaks = [],
   } = await evaluateLocalCheck(options).catch(toLimitExceededVerdict)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
@@ -76,7 +76,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
         ? [
             formatDescriptionLinesAsText([
               ...describePullRequestChangeAsLines(change),
-              ...describePostReleaseCatalogChanges(becoming),
+              ...describePostReleaseCatalogChanges(projectedCatalogs),
             ]).join('\n'),
           ]
         : []),
@@ -89,7 +89,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }
 
-type LocalCheckEvaluation = Pick<SnapshotEvaluation, 'change' | 'becoming' | 'verdict'> & {
+type LocalCheckEvaluation = Pick<SnapshotEvaluation, 'change' | 'projectedCatalogs' | 'verdict'> & {
   readonly baseBreaks: readonly BrokenBaseBranchFile[]
 }
 
@@ -103,7 +103,7 @@ function evaluateLocalCheck(options: CheckCommandOptions): Promise<LocalCheckEva
 }
 
 /** Turns an exceeded limit into a verdict. Rethrows any other failure. */
-function toLimitExceededVerdict(error: unknown): Pick<SnapshotEvaluation, 'change' | 'becoming'> & {
+function toLimitExceededVerdict(error: unknown): Pick<SnapshotEvaluation, 'change' | 'projectedCatalogs'> & {
   baseBreaks?: readonly BrokenBaseBranchFile[]
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {
@@ -133,7 +133,7 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
     layout,
     merge,
     change,
-    becoming = [],
+    projectedCatalogs = [],
     verdict,
   } = await evaluateLocalPullRequest(options)
   const { outcomes, permit, ...decision } = verdict
@@ -141,9 +141,11 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
     summary: summarizePullRequestChange(change),
     changeLines: formatDescriptionLinesAsMarkdown([
       ...describePullRequestChangeAsLines(change),
-      ...describePostReleaseCatalogChanges(becoming),
+      ...describePostReleaseCatalogChanges(projectedCatalogs),
     ]),
-    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(combinePostReleaseCatalogChanges(becoming)),
+    graph:
+      renderChangeAsMermaid(change) ??
+      renderChangeAsMermaid(combinePostReleaseCatalogChanges(projectedCatalogs)),
   })
   printToStdout(
     JSON.stringify(
@@ -170,30 +172,30 @@ export async function printCatalogDiff(options: CatalogDiffCommandOptions): Prom
   if (out !== undefined && output !== 'svg') throw new Error('--out requires -o svg')
   const {
     change,
-    becoming = [],
+    projectedCatalogs = [],
     merge,
   } = await evaluateLocalPullRequest({ ...options, author: 'nobody', offline: true })
   if (merge.kind === 'conflict')
     throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
-      printToStdout(formatDescriptionLinesAsText(formatDiffLines(change, becoming)).join('\n'))
+      printToStdout(formatDescriptionLinesAsText(formatDiffLines(change, projectedCatalogs)).join('\n'))
       break
     case 'json':
       printJson(toPullRequestChangeJson(change))
       break
     case 'markdown':
-      printToStdout(renderMarkdownDiff(change, becoming))
+      printToStdout(renderMarkdownDiff(change, projectedCatalogs))
       break
     case 'mermaid': {
-      const graph = renderDiffGraphAsMermaid(change, becoming)
+      const graph = renderDiffGraphAsMermaid(change, projectedCatalogs)
       if (graph === undefined) printToStderr('No channels changed, or the changes are too large to draw.')
       else printToStdout(graph)
       break
     }
     case 'svg':
       writeGraphFiles(
-        drawDiffGraphs(change, becoming).map(({ catalogs, drawing }) => ({
+        drawDiffGraphs(change, projectedCatalogs).map(({ catalogs, drawing }) => ({
           name: drawing.package,
           // Distinguishes the files of a package that changes differently in different catalogs.
           variant: catalogs.join(' '),

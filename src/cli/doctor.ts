@@ -23,7 +23,7 @@ import { createGitHubForge } from '../adapters/github/forge.ts'
 import { toForgeError } from '../adapters/github/forge-error.ts'
 import { GitHubApp, type Octokit as AppOctokit } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
-import { formatMergePlanAsText } from '../report/merge-plan.ts'
+import { formatMergePlanAsText } from '../report/merge-message.ts'
 import { scanImages } from '../adapters/registry/scan-images.ts'
 import {
   diagnoseClockSkew,

@@ -3,10 +3,9 @@
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleContentForInstall } from '../checks/install/install-analysis.ts'
-import type { InstallVerdict } from '../checks/install/install-report.ts'
+import type { InstallVerdict, InstallTarget } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallSimulationPlan } from '../checks/install/simulate-install.ts'
-import type { InstallTarget } from '../checks/install/install-targets.ts'
 import {
   type ClusterTestCatalogSource,
   planChannelClusterTests,

@@ -5,7 +5,13 @@ import { statSync } from 'node:fs'
 import pLimit from 'p-limit'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { analyzeBundleInstall, type BundleContentForInstall } from '../checks/install/install-analysis.ts'
-import type { ChannelInstallResult, InstallReport } from '../checks/install/install-report.ts'
+import {
+  type ChannelInstallResult,
+  type InstallReport,
+  installTargetIds,
+  parseInstallTargetId,
+  type InstallTarget,
+} from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {
   CatalogUnderTest,
@@ -17,11 +23,6 @@ import {
   planInstallSimulation,
   type InstallSimulationPlan,
 } from '../checks/install/simulate-install.ts'
-import {
-  installTargetIds,
-  parseInstallTargetId,
-  type InstallTarget,
-} from '../checks/install/install-targets.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'

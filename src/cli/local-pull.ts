@@ -17,7 +17,7 @@ import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
-import type { RepositoryRoleLookupResult } from '../checks/lookups.ts'
+import { isRegistryLookup, type LookupRequest, type RepositoryRoleLookupResult } from '../checks/lookups.ts'
 import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
@@ -77,7 +77,7 @@ export async function runWithLocalPullRequestEvaluation<T>(
           insecure: options.insecureRegistry ?? [],
           // No time limits, because this is the only evaluation and the user waits for the complete result.
           bundles: { ...defaultBundlePullLimits, pulls: Infinity, time: Infinity },
-          lookTime: Infinity,
+          evaluationTimeoutMs: Infinity,
           showsAll: true,
         })
   try {
@@ -147,26 +147,20 @@ export function createLocalLookupResolver(
   role: GitHubRepositoryRole,
   askRegistries?: RegistryLookupResolver,
 ): LookupResolver {
-  const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
+  const unknownSubjects: Readonly<Partial<Record<LookupRequest['kind'], string>>> = {
+    comment: 'comments',
+    branch: 'branches',
+    'check-run': 'the checks of other Apps',
+    'team-member': 'team members',
+  }
+  const unknownOnGitHub = (reason: string) => ({ kind: 'unknown' as const, reason, retryAfter: 0 })
   return async (question) => {
-    switch (question.kind) {
-      case 'image':
-      case 'bundle':
-      case 'install':
-        return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
-      case 'user':
-        return { kind: 'person', person: parseGitHubAccount(question.login) }
-      case 'comment':
-        return unknownOnGitHub('a local run cannot read comments from GitHub')
-      case 'branch':
-        return unknownOnGitHub('a local run cannot read branches from GitHub')
-      case 'check-run':
-        return unknownOnGitHub('a local run cannot read the checks of other Apps from GitHub')
-      case 'team-member':
-        return unknownOnGitHub('a local run cannot read team members from GitHub')
-      case 'role':
-        return { kind: 'role', role: question.user === author.id ? role : 'read' }
-    }
+    if (isRegistryLookup(question))
+      return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
+    if (question.kind === 'user') return { kind: 'person', person: parseGitHubAccount(question.login) }
+    if (question.kind === 'role') return { kind: 'role', role: question.user === author.id ? role : 'read' }
+    const subject = unknownSubjects[question.kind] ?? question.kind
+    return unknownOnGitHub(`a local run cannot read ${subject} from GitHub`)
   }
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { checkIds } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
-import { commitShaSchema, haveChecksPassed, treeShaSchema } from '../publish/request-preview.ts'
+import { commitShaSchema, haveChecksPassed, treeShaSchema } from '../publish/preview.ts'
 import { findExecutedCommand, type CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
@@ -12,7 +12,7 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
 import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { installTargets } from '../checks/install/install-targets.ts'
+import { installTargets } from '../checks/install/install-report.ts'
 
 const installStepSchema = z.object({
   root: z.string(),

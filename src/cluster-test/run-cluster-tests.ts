@@ -20,7 +20,7 @@ import {
 } from './request-cluster-test.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
 import { loadPublishInputs, computeCatalogContentKey } from '../publish/load-publish-inputs.ts'
-import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/request-preview.ts'
+import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/preview.ts'
 import { publicationStateNamespace } from '../publish/publication-state.ts'
 
 /** By catalog root. `coming`: the preview is being built. */

@@ -1,5 +1,6 @@
 // Reads the entry at the configuration's path before it is parsed as YAML. It can be a text file, or something that cannot
 // contain a configuration, which is reported with a fix.
+import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { configPath } from './config-path.ts'
@@ -54,9 +55,10 @@ export function parseConfigFile(file: Uint8Array | ConfigFileProblem, rules: Rea
       createConfigFileLocation(1, 1),
       messagesByConfigFileProblem['too-large'],
     )
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
-  if (!isValidUtf8(file)) {
-    const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
+  const text = decodeUtf8Strictly(file)
+  if (text === undefined) {
+    const [valid = ''] = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file).split('\ufffd')
+    const before = valid.split('\n')
     return createUnreadableConfigResult(
       createConfigFileLocation(before.length, (before.at(-1)?.length ?? 0) + 1),
       {
@@ -80,13 +82,4 @@ function createUnreadableConfigResult(
 
 function createConfigFileLocation(line: number, column: number): Location {
   return { file: configPath, line, column }
-}
-
-function isValidUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
-  }
 }

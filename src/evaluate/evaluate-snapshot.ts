@@ -1,10 +1,9 @@
-// Evaluates a pull request in a separate process within its budget. A pull request that was too large isn't evaluated
-// again until its head, its base branch, or the configuration changes.
+// Fetches the commits of a pull request, and evaluates them in a separate process within its budget. A head that Git
+// rejects, or a pull request that was too large, isn't tried again until its head, its base branch, or the configuration
+// changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { join, resolve } from 'node:path'
-import type { Finding } from '@catalog-bot/findings/finding'
-import type { CheckId } from '@catalog-bot/findings/checks'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { configPath } from '../config/config-path.ts'
 import {
@@ -17,7 +16,13 @@ import type { VerdictReason } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
-import type { PullEvaluation } from './pull-evaluation.ts'
+import {
+  type PullEvaluation,
+  workerPullHistoryMethods,
+  type EvaluationResponse,
+  type WorkerPullHistoryStore,
+  type WorkerCallbackRequest,
+} from './pull-evaluation.ts'
 import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
 import type { StateStore } from '../ports/state.ts'
 import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
@@ -30,46 +35,8 @@ import {
   type LookupResult,
   type LookupResolver,
 } from '../catalogs/gather-lookup-results.ts'
-import {
-  workerPullHistoryMethods,
-  type EvaluationResponse,
-  type WorkerPullHistoryStore,
-  type WorkerCallbackRequest,
-} from './worker/evaluation-messages.ts'
-import { GitError } from '../adapters/git/git-error.ts'
+import { GitError, isGitError } from '../adapters/git/git-error.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
-import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { excludeOverriddenFindings } from '../policy/command-records.ts'
-import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
-import type { Store } from '../ports/store.ts'
-
-type MergeGroupTreeVerdict =
-  { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
-
-interface MergeGroupTree {
-  /** The pull request whose budget is charged. */
-  readonly pull: PullNumber
-  readonly base: CommitSha
-  /** A local commit that contains all of them, on no branch. */
-  readonly head: CommitSha
-  readonly baseRef: string
-  /** Findings that maintainers overrode on each; the same findings are overridden here. */
-  readonly overridden?: readonly Finding[]
-}
-
-/** Already evaluated for each pull request. */
-const checkIdsSkippedForMergeGroups: readonly CheckId[] = ['ownership']
-
-/** The combined evaluation must not enter any pull request's history. */
-const noopWorkerPullHistoryStore: Required<WorkerPullHistoryStore> = {
-  ...noopPullHistoryStore,
-  firstSeenApprovals: () => Promise.resolve(new Map()),
-  recordChange: () => Promise.resolve(),
-  readChanges: () => Promise.resolve(new Map()),
-  listPushers: () => Promise.resolve([]),
-  hasSeenPushes: () => Promise.resolve(false),
-  recentCommands: () => Promise.resolve(new Map()),
-}
 
 interface EvaluationInputs {
   readonly memory: Required<WorkerPullHistoryStore>
@@ -253,7 +220,7 @@ async function createUncheckablePullEvaluation(
 }
 
 /** Rejects with a GitError or StoreError. A corrupt mirror is fetched again by the next caller. */
-async function requestEvaluation(
+export async function requestEvaluation(
   snapshot: PullSnapshot,
   { app, forge, repository, mirror }: JobContext<Cache>,
   inputs: EvaluationInputs,
@@ -292,51 +259,67 @@ function createWorkerCallbackHandler(
   }
 }
 
-/**
- * Evaluates the combined tree of several pull requests as one change. Checks ownership for each. The combination must
- * be valid. Rejects with a GitError.
- */
-export async function evaluateMergeGroupTree(
-  { pull, base, head, baseRef, overridden = [] }: MergeGroupTree,
-  ctx: JobContext<Store>,
-): Promise<MergeGroupTreeVerdict> {
-  const { forge } = ctx
-  const snapshot: PullSnapshot = {
-    repository: forge.repository,
-    pull,
-    state: 'open',
-    draft: false,
-    title: '',
-    author: null,
-    head,
-    baseRef,
-    base,
-    headRepository: null,
-    labels: [],
-    reviews: [],
-    comments: [],
-    stacked: false,
+type FetchCommitsResult =
+  | { readonly kind: 'here'; readonly snapshot: PullSnapshot }
+  /** GitHub and Git do not show the same commits yet. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'malformed'; readonly why: string }
+
+const rejectedPullHeadSchema = z.object({ head: z.string(), why: z.string() })
+/** If lost, the heads are fetched and rejected again. */
+const rejectedPullHeadCache = defineCacheNamespace<z.infer<typeof rejectedPullHeadSchema>>('refused head', {
+  version: 1,
+  read: (stored) => rejectedPullHeadSchema.safeParse(stored).data,
+})
+const rejectedPullHeadTtlSeconds = 30 * 24 * 3600
+
+/** Rejects with a GitError that does not concern the head, a ForgeError or a StoreError. */
+export async function fetchCommits(
+  snapshot: PullSnapshot,
+  ctx: JobContext<Cache>,
+): Promise<FetchCommitsResult> {
+  const { repository, app } = ctx
+  const key = toPullRequestKey(snapshot.repository, snapshot.pull)
+  const before = (await app.store.getCached(rejectedPullHeadCache, [key])).get(key)
+  if (before?.head === snapshot.head) {
+    await repository.fetch(snapshot.baseRef)
+    return { kind: 'malformed', why: before.why }
   }
-  const answer = await requestEvaluation(snapshot, ctx, {
-    memory: noopWorkerPullHistoryStore,
-    openPulls: () => Promise.resolve([]),
-  })
-  if (answer.kind === 'too-large')
-    return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
-  const outcomes = answer.gate.outcomes.filter(({ check }) => !checkIdsSkippedForMergeGroups.includes(check))
-  if (outcomes.length === 0)
-    return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
-  const errors = outcomes.flatMap(({ check, findings }) =>
-    excludeOverriddenFindings(findings, overridden)
-      .filter(({ severity }) => severity === 'error')
-      .map(
-        ({ rule, at }) =>
-          `checked together, the pull requests violate ${rule}${at === undefined ? '' : ` in ${at.file}`} (check: ${check})`,
-      ),
-  )
-  if (errors.length > 0) return { kind: 'invalid', reasons: errors }
-  const open = outcomes.flatMap(({ unanswered }) =>
-    unanswered.map(({ question, reason }) => `${question}: ${reason}`),
-  )
-  return open.length > 0 ? { kind: 'unknown', reasons: open } : { kind: 'valid' }
+  try {
+    const fetched = await fetchConsistentPullSnapshot(snapshot, ctx)
+    return fetched === undefined ? { kind: 'stale' } : { kind: 'here', snapshot: fetched }
+  } catch (error) {
+    if (!isGitError(error, 'corrupt')) throw error
+    // The author didn't cause errors in the base branch or in the mirror.
+    await repository.fetch(snapshot.baseRef)
+    const why = parseFsckError(error.message)
+    await app.store.putCached(
+      rejectedPullHeadCache,
+      new Map([[key, { head: snapshot.head, why }]]),
+      rejectedPullHeadTtlSeconds,
+    )
+    return { kind: 'malformed', why }
+  }
+}
+
+/** Returns the message id and object that `git fsck` reports. */
+function parseFsckError(message: string): string {
+  const [, object, messageId] = /\bobject ([0-9a-f]{40}): ([A-Za-z]{1,40})\b/.exec(message) ?? []
+  return object === undefined ? 'the commits contain a malformed object' : `object ${object}: ${messageId}`
+}
+
+/** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
+export async function fetchConsistentPullSnapshot(
+  snapshot: PullSnapshot,
+  { repository, forge }: JobContext,
+): Promise<PullSnapshot | undefined> {
+  let current: PullSnapshot | null = snapshot
+  for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
+    await repository.fetch(current.baseRef, current.pull)
+    const tip = await repository.tip(current.baseRef)
+    const head = await repository.pullHead(current.pull)
+    if (tip === current.base && head === current.head) return current
+    current = await forge.readSnapshot(current.pull)
+  }
+  return undefined
 }

@@ -16,10 +16,16 @@ import {
   isCommandStillValid,
   findMergeCommand,
   type CommandRecord,
+  applyRuleOverrides,
+  findActiveRuleOverrides,
+  type RuleOverride,
 } from '../policy/command-records.ts'
-import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
-import { applyRuleOverrides, findActiveRuleOverrides, type RuleOverride } from '../policy/command-records.ts'
-import type { CompletedCheckRunLookup } from '../policy/required-checks.ts'
+import {
+  decideVerdict,
+  type VerdictInput,
+  type TestMergeResult,
+  type CompletedCheckRunLookup,
+} from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullChangeFingerprint } from '../ports/pull-history.ts'
@@ -38,7 +44,7 @@ export interface SnapshotEvaluation {
   readonly merge: TestMergeResult
   readonly change: PullRequestChange
   /** Absent where the pull request cannot be merged. */
-  readonly becoming?: readonly PostReleaseCatalog[]
+  readonly projectedCatalogs?: readonly PostReleaseCatalog[]
   /** Absent where the pull request cannot be merged. */
   readonly carried?: IncomingCommitsAndClosedPulls
   /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
@@ -48,9 +54,9 @@ export interface SnapshotEvaluation {
   readonly commands: readonly CommandDecision[]
   readonly records: readonly CommandRecord[]
   /** Absent where the change could not be determined. */
-  readonly described?: PullChangeFingerprint
+  readonly described?: PullChangeFingerprint | undefined
   /** Whether the command agreed to exactly the present change. */
-  readonly isYesToThis: (record: CommandRecord) => boolean
+  readonly isCommandStillValid: (record: CommandRecord) => boolean
 }
 
 /**
@@ -137,14 +143,14 @@ function createSnapshotEvaluationOutcome(
   return {
     layout,
     change,
-    ...(input.projectedCatalogs && { becoming: input.projectedCatalogs }),
+    ...(input.projectedCatalogs && { projectedCatalogs: input.projectedCatalogs }),
     carried,
     gate,
     verdict: decideVerdict(gate),
     commands: decisions,
     records,
     described,
-    isYesToThis: (record) => isCommandStillValid(record, input),
+    isCommandStillValid: (record) => isCommandStillValid(record, input),
   }
 }
 
@@ -164,7 +170,7 @@ function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluatio
     verdict: decideVerdict(gate),
     commands: [],
     records: onRecord,
-    isYesToThis: () => false,
+    isCommandStillValid: () => false,
   }
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Config } from '../config/config.ts'
-import { getRequiredBotChecks } from '../policy/required-checks.ts'
+import { getRequiredBotChecks } from '../policy/decide.ts'
 import type { MergePlanInput, TokenPermissions, BranchRules } from '../policy/branch-rules.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../report/report-options.ts'
 import { toRepositoryKey, type PullSnapshot, type PullComment } from '../pull-request/snapshot.ts'

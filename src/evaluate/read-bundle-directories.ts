@@ -22,8 +22,10 @@ import type {
   PackageSettingsFile,
   TouchedBundle,
 } from '../checks/bundles/post-release-catalog.ts'
-import { listBundleNamesForCatalogLookup } from '../checks/bundles/package-settings.ts'
-import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
+import {
+  listBundleNamesForCatalogLookup,
+  hasUpdateGraphModeChange,
+} from '../checks/bundles/package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Cache } from '../ports/cache.ts'
@@ -45,7 +47,7 @@ import {
   readSiblingBundleMetadata,
 } from './read-sibling-bundles.ts'
 
-export interface BundleDirectoryReadContext {
+interface BundleDirectoryReadContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly layout: RepositoryLayout

@@ -9,7 +9,7 @@ import {
 } from '../checks/ownership/approvals.ts'
 import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { toLookupKey, type LookupRequest } from '../checks/lookups.ts'
+import { isRegistryLookup, toLookupKey, type LookupRequest } from '../checks/lookups.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
 import {
   collectCommandLookups,
@@ -122,10 +122,8 @@ export async function resolveCheckLookups(
 function createLookupCountLimiter(budget: EvaluationLimits): (questions: readonly LookupRequest[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
-    for (const question of questions) {
-      const isImage = question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
-      counted[isImage ? 'images' : 'people'].add(toLookupKey(question))
-    }
+    for (const question of questions)
+      counted[isRegistryLookup(question) ? 'images' : 'people'].add(toLookupKey(question))
     if (counted.people.size > budget.people)
       throw createChangeTooLargeError(counted.people.size, 'GitHub users to look up', budget.people)
     if (counted.images.size > budget.images)

@@ -13,8 +13,9 @@ import {
   isPullUnchangedSinceEvaluation,
   pullChangedAndRevertedMessage,
   explainStaleMergePermitsInBatch,
-} from './stale-merge-permit.ts'
-import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
+  readActiveFreezeReason,
+  recoverPendingMerges,
+} from './merge-pull.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOutcome,

@@ -1,26 +1,44 @@
 // Evaluates the groups in a branch's merge queue. GitHub's result must equal catalog-bot's own merge, each pull request
 // must be mergeable, and the resulting catalogs must be valid. Based on the App's checks on the group's commit, GitHub
 // then merges or drops the group.
-import type { CommitSha } from '../pull-request/ids.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { mergeQueueBranchPrefix } from '../policy/merge-strategy.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { readValidatedMergeGroup, recordValidatedMergeGroup } from './merge-queue-state.ts'
+import {
+  readValidatedMergeGroup,
+  recordValidatedMergeGroup,
+  recordMergeQueueBranchUse,
+} from './merge-queue-state.ts'
 import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/check-runs.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
-import { evaluateSnapshot, evaluateMergeGroupTree } from '../evaluate/evaluate-snapshot.ts'
-import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
+import { evaluateSnapshot, requestEvaluation } from '../evaluate/evaluate-snapshot.ts'
 import type { JobContext } from '../jobs/job-context.ts'
+import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
+import type { WorkerPullHistoryStore } from '../evaluate/pull-evaluation.ts'
+import { excludeOverriddenFindings } from '../policy/command-records.ts'
 
 type MergeGroupJob = Extract<Job, { kind: 'group' }>
 
 /** After this, an unanswered question fails the group: a waiting queue blocks everyone. */
 const maxMergeGroupWaitMs = 10 * 60_000
 const mergeGroupRetrySeconds = 5
+
+/** The combined evaluation must not enter any pull request's history. */
+const noopWorkerPullHistoryStore: Required<WorkerPullHistoryStore> = {
+  ...noopPullHistoryStore,
+  firstSeenApprovals: () => Promise.resolve(new Map()),
+  recordChange: () => Promise.resolve(),
+  readChanges: () => Promise.resolve(new Map()),
+  listPushers: () => Promise.resolve([]),
+  hasSeenPushes: () => Promise.resolve(false),
+  recentCommands: () => Promise.resolve(new Map()),
+}
 
 /** The group's commit on the branch's tip, and its pull requests in order. */
 interface MergeQueueGroup {
@@ -132,18 +150,75 @@ async function computeMergeGroupVerdict(
   const last = group.entries.at(-1)
   // A single pull request was already evaluated with this tree.
   if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
-  const whole = await evaluateMergeGroupTree(
-    { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
+  return evaluateMergeGroupTree(
+    group,
+    { pull: last.pull, head: merged, baseRef: job.branch, overridden },
     ctx,
   )
-  switch (whole.kind) {
-    case 'valid':
-      return createPassingMergeGroupVerdict(group)
-    case 'invalid':
-      return createFailingMergeGroupVerdict(group, ...whole.reasons)
-    case 'unknown':
-      return createWaitingMergeGroupVerdict(group, ...whole.reasons)
+}
+
+interface MergeGroupTree {
+  /** The pull request whose budget is charged. */
+  readonly pull: PullNumber
+  /** A local commit that contains all of them, on no branch. */
+  readonly head: CommitSha
+  readonly baseRef: string
+  /** Findings that maintainers overrode on each; the same findings are overridden here. */
+  readonly overridden: readonly Finding[]
+}
+
+/**
+ * Evaluates the combined tree of several pull requests as one change, which must be valid. Ownership was checked for
+ * each. Rejects with a GitError.
+ */
+async function evaluateMergeGroupTree(
+  group: MergeQueueGroup,
+  { pull, head, baseRef, overridden }: MergeGroupTree,
+  ctx: JobContext<Store>,
+): Promise<MergeGroupVerdict> {
+  const snapshot: PullSnapshot = {
+    repository: ctx.forge.repository,
+    pull,
+    state: 'open',
+    draft: false,
+    title: '',
+    author: null,
+    head,
+    baseRef,
+    base: group.base,
+    headRepository: null,
+    labels: [],
+    reviews: [],
+    comments: [],
+    stacked: false,
   }
+  const answer = await requestEvaluation(snapshot, ctx, {
+    memory: noopWorkerPullHistoryStore,
+    openPulls: () => Promise.resolve([]),
+  })
+  if (answer.kind === 'too-large')
+    return createFailingMergeGroupVerdict(
+      group,
+      `the pull requests are too large to check together: ${answer.why}`,
+    )
+  const outcomes = answer.gate.outcomes.filter(({ check }) => check !== 'ownership')
+  if (outcomes.length === 0)
+    return createFailingMergeGroupVerdict(group, 'the pull requests cannot be checked together')
+  const errors = outcomes.flatMap(({ check, findings }) =>
+    excludeOverriddenFindings(findings, overridden)
+      .filter(({ severity }) => severity === 'error')
+      .map(
+        ({ rule, at }) =>
+          `checked together, the pull requests violate ${rule}${at === undefined ? '' : ` in ${at.file}`} (check: ${check})`,
+      ),
+  )
+  if (errors.length > 0) return createFailingMergeGroupVerdict(group, ...errors)
+  const open = outcomes.flatMap(({ unanswered }) =>
+    unanswered.map(({ question, reason }) => `${question}: ${reason}`),
+  )
+  return open.length > 0
+    ? createWaitingMergeGroupVerdict(group, ...open)
+    : createPassingMergeGroupVerdict(group)
 }
 
 /** Merges the pull requests in order as catalog-bot does. Returns the commit, or the reason for a failure. */

@@ -5,12 +5,6 @@ import { type MergeStrategy, formatMergeQueueRemoval } from '../policy/merge-str
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import {
-  isPullUnchangedSinceEvaluation,
-  pullChangedAndRevertedMessage,
-  explainStaleMergePermit,
-  explainStaleMergePermitsInBatch,
-} from './stale-merge-permit.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOptions,
@@ -28,6 +22,11 @@ import { recoverMerge, recoverMergesOnBranch } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import { requiresUpToDateHead } from '../policy/branch-rules.ts'
 import type { MergeCommitMessage, MergeRejectionMessage } from '../ports/merge-api.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
+import type { Forge } from '../ports/forge.ts'
+import type { PullHistoryStore } from '../ports/pull-history.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
@@ -276,4 +275,105 @@ function toRejectedMergeAction(words: MergeRejectionMessage) {
 function splitCommitMessage(message: string): MergeCommitMessage {
   const [title = '', ...rest] = message.split('\n')
   return { title, body: rest.join('\n').trim() }
+}
+
+type PullSnapshotReader = Pick<Forge, 'readSnapshot' | 'openPulls'>
+
+/** Why GitHub's state no longer matches the permit. Undefined if it does. */
+async function explainStaleMergePermit(
+  examined: EvaluatedPullSnapshot,
+  forge: PullSnapshotReader,
+  /** The base of a batch member is not on the branch yet, so it is not compared. */
+  instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
+): Promise<string | undefined> {
+  const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
+  if (fresh === null || !areSnapshotsEquivalent({ ...fresh, ...instead }, examined.snapshot))
+    return 'the pull request changed'
+  return explainChangeInAutoClosedPulls(examined, forge)
+}
+
+/**
+ * explainStaleMergePermit() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
+ * by one. The push itself verifies the base.
+ */
+export async function explainStaleMergePermitsInBatch(
+  members: readonly EvaluatedPullSnapshot[],
+  forge: Forge,
+): Promise<ReadonlyMap<PullNumber, string>> {
+  const same = await (forge.findUnchanged?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
+  // All share one request for the open pull requests.
+  let open: ReturnType<Forge['openPulls']> | undefined
+  const source: PullSnapshotReader = {
+    readSnapshot: (pull, how) => forge.readSnapshot(pull, how),
+    openPulls: () => (open ??= forge.openPulls()),
+  }
+  const changed = new Map<PullNumber, string>()
+  for (const examined of members) {
+    const { snapshot } = examined
+    const why = same.has(snapshot.pull)
+      ? await explainChangeInAutoClosedPulls(examined, source)
+      : await explainStaleMergePermit(examined, source, { base: snapshot.base })
+    if (why !== undefined) changed.set(snapshot.pull, why)
+  }
+  return changed
+}
+
+/**
+ * Explains that the merge would close other pull requests than at the evaluation. Later changes go undetected, because
+ * GitHub does not support such a condition for a push.
+ */
+async function explainChangeInAutoClosedPulls(
+  { snapshot, carried }: EvaluatedPullSnapshot,
+  forge: PullSnapshotReader,
+): Promise<string | undefined> {
+  if (carried === undefined || !canMergeCloseOtherPulls(carried.commits)) return undefined
+  const now = findPullsClosedByMerge(await forge.openPulls(), carried.commits, snapshot)
+  const facts = (affected: typeof now) =>
+    JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
+  return facts(now) === facts(carried.affected)
+    ? undefined
+    : 'the merge would now close different pull requests than when it was checked'
+}
+
+/**
+ * Whether the pull request is still in the epoch in which it was evaluated. Comments on an earlier state do not count if
+ * the pull request changed and changed back (docs/dev/threats.md#t21). Only changes that catalog-bot observed are known.
+ */
+export async function isPullUnchangedSinceEvaluation(
+  { epoch, snapshot }: EvaluatedPullSnapshot,
+  { config }: Pick<ValidatedMerge, 'config'>,
+  store: Pick<PullHistoryStore, 'observe'>,
+): Promise<boolean> {
+  const { repository, pull, head, baseRef } = snapshot
+  return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
+}
+
+export const pullChangedAndRevertedMessage = 'the pull request changed and then changed back'
+
+/** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
+export function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {
+  const text = (snapshot: PullSnapshot) =>
+    JSON.stringify(toComparableSnapshot(snapshot), sortJsonKeysReplacer)
+  return text(a) === text(b)
+}
+
+/** A database returns keys in another order. */
+function sortJsonKeysReplacer(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function toComparableSnapshot(snapshot: PullSnapshot) {
+  const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
+  return {
+    ...snapshot,
+    labels: snapshot.labels.toSorted(),
+    reviews: snapshot.reviews.toSorted(byId),
+    // catalog-bot edits its comment while it works. Comments by people can be commands, so they must be unchanged.
+    comments: snapshot.comments
+      .filter(({ author }) => author?.kind === 'user')
+      // GitHub's APIs can return two forms of a comment's global id.
+      .map(({ node: _, ...comment }) => comment)
+      .toSorted(byId),
+  }
 }

@@ -6,15 +6,12 @@ import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
-import {
-  findVerdictReasonsInRequiredChecks,
-  requiredCheckRetrySeconds,
-  type CompletedCheckRunLookup,
-  getRequiredBotChecks,
-} from './required-checks.ts'
 import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
 import { createMergePermit } from './merge-permit.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict, VerdictKind } from './verdict.ts'
+import { checkDefinitions, type CheckId } from '@catalog-bot/findings/checks'
+import { toLookupKey, type CheckRunLookupResult, type LookupRequest } from '../checks/lookups.ts'
+import type { RequiredExternalCheck } from '../config/merge-settings.ts'
 
 export type TestMergeResult =
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
@@ -57,9 +54,7 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
   const { snapshot, merge, outcomes } = input
   // Nothing else matters, and no check will run, if the base already contains the head.
   const isNothing = merge.kind === 'nothing'
-  const required = isNothing
-    ? []
-    : [...findVerdictReasonsInRequiredChecks(input.config.merge.requires, snapshot.head, input.required)]
+  const required = isNothing ? [] : [...findVerdictReasonsInRequiredChecks(input)]
   const reasons = isNothing
     ? [...findVerdictReasonsInTestMerge(input)]
     : [
@@ -267,4 +262,63 @@ function getMinLookupRetrySeconds(outcomes: readonly CheckOutcome[]): number {
 /** Who can unblock a verdict, without duplicates, in order of first mention. */
 export function collectUnblockingUsers(waiting: readonly MergeUnblockingAction[]): readonly string[] {
   return [...new Set(waiting.flatMap((open) => open.who))]
+}
+
+type CheckRunLookupRequest = Extract<LookupRequest, { kind: 'check-run' }>
+
+export interface CompletedCheckRunLookup {
+  readonly question: CheckRunLookupRequest
+  readonly answer: CheckRunLookupResult
+}
+
+export const toRequiredCheckLookups = (
+  requires: readonly RequiredExternalCheck[],
+  head: CommitSha,
+): readonly CheckRunLookupRequest[] =>
+  requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
+
+/** Seconds between two requests. Polls, because GitHub's check webhooks do not name a fork's pull request. */
+const requiredCheckRetrySeconds = 120
+
+/** Reasons in the checks of other Apps. Each must have passed on this head. An absent one does not pass. */
+function* findVerdictReasonsInRequiredChecks({
+  config,
+  snapshot,
+  required = [],
+}: VerdictInput): Generator<VerdictReasonWithKind> {
+  const known = new Map(required.map(({ question, answer }) => [toLookupKey(question), answer]))
+  for (const question of toRequiredCheckLookups(config.merge.requires, snapshot.head)) {
+    const which = `the check ${question.name} from App ${question.app}`
+    const answer = known.get(toLookupKey(question))
+    switch (answer?.kind) {
+      case 'green':
+        break
+      case 'running':
+      case 'missing':
+        yield createVerdictReason('wait', 'required-check', `waiting for ${which}`)
+        break
+      case 'red':
+        yield createVerdictReason(
+          'blocked',
+          'required-check-failed',
+          `${which} did not pass: ${answer.conclusion}`,
+        )
+        break
+      case 'unknown':
+        yield createVerdictReason('unknown', 'unanswered', `could not read ${which}: ${answer.reason}`)
+        break
+      case undefined:
+        yield createVerdictReason('unknown', 'unanswered', `${which} has not been requested yet`)
+    }
+  }
+}
+
+/**
+ * The checks of catalog-bot that must pass before a merge: all except those that the configuration makes optional. A
+ * configurable check reads the setting with its id. A check without such a setting does not type-check.
+ */
+export function getRequiredBotChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
+  return checkDefinitions
+    .filter((check) => check.requirement === 'required' || config[check.id].required)
+    .map(({ id }) => id)
 }

@@ -1,4 +1,4 @@
-// Advice for maintainers in addition to the chosen method, as clauses without a period. src/report/merge-plan.ts formats
+// Advice for maintainers in addition to the chosen method, as clauses without a period. src/report/merge-message.ts formats
 // them.
 import {
   type BranchRules,

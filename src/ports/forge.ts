@@ -1,12 +1,10 @@
 // GitHub in catalog-bot's own types. Octokit's types never cross this port. For merging, see merge-api.ts and repository.ts.
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
-import type { LookupResultByKind, LookupRequest } from '../checks/lookups.ts'
+import type { ForgeLookupRequest, LookupResultByKind } from '../checks/lookups.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import type { ReportedCheck } from '../report/report-options.ts'
 import type { ReviewSuggestion } from '../report/report.ts'
-
-export type ForgeLookupRequest = Exclude<LookupRequest, { kind: 'image' | 'bundle' | 'install' }>
 
 /** `name` is unique per head among catalog-bot's check runs. `digest` identifies the content. */
 export interface CheckRunContent extends ReportedCheck {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { toCommitSha, isGitObjectId, type CommitSha } from '../pull-request/ids.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 import type { PublishedImageView, PublicationView } from '../report/publish-check.ts'
-import type { PublishFailureView } from '../report/publish-issue.ts'
+import type { PublishFailureView } from '../report/base-branch-issues.ts'
 import type { CatalogPublication, PublicationPlanProblem } from './plan-publications.ts'
 
 export interface PublicationStatus {

@@ -15,7 +15,7 @@ import {
   publishIssueMarker,
   type PublishFailureView,
   renderRollbackResult,
-} from '../report/publish-issue.ts'
+} from '../report/base-branch-issues.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { type StateStore, writeStateValue } from '../ports/state.ts'

@@ -4,7 +4,7 @@ import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import {
   clusterTestFailureClassByCode,
   type ClusterTestOutcome,
-} from '../checks/install/cluster-test/cluster-test-outcome.ts'
+} from '../checks/install/cluster-test/cluster-test-state.ts'
 import type {
   PlannedClusterTest,
   SkippedClusterTest,

@@ -66,7 +66,9 @@ function renderCommentSections(verdict: PullVerdict, options: PullReportOptions 
     ...(verdict.outcomes.length > 0 && landed === undefined
       ? [renderChecksLine(verdict.outcomes, errors.length === 0, options)]
       : []),
-    ...(traceId === undefined ? formatNextSteps(steps) : [formatInternalError(traceId)]),
+    ...(traceId === undefined
+      ? steps.map(({ who, what }, at) => `**${at === 0 ? 'Next' : 'Also'}: ${who}.** ${what}`)
+      : [formatInternalError(traceId)]),
     ...change.folded,
     ...(baseErrors.length > 0 ? [renderBaseBranchErrorsTable(baseErrors, verdict, options)] : []),
     ...(others.length > 0 ? [renderWarningsTable(others, verdict, options)] : []),
@@ -160,10 +162,6 @@ function formatCheckResult(outcome: CheckOutcome): readonly [mark: string, words
     return ['🔄', `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'response' : 'responses'}`]
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return ['⏳', 'waiting for approval']
   return warnings > 0 ? ['✅', formatFindingCounts(0, warnings)] : ['✅']
-}
-
-function formatNextSteps(steps: readonly NextStep[]): readonly string[] {
-  return steps.map(({ who, what }, at) => `**${at === 0 ? 'Next' : 'Also'}: ${who}.** ${what}`)
 }
 
 function formatInternalError(traceId: string): string {

@@ -66,13 +66,14 @@ export function describeCommands(
   records: readonly CommandRecord[],
   head: CommitSha,
   epoch: number,
-  isYesToThis: (record: CommandRecord) => boolean,
+  isCommandStillValid: (record: CommandRecord) => boolean,
 ): readonly string[] {
   const current = records.filter((record) => record.head === head && record.epoch === epoch)
   const lines = current.slice(-maxDisplayedCommands).map((record) => {
     const { login, command, outcome } = record
     if (outcome === 'denied' || outcome === 'stale') return formatIgnoredCommand(record)
-    const isForSomethingElse = outcome === 'done' && approvingCommands.has(command) && !isYesToThis(record)
+    const isForSomethingElse =
+      outcome === 'done' && approvingCommands.has(command) && !isCommandStillValid(record)
     const about = [
       record.stop === undefined ? '' : formatFreezeDetails(record.stop),
       record.rollback === undefined ? '' : formatRollbackDetails(record.rollback),

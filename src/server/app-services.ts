@@ -13,14 +13,13 @@ import { createRegistryLookupService } from '../catalogs/registries.ts'
 import { createClusterTestClient } from '../cluster-test/process/cluster-test-client.ts'
 import { createEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import type { Store } from '../ports/store.ts'
-import { noopTracing, traceMethodCalls } from '../ports/tracing.ts'
+import { noopTracing, traceMethodCalls, type Tracing } from '../ports/tracing.ts'
 import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
 import { JobScheduler } from '../jobs/job-scheduler.ts'
 import { ReadyEvaluations } from '../evaluate/pull-evaluation.ts'
 import { createPublishClient } from '../publish/process/publish-client.ts'
 import { createReleaseWorkerPool } from '../release/worker/release-pool.ts'
-import { createTracing } from './tracing/open-tracing.ts'
 
 interface AppServicesOptions extends Pick<
   AppServices<Store>,
@@ -90,7 +89,7 @@ export async function openAppServices({
 }
 
 /** The App with its credentials, or the holder of one of its tokens. */
-export type AppOrTokenGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
+type AppOrTokenGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
   Partial<Pick<GitHubApp, 'permissionsOn'>>
 
 export interface RepositoryContextFactory {
@@ -203,4 +202,18 @@ function createGitMirrorSet(app: AppServices<Store>, github: Pick<AppOrTokenGitH
       for (const mirror of mirrors.values()) await mirror.then((open) => open.close()).catch(() => undefined)
     },
   }
+}
+
+/** Rejects for invalid collector settings. */
+async function createTracing(
+  environment: Readonly<Record<string, string | undefined>>,
+  problem: (error: unknown) => void,
+): Promise<Tracing> {
+  const {
+    OTEL_EXPORTER_OTLP_ENDPOINT: all,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
+    OTEL_SDK_DISABLED: off,
+  } = environment
+  if (!(all || traces) || off?.toLowerCase() === 'true') return noopTracing
+  return (await import('./tracing/otel-tracing.ts')).createOtelTracing(environment, problem)
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { ThrottledInstallation } from '../adapters/github/budget/installation-budgets.ts'
 import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
-import { doesPromiseSettleWithin } from './promise-timeout.ts'
+import { doesPromiseSettleWithin } from '../adapters/system-clock.ts'
 
 export interface HealthReport {
   /** False if deliveries cannot be stored or jobs cannot be processed. */
@@ -11,7 +11,7 @@ export interface HealthReport {
   readonly problems: readonly string[]
 }
 
-export interface HealthMonitor {
+interface HealthMonitor {
   /** Records the outcome of a GitHub request made as the App. */
   recordGitHubResult(error?: unknown): void
   report(): Promise<HealthReport>

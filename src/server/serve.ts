@@ -11,32 +11,23 @@ import type { Store } from '../ports/store.ts'
 import { type Database, StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { startControlSocketServer } from './control-socket.ts'
-import { createWebhookDeliveryHandler } from './edge/deliveries.ts'
+import { createWebhookDeliveryHandler } from './deliveries.ts'
 import { saveCompileCache } from '../adapters/workers/answer-orders.ts'
 import { createHealthMonitor, type HealthReport } from './health.ts'
-import { doesPromiseSettleWithin } from './promise-timeout.ts'
+import { doesPromiseSettleWithin, systemClock } from '../adapters/system-clock.ts'
 import { createMetrics } from '../jobs/metrics.ts'
 import { createPagesHandler } from '../web/server/pages-handler.ts'
 import { createUnfreezeHandler } from '../web/server/unfreeze.ts'
 import { extractPublishEnvironment } from '../publish/process/publish-client.ts'
 import { extractClusterTestEnvVariables } from '../cluster-test/process/cluster-test-client.ts'
-import { loadJobRequestQuota } from './jobs/request-quota.ts'
+import { loadJobRequestQuota, runJob } from './jobs/run-job.ts'
 import { findPullsWaitingForCommitStatus } from '../merge/rejected-pulls.ts'
-import { runJob } from './jobs/run-job.ts'
 import { parseRequestTarget } from '../report/urls.ts'
 import { SettingsError, getStoreFolder, type AppCredentials, type BotSettings } from '../jobs/settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
-import { systemClock } from '../adapters/system-clock.ts'
-import { readProcessTreeMemory } from './process-memory.ts'
-import { createStoreMetrics } from './store-metrics.ts'
+import { readProcessTreeMemory, createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { createRepositoryContextFactory, openAppServices } from './app-services.ts'
-
-/** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const computeShutdownTimeoutsMs = (whole: number) => ({
-  images: Math.min(5_000, whole / 2),
-  last: Math.min(3_000, whole / 4),
-})
 
 const backgroundReaderNiceness = 10
 
@@ -80,7 +71,7 @@ export async function startBotServer(
   const services = await startAppServices(settings, { metrics, clock, log }, opening)
   const { app } = services
   const { store } = app
-  const workplaces = createRepositoryContextFactory(app, github)
+  const repositoryContexts = createRepositoryContextFactory(app, github)
   const health = createHealthMonitor(store, clock, () => github.held())
   const renderMetrics = createMetricsRenderer(github, app)
   const { server, metricsServer } = await startHttpServers(settings, renderMetrics, log, () =>
@@ -88,7 +79,7 @@ export async function startBotServer(
       deliveries: createWebhookDeliveryHandler({
         store,
         appId: credentials.appId,
-        waitingFor: (report) => findPullsWaitingForCommitStatus(report, store),
+        findWaitingPulls: (report) => findPullsWaitingForCommitStatus(report, store),
         secrets: [credentials.webhookSecret, ...toArrayIfDefined(credentials.previousWebhookSecret)],
         onAccepted: (outcome, event, milliseconds) =>
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
@@ -97,12 +88,12 @@ export async function startBotServer(
       health: () => health.report(),
       pages: [
         ...(page === undefined ? [] : [page(github)]),
-        ...toArrayIfDefined(createStatusPagesHandler(app, workplaces)),
+        ...toArrayIfDefined(createStatusPagesHandler(app, repositoryContexts)),
       ],
       log,
     }),
   )
-  const worker = await startJobWorker(app, github, workplaces)
+  const worker = await startJobWorker(app, github, repositoryContexts)
   const sweeper = startSweeper({
     app,
     installed: async () => {
@@ -138,7 +129,7 @@ export async function startBotServer(
         services,
         worker,
         servers: [server, ...toArrayIfDefined(metricsServer)],
-        workplaces,
+        repositoryContexts,
       })
     },
   }
@@ -323,19 +314,21 @@ interface RunningServerResources {
   readonly services: StartedAppServices
   readonly worker: Awaited<ReturnType<Store['work']>>
   readonly servers: readonly Server[]
-  readonly workplaces: RepositoryContextFactory
+  readonly repositoryContexts: RepositoryContextFactory
 }
 
 /** Ends within the administrator's `stopSeconds`. */
 async function shutDownServer(resources: RunningServerResources): Promise<void> {
-  const { services, worker, servers, workplaces } = resources
+  const { services, worker, servers, repositoryContexts } = resources
   const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.
   const stopped = worker.stop()
   const stopsWithin = (milliseconds: number) => doesPromiseSettleWithin(stopped, milliseconds, clock)
   const all = settings.stopSeconds * 1000
-  const { images, last } = computeShutdownTimeoutsMs(all)
+  // First for images in progress, last for jobs after git was asked to end.
+  const images = Math.min(5_000, all / 2)
+  const last = Math.min(3_000, all / 4)
   if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
   // The next process restarts the install test and cleans up after this one.
   await Promise.all([publishing.close(), clusterTests.close()])
@@ -345,7 +338,7 @@ async function shutDownServer(resources: RunningServerResources): Promise<void> 
     await new Promise((resolve) => server.close(resolve))
   }
   // Ends running git processes, and so the jobs that wait for them.
-  await workplaces.close()
+  await repositoryContexts.close()
   services.closeLauncher()
   if (await stopsWithin(last)) await services.close()
   else log.warn('some jobs did not finish in time; catalog-bot continues them after the next start')

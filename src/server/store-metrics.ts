@@ -1,15 +1,15 @@
 // Metrics read from the store on scrape, at most every few seconds. If the store does not answer, other metrics still
 // work.
-import { Gauge } from 'prom-client'
-import type { Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { StatusPageStore } from '../ports/status-page-store.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
-import { doesPromiseSettleWithin } from './promise-timeout.ts'
-import { jobKinds } from './jobs/request-quota.ts'
+import { doesPromiseSettleWithin } from '../adapters/system-clock.ts'
+import { jobKinds } from './jobs/run-job.ts'
+import { readFile, readdir } from 'node:fs/promises'
 
 /** Milliseconds for which values are reused. */
 const storeGaugeCacheTtlMs = 5_000
@@ -106,4 +106,39 @@ async function updateStoreGauges(
       )
       stopped.set({ repository, kind }, inForce.length)
     }
+}
+
+/**
+ * Bytes of memory that this process and all processes below it use. A page that several processes share is divided among them
+ * (Linux: `Pss`). Undefined on other systems.
+ */
+export async function readProcessTreeMemory(pid = process.pid): Promise<number | undefined> {
+  const own = await readProportionalSetSize(pid)
+  if (own === undefined) return undefined
+  const children = await listChildProcesses(pid)
+  const sizes = await Promise.all(children.map(readProcessTreeMemory))
+  return sizes.reduce<number>((sum, bytes = 0) => sum + bytes, own)
+}
+
+async function readProportionalSetSize(pid: number): Promise<number | undefined> {
+  try {
+    const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+  } catch {
+    // The process has ended, or the system has no such file.
+    return undefined
+  }
+}
+
+/** A child belongs to the thread that started it. */
+async function listChildProcesses(pid: number): Promise<readonly number[]> {
+  try {
+    const threads = await readdir(`/proc/${pid}/task`)
+    const lists = await Promise.all(
+      threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
+    )
+    return lists.flatMap((list) => list.split(' ').flatMap((id) => (id === '' ? [] : [Number(id)])))
+  } catch {
+    return []
+  }
 }

@@ -17,7 +17,7 @@ const createTestEvaluationRegistries = (evaluationTime: number) =>
     store: noopCache,
     environment: {},
     insecure: [scriptedRegistry.host],
-    lookTime: evaluationTime,
+    evaluationTimeoutMs: evaluationTime,
   })
 
 test('an evaluation ends in time with unknown answers even if a registry keeps sending 429', async () => {

@@ -12,7 +12,7 @@ import {
 import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { getRequiredBotChecks } from '../../src/policy/decide.ts'
 import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
 import {
   diagnoseEvents,

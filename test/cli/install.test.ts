@@ -73,10 +73,8 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
       type: 'olm.bundle.object',
       value: { data: Buffer.from(bytes).toString('base64') },
     }))
-  const [blobs, red] = [
-    parseCatalogBlobsFromLines(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
-    parseCatalogBlobsFromLines(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
-  ]
+  const blobs = parseCatalogBlobsFromLines(['inline/stable 1.0.0', 'inline 1.0.0 needs Red'])
+  const red = parseCatalogBlobsFromLines(['red/stable 1.0.0', 'red 1.0.0 gives Red'])
   const written = (blobs as Readonly<Record<string, unknown>>[]).map((blob) =>
     blob['schema'] === 'olm.bundle'
       ? { ...blob, image: '', properties: [...(blob['properties'] as object[]), ...objects] }

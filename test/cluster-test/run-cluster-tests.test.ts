@@ -16,7 +16,7 @@ import type {
   ClusterTestWorkerRequest,
 } from '../../src/cluster-test/process/cluster-test-protocol.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
-import { createFailedClusterTestOutcome } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+import { createFailedClusterTestOutcome } from '../../src/checks/install/cluster-test/cluster-test-state.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 
 const repository = { owner: 'coast', name: 'catalog' }

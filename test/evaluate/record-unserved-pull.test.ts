@@ -1,6 +1,6 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
-import { recordPullOnUnmanagedBranch } from '../../src/evaluate/record-evaluation.ts'
+import { recordPullOnUnmanagedBranch } from '../../src/evaluate/publish-evaluation.ts'
 import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 

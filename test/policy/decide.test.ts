@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
-import { toRequiredCheckLookups, getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import {
+  decideVerdict,
+  type VerdictInput,
+  toRequiredCheckLookups,
+  getRequiredBotChecks,
+} from '../../src/policy/decide.ts'
 import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'

@@ -7,7 +7,7 @@ import {
   type PreviewCandidatePull,
   builtPreviewStateNamespace,
   previewRequestStateNamespace,
-} from '../../src/publish/request-preview.ts'
+} from '../../src/publish/preview.ts'
 import { loadClusterTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import type { ClusterTestRequest } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import {
   createFailedClusterTestOutcome,
   type ClusterTestOutcome,
-} from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+} from '../../src/checks/install/cluster-test/cluster-test-state.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../../src/report/cluster-test-check.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { MergePlan } from '../../src/policy/merge-strategy.ts'
-import { formatMergePlanAsText, formatMergeMethod } from '../../src/report/merge-plan.ts'
+import { formatMergePlanAsText, formatMergeMethod } from '../../src/report/merge-message.ts'
 
 const sampleMergePlan: MergePlan = {
   method: { kind: 'push', checksFirst: true, signed: true },

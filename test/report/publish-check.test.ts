@@ -8,7 +8,7 @@ import {
   type PublishedImageView,
   type PublicationView,
 } from '../../src/report/publish-check.ts'
-import { renderPublishIssue, publishIssueMarker } from '../../src/report/publish-issue.ts'
+import { renderPublishIssue, publishIssueMarker } from '../../src/report/base-branch-issues.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 

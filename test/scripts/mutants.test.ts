@@ -70,7 +70,7 @@ test('the files that simulated runs execute are found by their imports', () => {
   const files = listSimulatorFiles(projectRoot)
   expect(files).toContain('src/merge/merge-batch.ts')
   expect(files).toContain('src/adapters/github/graphql-pull.ts')
-  expect(files).not.toContain('src/server/edge/deliveries.ts')
+  expect(files).not.toContain('src/server/serve.ts')
 })
 
 describe('a fragment of code', () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from '@jest/globals'
-import { readProcessTreeMemory } from '../../src/server/process-memory.ts'
+import { readProcessTreeMemory } from '../../src/server/store-metrics.ts'
 
 test('the memory of a process includes its children', async () => {
   const held = 'const held = Buffer.alloc(2e8, 1); console.log(held.length); setInterval(() => held, 1e6)'

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { requestQuotaByJobKind } from '../../src/server/jobs/request-quota.ts'
+import { requestQuotaByJobKind } from '../../src/server/jobs/run-job.ts'
 import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 interface RequestCountBound {

@@ -14,7 +14,7 @@ import { startSecondGitHub, createUserToken, type SecondGitHubServer } from './s
 import { pushFiles } from './second-github/push-files.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { getRequiredBotChecks } from '../../src/policy/decide.ts'
 import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
 
 const repositoryName = 'coast/operators'

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import {
   toLookupKey,
+  type ForgeLookupRequest,
   type LookupResultByKind,
   type RepositoryRoleLookupResult,
 } from '../../checks/lookups.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { ForgeLookupRequest } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'

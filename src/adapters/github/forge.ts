@@ -8,12 +8,11 @@ import {
   type PullNumber,
 } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { LookupResultByKind } from '../../checks/lookups.ts'
+import type { ForgeLookupRequest, LookupResultByKind } from '../../checks/lookups.ts'
 import type {
   ForgeAction,
   CheckRunContent,
   Forge,
-  ForgeLookupRequest,
   ForgeActionResult,
   BotCommentAndCheckRuns,
   WorkflowRun,

@@ -26,8 +26,10 @@ import {
   listAddedAndModifiedBundles,
   releaseConfigSchema,
   type PackageCiYaml,
+  hasUpdateGraphModeChange,
+  findUpdateGraphMode,
+  parseCiYaml,
 } from './package-settings.ts'
-import { hasUpdateGraphModeChange, findUpdateGraphMode, parseCiYaml } from './validate-package-settings.ts'
 import { findAlreadyRenderedBundles } from '../validation/templates/template-bundles.ts'
 
 export interface LoadedTemplate {

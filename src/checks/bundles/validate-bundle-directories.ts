@@ -4,9 +4,9 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeMetadata, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { type CheckInput, applyConfiguredSeverities } from '../check.ts'
-import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
-import type { PackageDirectoryState, TouchedBundle } from './post-release-catalog.ts'
 import {
+  parseCiYaml,
+  validatePackageSettings,
   parsePackageSettings,
   type PackageCiYaml,
   indexDirectoriesByBundleName,
@@ -14,6 +14,7 @@ import {
   findReplacesCycle,
   listAddedAndModifiedBundles,
 } from './package-settings.ts'
+import type { PackageDirectoryState, TouchedBundle } from './post-release-catalog.ts'
 import {
   bundleDirectoryEdgeToNowhereRule,
   bundleDirectoryNameTakenRule,

@@ -37,10 +37,11 @@ import {
   mergeInstallSummaries,
   summarizeInstall,
   type InstallSummary,
+  parseInstallTargetId,
+  type InstallTarget,
 } from './install-report.ts'
 import { redactBundleInstallAnalysis } from '../images/redact-restricted-bundle.ts'
 import { doesNotInstallRule } from './rules.ts'
-import { parseInstallTargetId, type InstallTarget } from './install-targets.ts'
 import { planChannelClusterTests } from './cluster-test/cluster-test-plan.ts'
 
 export const installCheck: Check<'install'> = {

@@ -13,7 +13,7 @@ import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getBundleVersion } from '../../pull-request/compare-blobs.ts'
 import { createCatalogOperatorEntries, type CatalogOperatorEntries } from './resolve/catalog-entries.ts'
-import type { OperatorEntry } from './resolve/operator-entry.ts'
+import type { OperatorEntry } from './resolve/operator-properties.ts'
 import type { BundleToInstall, NamespaceResolution } from './resolve/resolve-namespace.ts'
 import { UpgradeSimulation, type UpgradePath } from './resolve/simulate-upgrades.ts'
 
@@ -43,7 +43,7 @@ const dependencyPropertyTypes: ReadonlySet<string> = new Set([
 
 type FailedNamespaceResolution = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
-export interface OperatorDependency {
+interface OperatorDependency {
   readonly entry: OperatorEntry
   /** OLM's wording for each requirement that the dependency meets. */
   readonly because: readonly string[]
@@ -82,7 +82,7 @@ export interface DependencyCatalog {
   readonly priority: number
 }
 
-export interface CatalogUnderTestOptions {
+interface CatalogUnderTestOptions {
   readonly others?: readonly DependencyCatalog[]
   /** The number of newest versions from which upgrades start. Default: all. */
   readonly maxVersions?: number

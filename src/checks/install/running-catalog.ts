@@ -7,8 +7,8 @@ import {
   type InstallNote,
   createSkippedInstallStep,
   createInstallStep,
+  installTargets,
 } from './install-report.ts'
-import { installTargets } from './install-targets.ts'
 
 export interface CatalogServerImageConfig {
   readonly reference: string

@@ -13,6 +13,9 @@ import {
   findWorstInstallVerdict,
   createRukPakProvisionerChecklist,
   createInstallStep,
+  installTargets,
+  listInstallTargetsForFormat,
+  type InstallTarget,
 } from './install-report.ts'
 import { createCatalogServerStep, type CatalogServerObservation } from './running-catalog.ts'
 import {
@@ -32,7 +35,6 @@ import {
   createResolutionStep,
   createUpgradePathsStep,
 } from './steps/resolution-steps.ts'
-import { installTargets, listInstallTargetsForFormat, type InstallTarget } from './install-targets.ts'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../../pull-request/change.ts'
 
 export interface PackageInstallPlan {

@@ -8,7 +8,7 @@ import type { PullSize } from '../../ports/forge.ts'
 import { findWorkerScript, isResourceLimitFault } from '../../adapters/workers/start-worker.ts'
 import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationLimits } from '../../catalogs/reader-pool.ts'
-import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
+import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from '../pull-evaluation.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 
 /** Answers a process's questions. Rejects with an internal failure. */

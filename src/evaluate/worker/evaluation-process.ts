@@ -21,7 +21,7 @@ import {
   type WorkerPullHistoryStore,
   type EvaluationRequest,
   type WorkerCallbackRequest,
-} from './evaluation-messages.ts'
+} from '../pull-evaluation.ts'
 import { prepareEvaluationReport } from './prepare-report.ts'
 
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.

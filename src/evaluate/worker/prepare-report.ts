@@ -47,24 +47,24 @@ type ChannelEntriesReader = (
 export async function prepareEvaluationReport(
   {
     change,
-    becoming = [],
+    projectedCatalogs = [],
     config,
     records,
     snapshot,
     epoch,
     described,
-    isYesToThis,
+    isCommandStillValid,
     verdict,
   }: Pick<
     SnapshotEvaluation,
     | 'change'
-    | 'becoming'
+    | 'projectedCatalogs'
     | 'config'
     | 'records'
     | 'snapshot'
     | 'epoch'
     | 'described'
-    | 'isYesToThis'
+    | 'isCommandStillValid'
     | 'verdict'
   >,
   repository: GitRepository,
@@ -75,7 +75,7 @@ export async function prepareEvaluationReport(
   const traced = commits && (await traceFindingsToChangedLines(findings, commits, repository))
   const moved = await findChannelHeadConflicts(findings, verdict, repository)
   const baseBreaks = await findCommitsThatBrokeBase(findings, verdict.base, { repository, loader, config })
-  const projected = combinePostReleaseCatalogChanges(becoming)
+  const projected = combinePostReleaseCatalogChanges(projectedCatalogs)
   const catalogs = [...change.catalogs, ...projected.catalogs]
   return {
     summary: summarizePullRequestChange(change),
@@ -84,9 +84,9 @@ export async function prepareEvaluationReport(
         ? []
         : formatDescriptionLinesAsMarkdown([
             ...describePullRequestChangeAsLines(change),
-            ...describePostReleaseCatalogChanges(becoming),
+            ...describePostReleaseCatalogChanges(projectedCatalogs),
           ]),
-    commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
+    commandLines: describeCommands(records, snapshot.head, epoch, isCommandStillValid),
     graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(projected),
     packages: [...new Set(catalogs.flatMap(({ packages }) => packages.map(({ name }) => name)))],
     drawings: [change, projected]

@@ -1,5 +1,6 @@
 // Runs one order with its entry's credentials only. Checks the administrator's list first. Returns failures as answers,
 // so that the App's process never receives a credential.
+import { readCatalogFiles } from './catalog-files.ts'
 import {
   type BuiltCatalogImage,
   type CatalogPublisher,
@@ -7,16 +8,17 @@ import {
 } from '../../adapters/image/catalog-publisher.ts'
 import { ensureSignableImage } from '../../adapters/image/provenance/attest-image.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { readCatalogFiles } from './catalog-files.ts'
 import {
   type PublishRequestOfKind,
   type PublishContext,
   type PublishRegistryContext,
   toFailedPublishResponse,
+  loadImageSigningContext,
+  attestPublishedImage,
+  type ImageSigningContext,
 } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
 import { fetchBuildStatus, sendWebhook } from './send-webhook.ts'
-import { loadImageSigningContext, attestPublishedImage, type ImageSigningContext } from './signing.ts'
 import { matchesImagePattern, findImagePushGrant, findWebhookGrant, type PushTarget } from './push-targets.ts'
 import type {
   PublishImageSettings,

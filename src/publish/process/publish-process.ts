@@ -21,10 +21,13 @@ import {
 } from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-metadata.ts'
 import { handlePublishRequest } from './publish-handler.ts'
-import type { PublishContext, PublishRegistryContext } from './publish-context.ts'
+import {
+  type PublishContext,
+  type PublishRegistryContext,
+  createSigningKeyLoader,
+} from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
-import { createSigningKeyLoader } from './signing.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 
 const processEnvironment = process.env
@@ -55,15 +58,15 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
   const targets = parsePushTargets(text)
   const insecure = (processEnvironment['INSECURE_REGISTRIES'] ?? '').split(',').filter((host) => host !== '')
   const transportConfig = await readRegistryTransportOptions(processEnvironment, insecure)
-  const rooms = new Map<number, Promise<PublishRegistryContext>>()
+  const registryContexts = new Map<number, Promise<PublishRegistryContext>>()
   const ctx: PublishContext = {
     targets,
     registryFor: (at) => {
-      const known = rooms.get(at)
+      const known = registryContexts.get(at)
       if (known !== undefined) return known
       const made = createRegistryContext(targets[at], transportConfig)
-      rooms.set(at, made)
-      made.catch(() => rooms.delete(at))
+      registryContexts.set(at, made)
+      made.catch(() => registryContexts.delete(at))
       return made
     },
     mirrorAt: openReadOnlyGitMirror,

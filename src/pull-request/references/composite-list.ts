@@ -1,6 +1,7 @@
 // Composite lists: files with one entry for each catalog or bundle of many owners (layout L10). Accepts only a narrow
 // subset of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list,
 // and only maintainers can change it. This file does not decide permissions.
+import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
 import { isTemplatePath } from '../layout/template-pairs.ts'
@@ -56,7 +57,7 @@ export function isPossibleCompositeListPath(path: string): boolean {
  */
 export function parseCompositeListFile(bytes: Uint8Array): CompositeListFile | undefined {
   if (bytes.length > maxCompositeListFileBytes) return undefined
-  const text = decodeUtf8(bytes)
+  const text = decodeUtf8Strictly(bytes)
   if (text === undefined || !printableTextPattern.test(text)) return undefined
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
@@ -160,14 +161,6 @@ function isPlainScalar(node: unknown, text: string): node is Scalar<string> {
 function hasYamlTag(node: unknown, text: string): boolean {
   const { tag, range } = (node ?? {}) as { tag?: unknown; range?: readonly number[] | null }
   return (tag !== undefined && !!range) || (!!range && text[range[0] ?? 0] === '!')
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns an empty list if the file isn't a composite list. */

@@ -9,8 +9,15 @@ import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
 import { handleClosedPull, executeCommentCommands } from './handle-closed-pull.ts'
-import { resolveOpenPullWithMergedHead } from '../../merge/externally-merged-pulls.ts'
-import { fetchCommits } from '../../evaluate/fetch-commits.ts'
+import {
+  resolveOpenPullWithMergedHead,
+  reportPullOnUnmanagedBranch,
+} from '../../merge/externally-merged-pulls.ts'
+import {
+  fetchCommits,
+  evaluatePullWithMalformedCommits,
+  evaluateSnapshot,
+} from '../../evaluate/evaluate-snapshot.ts'
 import { republishMergedPullReport, isPullMergedByBot } from '../../jobs/merged-report.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import {
@@ -18,13 +25,13 @@ import {
   recordEvaluation,
   recordPullOnUnmanagedBranch,
   cacheEvaluation,
-} from '../../evaluate/record-evaluation.ts'
-import { evaluatePullWithMalformedCommits, evaluateSnapshot } from '../../evaluate/evaluate-snapshot.ts'
+  toVerdictRecord,
+  publishEvaluation,
+  requestReviews,
+} from '../../evaluate/publish-evaluation.ts'
 import type { PullEvaluation } from '../../evaluate/pull-evaluation.ts'
-import { requestPreview } from '../../publish/request-preview.ts'
+import { requestPreview } from '../../publish/preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
-import { reportPullOnUnmanagedBranch } from '../../merge/externally-merged-pulls.ts'
-import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
 import {
   createMergeRecoveryOptions,

@@ -11,7 +11,7 @@ import type { Store, ReadyPullStore } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
 import { removeLeftoverStagingBranches } from '../../merge/push-merge.ts'
 import { type AppServices, type JobContext, isBranchManagedByBot } from '../../jobs/job-context.ts'
-import { revalidateCachedVerdictOnNewBase } from '../../evaluate/record-evaluation.ts'
+import { revalidateCachedVerdictOnNewBase } from '../../evaluate/publish-evaluation.ts'
 import { readMergeQueueBranches } from '../../merge/merge-queue-state.ts'
 import { retryBranchesWithChangedRules } from '../../merge/rejected-pulls.ts'
 import { isImageScanDue } from '../../image-scan/scan-repository.ts'
@@ -189,7 +189,7 @@ function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: n
     .join(', ')
 }
 
-export interface SweeperOptions {
+interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
   readonly app: AppServices<JobQueue & StatusPageStore>
 }

@@ -9,8 +9,7 @@ import {
   type InstalledRepositoryBranches,
   type InstalledRepositoryBranch,
 } from '../../web/setup/installed-page.ts'
-import { createSetupToken } from '../../web/setup/setup-token.ts'
-import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
+import { createSetupToken, startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
 import { startBotServer, type RunningBotServer } from '../serve.ts'
 import { assertSafeCredentialsFile, saveAppCredentials } from '../../jobs/saved-credentials.ts'
 import type { AppCredentials, BotSettings } from '../../jobs/settings.ts'

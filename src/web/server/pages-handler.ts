@@ -28,7 +28,7 @@ import {
 } from '../pages/status-page.ts'
 import { scriptAsset, stylesheetAsset } from '../pages/page-assets.ts'
 import { LiveUpdates } from './live-updates.ts'
-import { isSetupToken } from '../setup/setup-token.ts'
+import { isSetupToken } from '../setup/setup-page.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
 import {
   hasPageParameters,
@@ -49,7 +49,7 @@ import {
 } from './repository-access.ts'
 import type { RequestQuotaReader } from './read-operations.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
-import { readRuleMarkdown } from '../pages/rule-pages.ts'
+import { readRuleMarkdown } from '../pages/markdown.ts'
 import { createSignInFlow, type WebSession, type SignInFlow } from './sign-in.ts'
 
 /** Pages per minute and IP address, and GitHub requests per minute and user. */
@@ -64,7 +64,7 @@ const repositoryListTtlMs = 5_000
 const minRepositoryVisibilityTtlMs = 3600_000
 const maxFormBodyBytes = 10_000
 
-export interface PagesHandlerOptions {
+interface PagesHandlerOptions {
   readonly settings: BotSettings
   readonly store: Store
   readonly clock: Clock

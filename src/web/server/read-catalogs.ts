@@ -11,8 +11,8 @@ import type {
   CatalogSearchModel,
   CatalogsPageModel,
   PackageSearchResult,
+  ComparePageModel,
 } from '../pages/catalog-pages.ts'
-import type { ComparePageModel } from '../pages/compare-page.ts'
 import type { PackagePageModel } from '../pages/package-page.ts'
 
 type CatalogPageStore = StatusPageStore & StateStore

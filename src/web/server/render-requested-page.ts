@@ -8,9 +8,8 @@ import type {
 } from '../../ports/status-page-store.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
-import { renderCatalogPage, renderCatalogsPage } from '../pages/catalog-pages.ts'
+import { renderCatalogPage, renderCatalogsPage, renderComparePage } from '../pages/catalog-pages.ts'
 import { renderPackagePage } from '../pages/package-page.ts'
-import { renderComparePage } from '../pages/compare-page.ts'
 import {
   parseCatalogListView,
   readCatalogPageModel,
@@ -31,7 +30,7 @@ import {
 } from '../pages/overview-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
 import { renderQueuePage, renderMergedPullsFeed, renderMergedPullsPage } from '../pages/queue-page.ts'
-import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
+import { renderRulePage, renderRulesPage } from '../pages/markdown.ts'
 import { readPullPageModel } from './read-pull.ts'
 import {
   readBadgeModel,
@@ -92,7 +91,7 @@ export interface PageDataSources {
   readonly requestQuota?: RequestQuotaReader | undefined
 }
 
-export interface RenderPageOptions {
+interface RenderPageOptions {
   readonly asked: StatusPageRequest
   readonly form: StatusPageFormat
   readonly query: URLSearchParams

@@ -5,7 +5,7 @@ import type { IncomingMessage, IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import type { OAuthClient, SignedInUser } from '../../adapters/github/oauth-client.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import { isSetupToken } from '../setup/setup-token.ts'
+import { isSetupToken } from '../setup/setup-page.ts'
 import { parsePageUrl } from '../../report/urls.ts'
 
 interface CookieSealer {
@@ -67,7 +67,7 @@ export interface WebSession extends SignedInUser {
   readonly word: string
 }
 
-export interface SignInRedirect {
+interface SignInRedirect {
   readonly to: string
   readonly cookies: readonly string[]
 }
@@ -84,7 +84,7 @@ export interface SignInFlow {
   end(session: WebSession): Promise<void>
 }
 
-export interface SignInFlowOptions {
+interface SignInFlowOptions {
   readonly client: OAuthClient
   readonly clientSecret: string
   readonly publicUrl: string

@@ -6,7 +6,7 @@ import {
   createLookupResults,
   toLookupKey,
   type LookupResultByKind,
-  type LookupRequest,
+  type ForgeLookupRequest,
 } from '../../checks/lookups.ts'
 import {
   isBotAccount,
@@ -16,7 +16,7 @@ import {
 } from '../../checks/ownership/principals.ts'
 import { readConfig, readOwnership } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
-import type { Forge, ForgeLookupRequest } from '../../ports/forge.ts'
+import type { Forge } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository } from '../../ports/status-page-store.ts'
@@ -103,7 +103,7 @@ async function checkMaintainerStatus(
 function createMaintainerLookupRequests(
   { id, login }: { readonly id: ReturnType<typeof toUserId>; readonly login: string },
   maintainers: readonly Principal[],
-): readonly Extract<ForgeLookupRequest, LookupRequest>[] {
+): readonly ForgeLookupRequest[] {
   return [
     ...maintainers.flatMap((principal): ForgeLookupRequest[] => {
       if (principal.kind === 'user')

@@ -4,10 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../policy/merge-advice.ts'
-import { buildMergePlanSections, formatMergeMethod, formatClauseAsSentence } from '../../report/merge-plan.ts'
-import { htmlTemplate, type Html } from '../html.ts'
-import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
-import { isSetupToken } from './setup-token.ts'
+import {
+  buildMergePlanSections,
+  formatMergeMethod,
+  formatClauseAsSentence,
+} from '../../report/merge-message.ts'
+import { htmlTemplate, type Html, sendHtmlPage, type HtmlPage } from '../html.ts'
+import { isSetupToken } from './setup-page.ts'
 
 export interface InstalledRepositoryBranch {
   readonly repository: RepositoryName
@@ -24,7 +27,7 @@ export interface InstalledRepositoryBranches {
   readonly more: number
 }
 
-export interface AppInstalledPageOptions {
+interface AppInstalledPageOptions {
   readonly token: string
   readonly appUrl: string
   readonly gitUrl: string

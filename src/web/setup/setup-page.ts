@@ -1,15 +1,13 @@
 // The first start: creates the GitHub App from its manifest and stores the credentials. Requires the secret code from
 // the terminal, because the App's creator decides whom catalog-bot trusts.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { fetchFromGitHub } from '../../adapters/github/github-fetch.ts'
 import type { SavedAppCredentials } from '../../jobs/saved-credentials.ts'
 import { parseRequestTarget } from '../../report/urls.ts'
-import { htmlTemplate, renderPreformattedText, type Html } from '../html.ts'
-import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
-import { isSetupToken } from './setup-token.ts'
+import { htmlTemplate, renderPreformattedText, type Html, sendHtmlPage, type HtmlPage } from '../html.ts'
 import { isPublicHost } from '../../adapters/registry/transport/egress-policy.ts'
 
 interface AppRegistration {
@@ -37,7 +35,7 @@ const formatCallbackUrl = (address: string): string => `${address}/sign-in/back`
 
 const formatWebhookUrl = (address: string): string => `${address}/api/github/webhooks`
 
-export interface SetupServerOptions {
+interface SetupServerOptions {
   readonly host: string
   readonly port: number
   /** Grants access; valid for one App. */
@@ -334,4 +332,12 @@ export function formatAppRegistrationUrl(
 ): string {
   const owner = organization === undefined ? '' : `/organizations/${encodeURIComponent(organization)}`
   return `${gitUrl}${owner}/settings/apps/new?state=${encodeURIComponent(state)}`
+}
+
+/** 144 random bits, safe in URLs. */
+export const createSetupToken = (): string => randomBytes(18).toString('base64url')
+
+export function isSetupToken(candidate: string | null, token: string): boolean {
+  const [a, b] = [Buffer.from(candidate ?? ''), Buffer.from(token)]
+  return a.length === b.length && timingSafeEqual(a, b)
 }

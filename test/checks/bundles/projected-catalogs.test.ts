@@ -44,7 +44,7 @@ async function buildCatalogs(before: FileTree, after: FileTree, image?: string) 
     entries.map((entry) => [entry.name, entry.replaces, ...entry.skips]),
   ])
   return {
-    becoming: projected,
+    projected,
     channels,
     text: formatDescriptionLinesAsText(describePostReleaseCatalogChanges(projected)),
     findings: validatePostReleaseCatalogs(projected, defaultOpmRuleSet, {}),
@@ -149,7 +149,7 @@ describe('a bundle with a release configuration', () => {
       ...createBundleDirectoryFiles('1.0.0'),
       [releaseConfigPath.replace('1.1.0', '1.0.0')]: createReleaseConfigYaml(''),
     }
-    expect((await buildCatalogs(basicFiles, after)).becoming).toEqual([])
+    expect((await buildCatalogs(basicFiles, after)).projected).toEqual([])
   })
 
   test('that was merged without a configuration is added when it gets one', async () => {
@@ -157,7 +157,7 @@ describe('a bundle with a release configuration', () => {
     const after = { ...before, [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n') }
     const { channels } = await buildCatalogs(before, after)
     expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
-    expect((await buildCatalogs(after, before)).becoming).toEqual([])
+    expect((await buildCatalogs(after, before)).projected).toEqual([])
   })
 
   test('creates a template that does not exist yet', async () => {
@@ -266,12 +266,15 @@ describe('a package without templates', () => {
     })
     const bundles = { ...createBundleDirectoryFiles('1.0.0'), ...createBundleDirectoryFiles('1.1.0') }
     const before = { ...bundles, ...ciYaml('replaces-mode') }
-    const { text, findings, becoming } = await buildCatalogs(before, { ...bundles, ...ciYaml('semver-mode') })
+    const { text, findings, projected } = await buildCatalogs(before, {
+      ...bundles,
+      ...ciYaml('semver-mode'),
+    })
     expect(text.join('\n')).toContain('1.1.0')
-    expect(becoming[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
+    expect(projected[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
     expect(
-      (await buildCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
+      (await buildCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).projected,
     ).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 // T24, from delivery to verdict: the pusher of a head comes from recorded webhook deliveries in a real store.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { parsePushFromDelivery } from '../../../src/server/edge/webhook-jobs.ts'
+import { parsePushFromDelivery } from '../../../src/server/deliveries.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'

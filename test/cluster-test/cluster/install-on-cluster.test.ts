@@ -9,7 +9,7 @@ import {
 } from '../../../src/checks/install/install-analysis.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import { planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
-import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
+import type { InstallTarget } from '../../../src/checks/install/install-report.ts'
 import { readCatalogToInstall } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
 import { createSmallBundle } from '../../checks/install/small-bundle.ts'

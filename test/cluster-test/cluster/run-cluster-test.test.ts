@@ -12,14 +12,14 @@ import {
 } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
-import { buildClusterTestPlan } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { createKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import {
+  buildClusterTestPlan,
+  sweepExpiredClusterTests,
   runClusterTest,
   type ClusterTestOptions,
-} from '../../../src/cluster-test/cluster/run-cluster-test.ts'
-import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+  runClusterTests,
+} from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { createKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import { describeClusterTests } from '../../../src/report/cluster-test-check.ts'
 import {
   coreApiKinds,

@@ -9,10 +9,7 @@ import {
   defaultEvaluationLimits as productionLimits,
   type EvaluationLimits,
 } from '../../../src/catalogs/reader-pool.ts'
-import type {
-  EvaluationResponse,
-  WorkerCallbackRequest,
-} from '../../../src/evaluate/worker/evaluation-messages.ts'
+import type { EvaluationResponse, WorkerCallbackRequest } from '../../../src/evaluate/pull-evaluation.ts'
 import { createEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { listChildProcesses } from '../../processes.ts'
 import { createEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'

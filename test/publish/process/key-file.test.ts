@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { createSigningKeyLoader } from '../../../src/publish/process/signing.ts'
+import { createSigningKeyLoader } from '../../../src/publish/process/publish-context.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { getWorkPriorityClass } from '../../../src/server/jobs/request-quota.ts'
+import { getWorkPriorityClass } from '../../../src/server/jobs/run-job.ts'
 
 test('what merges goes first; pull requests, pushes and what they lead to next; then the sweep; then scans', () => {
   expect(['train', 'group'].map((kind) => getWorkPriorityClass(kind as 'train'))).toEqual([

@@ -4,7 +4,7 @@ import type { MockGitHub } from '../../../sandbox/github/github.ts'
 import type { CreatePullOptions } from '../../../sandbox/github/user-actions.ts'
 import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { getRequiredBotChecks } from '../../../src/policy/required-checks.ts'
+import { getRequiredBotChecks } from '../../../src/policy/decide.ts'
 import { toPrefixedCheckNames } from '../../../src/report/report-options.ts'
 
 /** The environment of a row: a separate repository. */

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { createUnfreezeHandler } from '../../../src/web/server/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/policy/merge-freeze.ts'
-import type { ForgeLookupRequest } from '../../../src/ports/forge.ts'
+import type { ForgeLookupRequest } from '../../../src/checks/lookups.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }

@@ -1,6 +1,6 @@
 // Classifies OLM v0's errors by the messages of OLM v0.46.0. The caller's context decides for unknown messages.
 import { getKubeCondition, getListAtPath, getStringAtPath, type KubeObject } from './kube-object.ts'
-import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
+import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-state.ts'
 
 export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getKubeCondition(plan, 'Installed')

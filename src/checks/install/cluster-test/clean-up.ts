@@ -107,7 +107,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'ClusterServiceVersions',
     queries: createPerNamespaceQueryLister(olmApiVersion, 'ClusterServiceVersion'),
-    isOurs: isNonCopiedCsv,
+    isOurs: ({ metadata }) => metadata.labels?.['olm.copiedFrom'] === undefined,
     timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
@@ -286,10 +286,6 @@ function isCrdInstalledByTest({ metadata }: KubeObject, { id, namespaces }: Clea
   const owners = [labels['olm.operatorframework.io/owner-name'], labels['core.rukpak.io/owner-name']]
   if (owners.includes(toClusterScopedObjectName({ id }))) return true
   return alongside.length > 0 && alongside.every((namespace) => namespaces.includes(namespace))
-}
-
-function isNonCopiedCsv({ metadata }: KubeObject): boolean {
-  return metadata.labels?.['olm.copiedFrom'] === undefined
 }
 
 function createPerNamespaceQueryLister(apiVersion: string, kind: string) {

@@ -1,6 +1,6 @@
 // Selects the kind of install test that the cluster's APIs support. Handles the failures that all kinds share: a
 // timeout, missing permissions, and an unreachable API.
-import type { InstallTarget } from '../install-targets.ts'
+import type { InstallTarget } from '../install-report.ts'
 import {
   createFailedClusterTestProgress,
   createWaitingClusterTestProgress,
@@ -8,6 +8,7 @@ import {
   type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
+  type ClusterTestFailure,
 } from './cluster-test-state.ts'
 import {
   toKubeQueryKey,
@@ -19,7 +20,6 @@ import { createOlmV0TestDriver } from './olm-v0.ts'
 import { createOlmV1TestDriver } from './olm-v1.ts'
 import { createRukPakTestDriver, rukPakApiVersions } from './rukpak.ts'
 import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
-import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 
 export interface DiscoveredClusterApis {

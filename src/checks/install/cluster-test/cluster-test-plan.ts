@@ -1,7 +1,7 @@
 // The plan of one install test, fixed before the test starts. Security: nothing in it comes from the configuration in a
 // pull request.
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { InstallTarget } from '../install-targets.ts'
+import type { InstallTarget } from '../install-report.ts'
 import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
 import type { BundleContentForInstall } from '../install-analysis.ts'
 import type { CatalogUnderTest, ChannelInstallResolution } from '../resolutions.ts'

@@ -1,8 +1,7 @@
 // The report of an install test, with a limited size. The renderer must escape it.
-import type { InstallTarget } from '../install-targets.ts'
+import type { InstallTarget, InstallVerdict } from '../install-report.ts'
 import type { InstallMode } from './cluster-test-plan.ts'
-import type { ClusterTestOutcome } from './cluster-test-outcome.ts'
-import type { ClusterTestEvent } from './cluster-test-state.ts'
+import type { ClusterTestOutcome, ClusterTestEvent } from './cluster-test-state.ts'
 import {
   getKubeConditions,
   getListAtPath,
@@ -10,7 +9,6 @@ import {
   parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
-import type { InstallVerdict } from '../install-report.ts'
 
 export interface ClusterTestReport {
   readonly id: string

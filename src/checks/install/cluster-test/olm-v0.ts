@@ -14,6 +14,8 @@ import {
   type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
+  isAuthorCausedFailureCode,
+  type ClusterTestFailure,
 } from './cluster-test-state.ts'
 import {
   catalogPodFailureCodes,
@@ -21,7 +23,9 @@ import {
   findPodFailure,
   isPermanentFailure,
   bundleUnpackPodFailureCodes,
-} from './classify-pods.ts'
+  ClusterTestStageRunner,
+  type ObservedWorkloads,
+} from './test-stages.ts'
 import {
   createCrdQuery,
   getValueAtPath,
@@ -45,14 +49,12 @@ import {
   subscriptionName,
   createTargetNamespace,
 } from './cluster-test-objects.ts'
-import { isAuthorCausedFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
 import {
   crdsAbsentBeforeTestAnnotation,
   parseJsonNameList,
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import { ClusterTestStageRunner, type ObservedWorkloads } from './test-stages.ts'
 
 type OlmV0TestStage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type OlmV0TestState = ClusterTestState<OlmV0TestStage>
@@ -402,13 +404,13 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   } {
     const { state, now } = this
     const failure = csv && classifyCsvFailure(csv)
-    const isOlms = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
-    if (!failure || (!isAuthorCausedFailureCode(failure.code) && !isOlms)) return { state }
+    const isFinal = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
+    if (!failure || (!isAuthorCausedFailureCode(failure.code) && !isFinal)) return { state }
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
     const known = updateClusterTestState(state, { failing, words: firstMessage })
-    if (!isOlms && now - failing < this.deadlines.retryWindow) return { state: known }
+    if (!isFinal && now - failing < this.deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
     return { state: known, failure: { ...failure, says: message } }

@@ -5,8 +5,12 @@ import {
   type ClusterTestProgress,
   type ClusterTestStateMachine,
   type ClusterTestDeadlines,
+  isAuthorCausedFailureCode,
+  transientErrorPattern,
+  type ClusterTestFailureCode,
+  type ClusterTestFailure,
 } from './cluster-test-state.ts'
-import { classifyTimedOutDeployments, isPermanentFailure } from './classify-pods.ts'
+import { classifyTimedOutDeployments, isPermanentFailure, ClusterTestStageRunner } from './test-stages.ts'
 import {
   createCrdQuery,
   getValueAtPath,
@@ -30,14 +34,7 @@ import {
   rbacApiVersion,
   type CatalogRevision,
 } from './cluster-test-objects.ts'
-import {
-  isAuthorCausedFailureCode,
-  transientErrorPattern,
-  type ClusterTestFailureCode,
-  type ClusterTestFailure,
-} from './cluster-test-outcome.ts'
 import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
-import { ClusterTestStageRunner } from './test-stages.ts'
 
 type OlmV1TestStage = 'preflight' | 'catalog' | 'extension'
 type OlmV1TestProgress = ClusterTestProgress<OlmV1TestStage>

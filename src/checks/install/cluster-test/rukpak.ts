@@ -7,6 +7,9 @@ import {
   type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
+  isAuthorCausedFailureCode,
+  transientErrorPattern,
+  type ClusterTestFailure,
 } from './cluster-test-state.ts'
 import {
   classifyTimedOutDeployments,
@@ -14,7 +17,9 @@ import {
   classifyImagePullFailure,
   isPermanentFailure,
   bundleUnpackPodFailureCodes,
-} from './classify-pods.ts'
+  ClusterTestStageRunner,
+  type ObservedWorkloads,
+} from './test-stages.ts'
 import {
   createCrdQuery,
   getKubeCondition,
@@ -32,17 +37,11 @@ import {
   type RukPakInstallTarget,
 } from './cluster-test-objects.ts'
 import {
-  isAuthorCausedFailureCode,
-  transientErrorPattern,
-  type ClusterTestFailure,
-} from './cluster-test-outcome.ts'
-import {
   toClusterScopedObjectName,
   parseJsonNameList,
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import { ClusterTestStageRunner, type ObservedWorkloads } from './test-stages.ts'
 
 type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type RukPakState = ClusterTestState<RukPakStage>

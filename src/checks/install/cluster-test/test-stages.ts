@@ -1,4 +1,5 @@
-// What the stages of all kinds of install tests share: reading one observation, and the possible results of a stage.
+// What the stages of all kinds of install tests share: reading one observation, the possible results of a stage, and why
+// pods do not run and who must act.
 import {
   createFailedClusterTestProgress,
   createFinalClusterTestProgress,
@@ -7,16 +8,12 @@ import {
   type ClusterTestDeadlines,
   type ClusterTestProgress,
   type ClusterTestState,
+  type ClusterTestFailure,
+  type ClusterTestOutcome,
+  transientErrorPattern,
+  type ClusterTestFailureCode,
 } from './cluster-test-state.ts'
-import {
-  findDeploymentFailure,
-  findDeploymentPods,
-  findPodFailure,
-  isDeploymentAvailable,
-  operatorPodFailureCodes,
-} from './classify-pods.ts'
 import { createTestNamespace } from './cluster-test-objects.ts'
-import type { ClusterTestFailure, ClusterTestOutcome } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
   getObservedKubeObject,
@@ -26,9 +23,15 @@ import {
   type ClusterObservation,
   type KubeObject,
   type KubeQuery,
+  getKubeCondition,
+  getKubeConditions,
+  getListAtPath,
+  getNumberAtPath,
+  getStringAtPath,
+  parseKubeTimestamp,
 } from './kube-object.ts'
 
-export interface ClusterTestSetup<Queries> {
+interface ClusterTestSetup<Queries> {
   readonly plan: ClusterTestPlan
   readonly deadlines: ClusterTestDeadlines
   readonly queries: Queries
@@ -155,4 +158,223 @@ export class ClusterTestStageRunner<
         findPodFailure(findDeploymentPods(deployments, pods), operatorPodFailureCodes),
     }
   }
+}
+
+interface PodFailureCodes {
+  /** Used in messages, such as `the catalog pod`. */
+  readonly label: string
+  readonly imageMissing: ClusterTestFailureCode
+  readonly crash: ClusterTestFailureCode
+}
+
+/** By then kubelet has waited 10, 20 and 40 seconds between its attempts. */
+const maxContainerRestarts = 3
+
+/** Failures that might be temporary, such as a registry error or a crash. The stage waits until its deadline. */
+const transientClusterTestFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>(
+  [
+    'registry-failing',
+    'api-unreachable',
+    'unschedulable',
+    'deployment-not-available',
+    'crash-loop',
+    'catalog-crash',
+    'unpack-failed',
+  ],
+)
+
+const imagePullFailureReasons: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+])
+/** Reasons that the manifests cause. */
+const containerConfigErrorReasons: ReadonlySet<string> = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+])
+
+export function isPermanentFailure(failure: ClusterTestFailure | undefined): failure is ClusterTestFailure {
+  return failure !== undefined && !transientClusterTestFailureCodes.has(failure.code)
+}
+
+/** Returns the first permanent failure, or else the first temporary failure. */
+export function findPodFailure(pods: readonly KubeObject[], role: PodFailureCodes) {
+  const found = pods.flatMap((pod) => classifyPodFailure(pod, role) ?? [])
+  return found.find(isPermanentFailure) ?? found[0]
+}
+
+function classifyPodFailure(pod: KubeObject, role: PodFailureCodes): ClusterTestFailure | undefined {
+  const name = `${role.label} ${pod.metadata.name}`
+  for (const container of listContainerStatuses(pod)) {
+    const waiting = getStringAtPath(container, 'state', 'waiting', 'reason')
+    const message = getStringAtPath(container, 'state', 'waiting', 'message')
+    const image = getStringAtPath(container, 'image')
+    if (waiting === 'InvalidImageName')
+      return { code: role.imageMissing, says: `${name}: ${image} is not a valid image reference` }
+    if (imagePullFailureReasons.has(waiting)) {
+      const code = classifyImagePullFailure(message, role)
+      if (code) return { code, says: `${name} cannot pull ${image}: ${message}` }
+      continue
+    }
+    if (containerConfigErrorReasons.has(waiting))
+      return { code: role.crash, says: `${name}: ${waiting}: ${message}` }
+    const restarts = getNumberAtPath(container, 'restartCount')
+    if (waiting === 'CrashLoopBackOff' && restarts >= maxContainerRestarts)
+      return classifyContainerCrash(container, name, role)
+    const ended = getStringAtPath(container, 'state', 'terminated', 'reason')
+    if (
+      ended !== '' &&
+      restarts >= maxContainerRestarts &&
+      getNumberAtPath(container, 'state', 'terminated', 'exitCode') !== 0
+    )
+      return classifyContainerCrash(container, name, role)
+  }
+  const stopped =
+    getStringAtPath(pod.status, 'phase') === 'Failed' ? getStringAtPath(pod.status, 'reason') : ''
+  if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
+  const scheduled = getKubeCondition(pod, 'PodScheduled')
+  if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
+    return {
+      code: /architecture|kubernetes\.io\/arch/.test(scheduled.message) ? 'arch-mismatch' : 'unschedulable',
+      says: `${name} cannot be scheduled: ${scheduled.message}`,
+    }
+  return undefined
+}
+
+function classifyContainerCrash(
+  container: unknown,
+  name: string,
+  { crash }: PodFailureCodes,
+): ClusterTestFailure {
+  const last = ['lastState', 'state'].find(
+    (field) => getStringAtPath(container, field, 'terminated', 'reason') !== '',
+  )
+  const reason = getStringAtPath(container, last ?? '', 'terminated', 'reason')
+  const exitCode = getNumberAtPath(container, last ?? '', 'terminated', 'exitCode')
+  const message = getStringAtPath(container, last ?? '', 'terminated', 'message')
+  const description = `${name} restarted ${getNumberAtPath(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
+  // The kernel reports a wrong processor architecture even if the registry did not.
+  if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${description}: ${message}` }
+  const code = transientErrorPattern.test(message) ? 'api-unreachable' : crash
+  return { code, says: message === '' ? description : `${description}: ${message}` }
+}
+
+/** Registries report a missing image explicitly. A back-off alone does not show the cause. */
+export function classifyImagePullFailure(
+  message: string,
+  { imageMissing }: Pick<PodFailureCodes, 'imageMissing'>,
+): ClusterTestFailureCode | undefined {
+  if (/toomanyrequests|too many requests|\b429\b|rate limit/i.test(message)) return 'registry-failing'
+  // An object missing from the API is not a missing image: `secrets "pull" not found`.
+  const ofRegistry = message.replace(
+    /\b(?:pods|secrets|serviceaccounts|configmaps|namespaces) "[^"]*" not found/g,
+    '',
+  )
+  if (/manifest unknown|name unknown|not found|does not exist|\b404\b/i.test(ofRegistry)) return imageMissing
+  if (/unauthorized|authentication required|access .*denied|forbidden|\b40[13]\b/i.test(message))
+    return 'image-unauthorized'
+  if (
+    /\b5\d\d\b|timeout|timed out|i\/o|connection refused|reset by peer|no such host|x509|EOF/i.test(message)
+  )
+    return 'registry-failing'
+  return undefined
+}
+
+function listContainerStatuses(pod: KubeObject): readonly unknown[] {
+  return [
+    ...getListAtPath(pod.status, 'initContainerStatuses'),
+    ...getListAtPath(pod.status, 'containerStatuses'),
+  ]
+}
+
+/**
+ * Blames the Operator for Deployments that are unavailable at their deadline if a container has run since `lastStart`;
+ * otherwise the cluster was too slow.
+ */
+export function classifyTimedOutDeployments(
+  deployments: readonly KubeObject[],
+  pods: readonly KubeObject[],
+  label: string,
+  lastStart: number,
+): ClusterTestFailure {
+  const hasRun = findDeploymentPods(deployments, pods)
+    .flatMap((pod) => getListAtPath(pod.status, 'containerStatuses'))
+    .some(
+      (one) =>
+        (parseKubeTimestamp(getStringAtPath(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart,
+    )
+  return {
+    code: hasRun ? 'deployment-not-available' : 'too-slow',
+    says: `the install test timed out (last status: ${label})`,
+  }
+}
+
+/** Uses the same criteria as OLM and `kubectl rollout status`. */
+export function isDeploymentAvailable(deployment: KubeObject): boolean {
+  const { status, spec, metadata } = deployment
+  const wanted = getNumberAtPath(spec, 'replicas')
+  return (
+    getNumberAtPath(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
+    getNumberAtPath(status, 'updatedReplicas') >= wanted &&
+    getKubeCondition(deployment, 'Available')?.status === 'True'
+  )
+}
+
+/** Finds rejections by the cluster that do not appear in the status of any pod. */
+function findDeploymentFailure(deployments: readonly KubeObject[]): ClusterTestFailure | undefined {
+  for (const deployment of deployments) {
+    const rejected = getKubeConditions(deployment).find(
+      ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
+    )
+    if (!rejected) continue
+    const message = `Deployment ${deployment.metadata.name} cannot create its pods: ${rejected.message}`
+    if (/exceeded quota|must specify (?:limits|requests)/.test(rejected.message))
+      return { code: 'quota', says: message }
+    if (/violates PodSecurity|admission webhook|security context constraint/.test(rejected.message))
+      return { code: 'policy', says: message }
+    if (/serviceaccount ".*" not found/i.test(rejected.message))
+      return { code: 'deployment-not-available', says: message }
+    if (/forbidden/.test(rejected.message)) return { code: 'policy', says: message }
+  }
+  return undefined
+}
+
+/** Matches `matchLabels` only. */
+function findDeploymentPods(
+  deployments: readonly KubeObject[],
+  pods: readonly KubeObject[],
+): readonly KubeObject[] {
+  return pods.filter((pod) =>
+    deployments.some(({ spec }) => {
+      const wanted = Object.entries(getMatchLabels(spec))
+      return wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
+    }),
+  )
+}
+
+function getMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
+  const selector = (spec as { readonly selector?: { readonly matchLabels?: unknown } } | null)?.selector
+    ?.matchLabels
+  return typeof selector === 'object' && selector !== null
+    ? (selector as Readonly<Record<string, unknown>>)
+    : {}
+}
+
+const operatorPodFailureCodes: PodFailureCodes = {
+  label: 'the Operator pod',
+  imageMissing: 'operator-image-missing',
+  crash: 'crash-loop',
+}
+export const catalogPodFailureCodes: PodFailureCodes = {
+  label: 'the catalog pod',
+  imageMissing: 'catalog-image-missing',
+  crash: 'catalog-crash',
+}
+export const bundleUnpackPodFailureCodes: PodFailureCodes = {
+  label: 'the unpack pod',
+  imageMissing: 'bundle-image-missing',
+  crash: 'unpack-failed',
 }

@@ -10,8 +10,8 @@ import {
   type OperatorEntry,
   type ParsedOperatorProperties,
   type OperatorProperty,
-} from './operator-entry.ts'
-import { parseOperatorProperties } from './operator-properties.ts'
+  parseOperatorProperties,
+} from './operator-properties.ts'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 /**
@@ -31,7 +31,7 @@ export interface ChannelOperatorEntries {
   readonly order: () => ChannelEntryOrderResult
 }
 
-export interface PackageOperatorEntries {
+interface PackageOperatorEntries {
   readonly name: string
   readonly defaultChannel: string
   /** The default channel first, then by name. This is OLM's order of preference. */

@@ -15,7 +15,7 @@ import {
   type ParsedOperatorProperties,
   type BundleRequirement,
   CelEvaluationError,
-} from './operator-entry.ts'
+} from './operator-properties.ts'
 import {
   compareChannelsByPreference,
   type CatalogOperatorEntries,

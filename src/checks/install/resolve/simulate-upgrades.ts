@@ -1,7 +1,6 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
-import { type CatalogOperatorEntries } from './catalog-entries.ts'
-import { type OperatorEntry } from './operator-entry.ts'
-import { toInstalledOperatorEntry } from './operator-properties.ts'
+import type { CatalogOperatorEntries } from './catalog-entries.ts'
+import { type OperatorEntry, toInstalledOperatorEntry } from './operator-properties.ts'
 import {
   resolveNamespace,
   type CatalogSource,
@@ -12,13 +11,13 @@ import {
 } from './resolve-namespace.ts'
 
 /** The first Operator is the one that the user asked for. */
-export interface SimulatedNamespaceState {
+interface SimulatedNamespaceState {
   readonly operators: readonly { readonly entry: OperatorEntry; readonly subscription: Subscription }[]
 }
 
 type FailedNamespaceResolution = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
-export type FreshInstallResult =
+type FreshInstallResult =
   | {
       readonly kind: 'installed'
       readonly state: SimulatedNamespaceState

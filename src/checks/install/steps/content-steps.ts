@@ -11,13 +11,15 @@ import {
   type InstallNote,
   createSkippedInstallStep,
   createInstallStep,
+  installTargets,
+  listInstallTargetsForFormat,
+  type InstallTarget,
 } from '../install-report.ts'
 import {
   type BundleContentForInstall,
   type InstallSimulationDependencies,
   computeUnpackConfigMapName,
 } from '../install-analysis.ts'
-import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
 
 export interface BundleWithInstallTargets {
   readonly blob: BundleBlob

@@ -5,11 +5,11 @@ import {
   type InstallNote,
   createSkippedInstallStep,
   createInstallStep,
+  listInstallTargetsForFormat,
 } from '../install-report.ts'
 import { doesUpgradePathEndAtChannelHead, type ChannelInstallResolution } from '../resolutions.ts'
 import type { NamespaceResolution, ResolutionConflict } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
-import { listInstallTargetsForFormat } from '../install-targets.ts'
 import { formatTruncatedNameList } from '../../validation/upgrade/upgrade-rule.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */

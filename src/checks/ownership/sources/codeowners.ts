@@ -183,16 +183,11 @@ function matchesCodeownersPathPattern(
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))
     const name = parts[part]
-    return name !== undefined && matchesCodeownersPatternSegment(pattern, name) && from(segment + 1, part + 1)
+    if (name === undefined) return false
+    const { text, isPlain, glob } = pattern
+    return (isPlain ? text === name : matchesGlob(glob, name)) && from(segment + 1, part + 1)
   }
   return from(0, 0)
-}
-
-function matchesCodeownersPatternSegment(
-  { text, isPlain, glob }: Exclude<CodeownersPatternSegment, '**'>,
-  name: string,
-): boolean {
-  return isPlain ? text === name : matchesGlob(glob, name)
 }
 
 /** `*` matches any text within a name, `?` one character; a backslash escapes the next character. */

@@ -1,5 +1,6 @@
 // Offers the rendered catalog as a patch. The patch shows only bundles of the base's catalog, because readers might not
 // have access to other images that catalog-bot can pull.
+import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { renderTemplate } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
@@ -36,7 +37,7 @@ export function suggestTemplatePatch({
   const document = parseTemplateDocument(source)
   if (!document.ok || document.value.schema !== 'olm.template.basic') return undefined
   const before = parseWritableCatalog([file.base])
-  const present = decodeUtf8(file.result)
+  const present = decodeUtf8Strictly(file.result)
   if (!before.ok || present === undefined) return undefined
   const bundles = new Map<string, WritableBundle>(before.value.bundles.map((blob) => [blob.image, blob]))
   const rendered = renderTemplate(source, (image) => {
@@ -51,14 +52,6 @@ export function suggestTemplatePatch({
   return patch === undefined || invisibleCharacterPattern.test(patch)
     ? undefined
     : { path: file.path, template, patch }
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 /** Undefined if the files are equal, lack a final line break, or exceed the limits. */

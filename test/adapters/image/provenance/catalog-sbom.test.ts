@@ -27,10 +27,8 @@ const createSbom = (...files: readonly string[]): unknown => {
   )
   return JSON.parse(Buffer.from(bytes).toString())
 }
-const [older, newer] = [
-  createBundleYaml('lantern.v1.0.0', '1.0.0'),
-  createBundleYaml('lantern.v1.1.0', '1.1.0'),
-]
+const older = createBundleYaml('lantern.v1.0.0', '1.0.0')
+const newer = createBundleYaml('lantern.v1.1.0', '1.1.0')
 
 describe('the bill of a catalog image', () => {
   test('names each bundle with its version, and each image once, with its package URL and digest', () => {

@@ -12,9 +12,9 @@ import type { KubeClusterClient } from '../../../../src/cluster-test/cluster/clu
 import {
   buildClusterTestPlan,
   type ClusterTestEnvironment,
+  runClusterTest,
 } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { createKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
-import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { describeClusterTests } from '../../../../src/report/cluster-test-check.ts'
 import { startRealRegistry, type RealRegistry } from '../../../adapters/registry/real-registry.ts'

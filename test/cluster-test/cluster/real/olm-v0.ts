@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
-import { buildClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { sweepExpiredClusterTests } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
+import {
+  buildClusterTestPlan,
+  sweepExpiredClusterTests,
+  runClusterTest,
+} from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { findFreePorts } from '../control-plane/start-control-plane.ts'
 import { startOlmV0 } from '../control-plane/start-controllers.ts'

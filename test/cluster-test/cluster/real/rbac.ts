@@ -14,9 +14,11 @@ import { toTestNamespaceName } from '../../../../src/checks/install/cluster-test
 import {
   waitForAdmissionPolicies,
   resolveAllowedEgress,
-} from '../../../../src/cluster-test/cluster/admission-policies.ts'
-import { buildClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
+} from '../../../../src/cluster-test/process/cluster-test-handler.ts'
+import {
+  buildClusterTestPlan,
+  cleanUpClusterTest,
+} from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import type { KubernetesManifest } from '../control-plane/start-control-plane.ts'
 import type { ClusterStoryContext } from './cluster-stories.ts'

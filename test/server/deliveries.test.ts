@@ -3,15 +3,16 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
 import {
   createWebhookDeliveryHandler,
   webhookDeliveryPath,
   hasValidSignature,
-} from '../../../src/server/edge/deliveries.ts'
-import { parsePassingCommitStatus, mapWebhookDeliveryToJobs } from '../../../src/server/edge/webhook-jobs.ts'
-import type { RecordedHeadPush } from '../../../src/ports/pull-history.ts'
-import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
+  parsePassingCommitStatus,
+  mapWebhookDeliveryToJobs,
+} from '../../src/server/deliveries.ts'
+import type { RecordedHeadPush } from '../../src/ports/pull-history.ts'
+import type { WebhookDelivery, Job } from '../../src/ports/store.ts'
 
 const webhookSecret = 'the current secret of the tests'
 const previousWebhookSecret = 'the secret before the rotation'
@@ -45,7 +46,7 @@ describe('the webhook endpoint', () => {
         },
       },
       secrets: [webhookSecret, previousWebhookSecret],
-      waitingFor: ({ context }) => Promise.resolve(context === 'ci' ? [toPullNumber(8)] : []),
+      findWaitingPulls: ({ context }) => Promise.resolve(context === 'ci' ? [toPullNumber(8)] : []),
       onAccepted: (_outcome, event) => void labels.push(event),
     })
     server = createServer((request, response) => {
@@ -313,10 +314,8 @@ describe('the jobs of a delivery', () => {
     ).toEqual([])
   })
   test('ignores only comments that our App itself creates or edits', () => {
-    const [bot, person] = [
-      { id: 41, type: 'Bot' },
-      { id: 7, type: 'User' },
-    ]
+    const bot = { id: 41, type: 'Bot' }
+    const person = { id: 7, type: 'User' }
     const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
