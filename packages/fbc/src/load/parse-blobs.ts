@@ -168,14 +168,14 @@ export function parseBundleBlob({
       if (memo) memo.property = bare
       return { mark, ...bare }
     }
-    const reading = parseBundleObject(inner, lastObject)
+    const reading = parseBundleObject(inner, lastObject, forVerdict)
     lastObject = reading.data
     if (reading.problem !== undefined && objectProblems.length >= maxBundleObjectProblems) moreProblems++
     else if (reading.problem !== undefined) {
       const message = formatBundleObjectError(names, index, reading.problem)
       objectProblems.push({ message, detail: reading.problem, at: inner ?? property.at })
     }
-    return { mark, type, value: reading.summary }
+    return { mark, type, value: forVerdict ? null : reading.summary }
   })
   const image = decoded.sources.get('image')
   const blob: BundleBlob = {
