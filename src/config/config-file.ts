@@ -2,9 +2,8 @@
 // contain a configuration, which is reported with a fix.
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { configPath } from './config-path.ts'
+import { configPath, configUnreadableRule } from './config-path.ts'
 import { findUnknownRuleIdsInConfig, parseConfig, type Config } from './config.ts'
-import { configUnreadableRule } from './config-rule.ts'
 
 /**
  * Four times the size of the list of all package owners in the largest public repository. Limited because the file is also read

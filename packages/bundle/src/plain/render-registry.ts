@@ -22,7 +22,7 @@ import { findBundleRejections } from './find-bundle-rejections.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 import { asObjectOrEmpty } from '../fields.ts'
-import { formatObjectNameWithHash } from './object-name.ts'
+import { formatObjectNameWithHash } from './rendering.ts'
 
 const rbacApiGroup = 'rbac.authorization.k8s.io'
 

@@ -8,7 +8,7 @@ import {
   type ManifestGeneratorInput,
 } from './csv-view.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
-import { formatObjectNameWithSuffix } from './object-name.ts'
+import { formatObjectNameWithSuffix } from './rendering.ts'
 
 const passthroughWebhookFields = [
   'rules',
