@@ -2,7 +2,7 @@
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
-import { configUnreadableRule } from '../config/config.ts'
+import { configUnreadableRule } from '../config/config-path.ts'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import * as bundleDirectoryRules from './bundles/rules.ts'
 import * as commitRules from './commits/rules.ts'

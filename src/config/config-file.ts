@@ -3,8 +3,8 @@
 import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { configPath } from './config-path.ts'
-import { findUnknownRuleIdsInConfig, parseConfig, type Config, configUnreadableRule } from './config.ts'
+import { configPath, configUnreadableRule } from './config-path.ts'
+import { findUnknownRuleIdsInConfig, parseConfig, type Config } from './config.ts'
 
 /**
  * Four times the size of the list of all package owners in the largest public repository. Limited because the file is also read

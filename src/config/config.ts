@@ -3,7 +3,7 @@
 // (docs/dev/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
 import { z } from 'zod'
-import { createFinding, defineRule, ruleSuiteNames } from '@catalog-bot/findings/rule'
+import { createFinding, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
 import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
@@ -14,29 +14,9 @@ import {
   findDuplicateYamlKey,
   findYamlOffset,
 } from './text-problems.ts'
-import { configPath } from './config-path.ts'
+import { configPath, configUnreadableRule } from './config-path.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
-
-export const configUnreadableRule = defineRule<{
-  readonly problem: string
-  /** The fix, if it is something other than correcting a line. */
-  readonly fix?: string
-}>({
-  id: 'config-unreadable',
-  check: 'ownership',
-  judges: 'pull request',
-  severity: 'error',
-  since: '0.1.0',
-  title: 'The configuration on the base branch is valid and has no unknown keys',
-  format: ({ problem, fix }) => ({
-    what: `the configuration of this repository is invalid: ${problem}`,
-    why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
-    fix:
-      fix ??
-      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/reference/configuration.md lists every key.',
-  }),
-})
 
 const severitySchema = z.enum(['off', 'info', 'warning', 'error'])
 

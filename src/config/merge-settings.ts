@@ -1,7 +1,7 @@
 // Automation accounts and the changes that each of them can make without approval. All other changes of such an account follow
 // the permission table.
 import { z } from 'zod'
-import { changeKindNames, type ChangeKind } from './permissions.ts'
+import { changeKindNames, type ChangeKind } from './change-kinds.ts'
 
 const mergeMessagePlaceholders = ['number', 'title', 'head', 'author'] as const
 

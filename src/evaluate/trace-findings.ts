@@ -2,7 +2,7 @@
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
-import { configUnreadableRule } from '../config/config.ts'
+import { configUnreadableRule } from '../config/config-path.ts'
 import { type Finding, formatFindingSubjectKey } from '@catalog-bot/findings/finding'
 import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'

@@ -1,7 +1,8 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. If an answer is missing,
 // the approval remains open. An empty list of owners never gives an approval.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import type { ChangeKind, RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
+import type { ChangeKind } from '../../config/change-kinds.ts'
+import type { RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
 import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'
 import type { CheckInput, Approval } from '../check.ts'
 import {

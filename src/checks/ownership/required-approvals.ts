@@ -8,7 +8,7 @@ import {
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import { createDistinctKeyCollector, hasPathInDirectory } from '../../pull-request/incremental-path-list.ts'
 import type { PackageChange, CompositeListFileChange, TouchedPath } from '../../pull-request/change.ts'
-import type { ChangeKind } from '../../config/permissions.ts'
+import type { ChangeKind } from '../../config/change-kinds.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { analyzeOwnerFileEdit, type OwnerFileEdit, type OwnershipInputs } from './owner-edit.ts'

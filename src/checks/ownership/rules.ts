@@ -1,6 +1,6 @@
 // The rules of the ownership check about packages and their owners.
 import { createRuleDefiner } from '@catalog-bot/findings/rule'
-import { type ChangeKind, changeKindDescriptions } from '../../config/permissions.ts'
+import { type ChangeKind, changeKindDescriptions } from '../../config/change-kinds.ts'
 
 // Lists names in a sentence. Does not escape them, because report/ escapes for every medium.
 const maxListedNames = 5

@@ -3,11 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
-import {
-  changeKindNames,
-  changeKindDescriptions,
-  defaultPermissions,
-} from '../../../src/config/permissions.ts'
+import { changeKindNames, changeKindDescriptions } from '../../../src/config/change-kinds.ts'
+import { defaultPermissions } from '../../../src/config/permissions.ts'
 import { ownerSourceNames } from '../../../src/config/config.ts'
 
 const ownersPagePath = join(import.meta.dirname, '../../../docs/how-to/owners.md')

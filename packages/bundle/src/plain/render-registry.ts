@@ -8,6 +8,7 @@ import {
   generateWebhookServices,
   generateValidatingWebhooks,
   generateCertificates,
+  formatObjectNameWithHash,
 } from './webhooks.ts'
 import {
   parseCsvFieldsForRendering,
@@ -22,7 +23,6 @@ import { findBundleRejections } from './find-bundle-rejections.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 import { asObjectOrEmpty } from '../fields.ts'
-import { formatObjectNameWithHash } from './object-name.ts'
 
 const rbacApiGroup = 'rbac.authorization.k8s.io'
 

@@ -87,9 +87,6 @@ export class TextPositionLookup implements PositionLookup {
 }
 
 function findNextLineStart(text: string, from: number): number {
-  // Most lines are short, and a call to indexOf costs as much as checking several dozen characters.
-  const near = Math.min(from + 64, text.length)
-  for (let at = from; at < near; at++) if (text.charCodeAt(at) === 0x0a) return at + 1
-  const found = text.indexOf('\n', near)
+  const found = text.indexOf('\n', from)
   return found < 0 ? Infinity : found + 1
 }

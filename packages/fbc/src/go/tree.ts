@@ -105,6 +105,8 @@ export interface StringValue extends TextSpan {
   readonly kind: 'string'
   readonly value: string
   readonly quoted: boolean
+  /** Set if the reader found that the text is valid base64 of a text that begins with an opening brace. */
+  readonly isBase64OfJson?: boolean
 }
 
 /** Cached facts about a block of text. They depend only on the text, not on its position in the file. */

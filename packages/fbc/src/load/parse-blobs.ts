@@ -21,6 +21,7 @@ import {
   type DecodeProblem,
   decodeGoStruct,
   findStructFieldName,
+  getDecodedStructField,
   getDecodedStructList,
   getDecodedStringField,
   getDecodedStringList,
@@ -99,9 +100,8 @@ interface BlobParseInput {
 
 export function parsePackageBlob({ value, place, positions }: BlobParseInput): BlobParseResult<PackageBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
-  const icon = decoded.fields.get('icon')
-  const iconFacts =
-    typeof icon === 'object' && 'fields' in icon ? parsePackageIcon(icon, positions) : undefined
+  const icon = getDecodedStructField(decoded, 'icon')
+  const iconFacts = icon && parsePackageIcon(icon, positions)
   const blob: PackageBlob = {
     place,
     name: copyDecodedStringField(decoded, 'name'),
@@ -168,14 +168,14 @@ export function parseBundleBlob({
       if (memo) memo.property = bare
       return { mark, ...bare }
     }
-    const reading = parseBundleObject(inner, lastObject)
+    const reading = parseBundleObject(inner, lastObject, forVerdict)
     lastObject = reading.data
     if (reading.problem !== undefined && objectProblems.length >= maxBundleObjectProblems) moreProblems++
     else if (reading.problem !== undefined) {
       const message = formatBundleObjectError(names, index, reading.problem)
       objectProblems.push({ message, detail: reading.problem, at: inner ?? property.at })
     }
-    return { mark, type, value: reading.summary }
+    return { mark, type, value: forVerdict ? null : reading.summary }
   })
   const image = decoded.sources.get('image')
   const blob: BundleBlob = {
@@ -224,12 +224,11 @@ export function parseDeprecationBlob({
     place,
     package: copyDecodedStringField(decoded, 'package'),
     entries: getDecodedStructList(decoded, 'entries').map((entry) => {
-      const reference = entry.fields.get('reference')
-      const isStruct = typeof reference === 'object' && 'fields' in reference
+      const reference = getDecodedStructField(entry, 'reference')
       return {
         mark: positions.positionAt(entry.at.start),
-        schema: isStruct ? copyDecodedStringField(reference, 'schema') : '',
-        name: isStruct ? copyDecodedStringField(reference, 'name') : '',
+        schema: reference ? copyDecodedStringField(reference, 'schema') : '',
+        name: reference ? copyDecodedStringField(reference, 'name') : '',
         message: copyDecodedStringField(entry, 'message'),
       }
     }),
@@ -242,17 +241,14 @@ function copyDecodedStringField(decoded: DecodedStruct, field: string): string {
 }
 
 function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
-  const provider = decoded.fields.get('provider')
+  const provider = getDecodedStructField(decoded, 'provider')
   return {
-    displayName: detachStringFromParent(getDecodedStringField(decoded, 'displayName')),
+    displayName: copyDecodedStringField(decoded, 'displayName'),
     description: getDecodedStringField(decoded, 'description').length,
-    provider:
-      typeof provider === 'object' && 'fields' in provider
-        ? detachStringFromParent(getDecodedStringField(provider, 'name'))
-        : '',
-    minKubeVersion: detachStringFromParent(getDecodedStringField(decoded, 'minKubeVersion')),
+    provider: provider ? copyDecodedStringField(provider, 'name') : '',
+    minKubeVersion: copyDecodedStringField(decoded, 'minKubeVersion'),
     installModes: getDecodedStructList(decoded, 'installModes').map((mode) => ({
-      type: detachStringFromParent(getDecodedStringField(mode, 'type')),
+      type: copyDecodedStringField(mode, 'type'),
       supported: mode.fields.get('supported') === true,
     })),
     annotations: Object.fromEntries(pickRetainedCsvAnnotations(decoded)),

@@ -43,7 +43,7 @@ const maxReparsedDocumentBytes = 1024 * 1024
 const maxIgnoredTextExcerptChars = 100
 
 export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
-  /** Omits leniencies and `olm.csv.metadata` summaries. Use such facts only for `validateCatalog`. */
+  /** Omits leniencies and some properties' summaries. Use such facts only for `validateCatalog`. */
   readonly forVerdict?: boolean
   /** Called once for each valid blob, in file order. */
   readonly onMeta?: (meta: BlobMeta) => void

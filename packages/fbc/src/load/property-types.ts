@@ -127,14 +127,16 @@ export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map
   ['olm.csv.metadata', csvMetadataStructType],
 ])
 
-/** `previous` is the data of the bundle's previous property. */
+const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
+
+/** `previous` is the data of the bundle's previous property. `forVerdict` allows an empty summary. */
 export function parseBundleObject(
   value: ParsedValue | undefined,
   previous: () => Uint8Array = createEmptyBytes,
+  forVerdict = false,
 ): ParsedBundleObject {
-  const skimmed = tryParseBundleObjectFast(value)
+  const skimmed = tryParseBundleObjectFast(value, forVerdict)
   if (skimmed) return { summary: skimmed, data: () => decodeBundleObjectData(value, previous) }
-  const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
   const { decoded, problems } = decodeGoStruct(bundleObjectStructType, value)
   const first = problems[0]
@@ -149,8 +151,13 @@ export function parseBundleObject(
 }
 
 /** The fast path for a value that contains only `data` with a JSON manifest. */
-function tryParseBundleObjectFast(value: ParsedValue | undefined): BundleObjectSummary | undefined {
+function tryParseBundleObjectFast(
+  value: ParsedValue | undefined,
+  forVerdict: boolean,
+): BundleObjectSummary | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? getMapValue(value, 'data') : undefined
+  // opm does not validate text that begins with a brace.
+  if (forVerdict && data?.kind === 'string' && data.isBase64OfJson === true) return empty
   return data?.kind === 'string' ? trySummarizeBundleObject(data.value) : undefined
 }
 

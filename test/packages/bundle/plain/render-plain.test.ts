@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { renderPlainManifests } from '../../../../packages/bundle/src/plain/render-plain.ts'
-import { formatObjectNameWithHash } from '../../../../packages/bundle/src/plain/object-name.ts'
+import { formatObjectNameWithHash } from '../../../../packages/bundle/src/plain/webhooks.ts'
 import type { PlainManifestRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../../seeded.ts'

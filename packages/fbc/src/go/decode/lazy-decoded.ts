@@ -70,46 +70,30 @@ function hasFieldIgnoringCase(type: StructType, key: string): boolean {
 }
 
 /** Looks up fields lazily. */
-export class LazyDecodedStruct implements DecodedStruct {
+export class LazyDecodedStruct implements DecodedStruct, DecodedFieldValues {
   readonly at: ParsedValue
-  readonly fields: DecodedFieldValues
-  readonly sources: UndecodedFieldValues
+  private readonly type: StructType
 
   constructor(type: StructType, at: ParsedValue) {
-    this.at = at
-    this.fields = new LazyDecodedFieldValues(type, at)
-    this.sources = new LazyUndecodedFieldValues(at)
-  }
-}
-
-class LazyDecodedFieldValues implements DecodedFieldValues {
-  private readonly type: StructType
-  private readonly value: ParsedValue
-
-  constructor(type: StructType, value: ParsedValue) {
     this.type = type
-    this.value = value
+    this.at = at
+  }
+
+  get fields(): DecodedFieldValues {
+    return this
+  }
+
+  get sources(): UndecodedFieldValues {
+    return { get: (field) => getMapValue(this.at, field) }
   }
 
   get(field: string): DecodedValue {
-    const found = getMapValue(this.value, field)
+    const found = getMapValue(this.at, field)
     return found && toDecodedValue(this.type.fields[field] as GoType, found)
   }
 
   has(field: string): boolean {
-    return getMapValue(this.value, field) !== undefined
-  }
-}
-
-class LazyUndecodedFieldValues implements UndecodedFieldValues {
-  private readonly value: ParsedValue
-
-  constructor(value: ParsedValue) {
-    this.value = value
-  }
-
-  get(field: string): ParsedValue | undefined {
-    return getMapValue(this.value, field)
+    return getMapValue(this.at, field) !== undefined
   }
 }
 

@@ -12,7 +12,9 @@ export const PLUS = 0x2b
 export const DASH = 0x2d
 export const PERIOD = 0x2e
 export const COLON = 0x3a
+export const EQUALS = 0x3d
 export const BACKSLASH = 0x5c
+export const LOWERCASE_E = 0x65
 export const PIPE = 0x7c
 export const OPEN_BRACKET = 0x5b
 export const CLOSE_BRACKET = 0x5d
@@ -76,6 +78,13 @@ export const yamlKeyStartBytes: Uint8Array = createByteSet(
 export const yamlKeyBytes: Uint8Array = createByteSet(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./',
 )
+
+export const base64Bytes: Uint8Array = createByteSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+)
+
+/** The letters after `e` in the base64 of a text that begins with an opening brace. */
+export const base64OfBraceSecondBytes: Uint8Array = createByteSet('wxyz0123456789+/')
 
 /** First bytes of lines that may belong to the previous value at any indentation. */
 export const continuationLineStartBytes: Uint8Array = createByteSet('\n#\t')

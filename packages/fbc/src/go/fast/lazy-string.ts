@@ -44,6 +44,8 @@ export const ScalarStyle = {
   double: 4,
   literal: 5,
   json: 6,
+  /** A plain scalar that is valid base64 of a text that begins with an opening brace. */
+  base64OfJson: 7,
 } as const
 
 const scalarStyleBitCount = 3
@@ -74,13 +76,18 @@ export class LazyString implements StringValue {
   }
 
   get quoted(): boolean {
-    return this.style !== ScalarStyle.plain && this.style !== ScalarStyle.folded
+    return this.style !== ScalarStyle.plain && this.style !== ScalarStyle.folded && !this.isBase64OfJson
+  }
+
+  get isBase64OfJson(): boolean {
+    return this.style === ScalarStyle.base64OfJson
   }
 
   get value(): string {
     const { bytes, start, end } = this
     switch (this.style & ((1 << scalarStyleBitCount) - 1)) {
       case ScalarStyle.plain:
+      case ScalarStyle.base64OfJson:
         return sharedInternTable.intern(bytes, start, end)
       case ScalarStyle.folded:
         return foldPlainScalar(decodeUtf8(bytes, start, end))

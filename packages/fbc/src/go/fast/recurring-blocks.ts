@@ -38,12 +38,7 @@ class LazyRecurringValue {
 
 // Values whose text occurred earlier in the file. They are read lazily, and rarely needed.
 export class LazyRecurringMap extends LazyRecurringValue implements MapValue {
-  declare readonly kind: 'map'
-
-  static {
-    // On the prototype, so that it costs nothing in each value.
-    Object.defineProperty(this.prototype, 'kind', { value: 'map' })
-  }
+  readonly kind = 'map'
 
   get entries(): readonly MapEntry[] {
     return (this.tree() as MapValue).entries
@@ -51,11 +46,7 @@ export class LazyRecurringMap extends LazyRecurringValue implements MapValue {
 }
 
 export class LazyRecurringList extends LazyRecurringValue implements ListValue {
-  declare readonly kind: 'list'
-
-  static {
-    Object.defineProperty(this.prototype, 'kind', { value: 'list' })
-  }
+  readonly kind = 'list'
 
   get items(): readonly ParsedValue[] {
     return (this.tree() as ListValue).items
@@ -134,17 +125,8 @@ export class RecurringBlockTable {
     const { bytes, view } = this
     if (other + length > bytes.length) return false
     let at = 0
-    // Four words at a time, because most candidates are equal to the end.
-    for (; at + 16 <= length; at += 16) {
-      const from = one + at
-      const to = other + at
-      const differs =
-        (view.getInt32(from, true) ^ view.getInt32(to, true)) |
-        (view.getInt32(from + 4, true) ^ view.getInt32(to + 4, true)) |
-        (view.getInt32(from + 8, true) ^ view.getInt32(to + 8, true)) |
-        (view.getInt32(from + 12, true) ^ view.getInt32(to + 12, true))
-      if (differs !== 0) return false
-    }
+    for (; at + 4 <= length; at += 4)
+      if (view.getInt32(one + at, true) !== view.getInt32(other + at, true)) return false
     for (; at < length; at++) if (bytes[one + at] !== bytes[other + at]) return false
     return true
   }

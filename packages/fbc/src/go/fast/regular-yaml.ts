@@ -291,7 +291,8 @@ class FastYamlParser {
   private plain(column: number, mayHaveType: boolean): ParsedValue {
     const start = this.at
     let lineStart = start
-    let end = this.plainLine(start)
+    const base64End = this.skipBase64OfJson(start)
+    let end = this.plainLine(base64End)
     let isWide = this.sawWide
     this.startLine(end)
     while (this.indent > column) {
@@ -308,7 +309,24 @@ class FastYamlParser {
       if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw fastReaderUnsupportedError
       if (resolved.type !== 'str') return toScalarValue(resolved, createPlainScalarNode(text, start, end))
     }
-    return new LazyString(this.bytes, start, end, ScalarStyle.plain)
+    const isBase64 = base64End > start && this.isBase64Padding(base64End, end) && (end - start) % 4 === 0
+    return new LazyString(this.bytes, start, end, isBase64 ? ScalarStyle.base64OfJson : ScalarStyle.plain)
+  }
+
+  /** Skips base64 letters if they begin with an opening brace in base64: a catalog can be mostly such manifests. */
+  private skipBase64OfJson(start: number): number {
+    const { bytes } = this
+    if (bytes[start] !== byte.LOWERCASE_E || byte.base64OfBraceSecondBytes[bytes[start + 1] as number] !== 1)
+      return start
+    let at = start + 2
+    while (byte.base64Bytes[bytes[at] as number] === 1) at++
+    return at
+  }
+
+  private isBase64Padding(start: number, end: number): boolean {
+    const { bytes } = this
+    for (let at = start; at < end; at++) if (bytes[at] !== byte.EQUALS) return false
+    return end - start <= 2
   }
 
   private sawWide = false

@@ -223,9 +223,6 @@ export function* splitYamlChunks(
 }
 
 function findNextLineStart(bytes: Uint8Array, from: number): number {
-  // Most lines are short, and a call to indexOf costs as much as checking several dozen bytes.
-  const near = Math.min(from + 64, bytes.length)
-  for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1
-  const found = bytes.indexOf(LF, near)
+  const found = bytes.indexOf(LF, from)
   return found < 0 ? bytes.length : found + 1
 }

@@ -50,10 +50,16 @@ export function compareYamlReaders(bytes: Uint8Array): ReaderComparison {
       return { documents, fast, difference }
     }
   }
-  const exact = JSON.stringify(parseCatalogFile(bytes, { exact: true }))
-  const found = JSON.stringify(parseCatalogFile(bytes))
-  if (exact === found) return { documents, fast }
-  return { documents, fast, difference: `the facts: ${findFirstDifference(exact, found)}` }
+  return { documents, fast, ...findFactsDifference(bytes) }
+}
+
+function findFactsDifference(bytes: Uint8Array): { readonly difference?: string } {
+  for (const forVerdict of [false, true]) {
+    const exact = JSON.stringify(parseCatalogFile(bytes, { exact: true, forVerdict }))
+    const found = JSON.stringify(parseCatalogFile(bytes, { forVerdict }))
+    if (exact !== found) return { difference: `the facts: ${findFirstDifference(exact, found)}` }
+  }
+  return {}
 }
 
 /** The same for a file of JSON objects. */
@@ -87,10 +93,7 @@ export function compareJsonReaders(bytes: Uint8Array): ReaderComparison {
     }
     at = exact.end
   }
-  const exact = JSON.stringify(parseCatalogFile(bytes, { exact: true }))
-  const found = JSON.stringify(parseCatalogFile(bytes))
-  if (exact === found) return { documents, fast }
-  return { documents, fast, difference: `the facts: ${findFirstDifference(exact, found)}` }
+  return { documents, fast, ...findFactsDifference(bytes) }
 }
 
 function tryReadJson(text: string, at: number): ReadJsonResult | undefined {
