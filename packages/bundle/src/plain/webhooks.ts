@@ -257,7 +257,7 @@ export function generateCertificates(generation: ManifestGeneratorInput): readon
 const maxObjectNameBytes = 63
 
 /** Truncates the base if both exceed 63 bytes. As in OLM, the dash doesn't count, so the result can have 64 bytes. */
-export function formatObjectNameWithSuffix(base: string, suffix: string): string {
+function formatObjectNameWithSuffix(base: string, suffix: string): string {
   const bytes = new TextEncoder().encode(base)
   const isLong = bytes.length + suffix.length > maxObjectNameBytes
   return `${isLong ? decodeUtf8LikeGo(bytes.subarray(0, maxObjectNameBytes - suffix.length - 1)) : base}-${suffix}`
