@@ -464,7 +464,8 @@ async function runExternalProgram(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [output, [status]] = await Promise.all([readText(child.stdout), once(child, 'close')])
+  const closed = once(child, 'close') as Promise<[number | null]>
+  const [output, [status]] = await Promise.all([readText(child.stdout), closed])
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${status}`)
   return output.trim()
 }
