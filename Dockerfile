@@ -5,11 +5,9 @@
 #   TITLE, DESCRIPTION, SOURCE, VERSION, REVISION, LICENSES   the labels org.opencontainers.image.*
 # If the registry or the mirror has a private certificate authority: --secret id=ca,src=ca.pem
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
-# For the stage that builds, if NODE_IMAGE has only the platform that is built for.
-ARG BUILD_IMAGE=${NODE_IMAGE}
 
 # The App has no native code, so another platform's image needs no emulation for this stage.
-FROM --platform=${BUILDPLATFORM} ${BUILD_IMAGE} AS build
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS build
 WORKDIR /build
 ARG NPM_CONFIG_REGISTRY=
 COPY package.json package-lock.json ./

@@ -1,5 +1,5 @@
 // Measures the time from a directory to a readable tag of a catalog image, with docker-registry on loopback and a
-// base of 32 MB, and compares it with other tools. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, where DIR is a
+// base of 32 MB, and compares it with buildah. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, where DIR is a
 // catalog. Without it (or with '') a catalog of 15 MB is generated. Measurements whose tools are not installed are
 // skipped and reported.
 import { spawnSync } from 'node:child_process'
@@ -134,7 +134,6 @@ async function benchRegistryBuilds(): Promise<void> {
       runCatalogBot('build', changedCatalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
     console.log('others')
-    await benchCraneAppend(server.host, base)
     await measureDockerfileBuild(server.host, Math.min(cold, byCommand))
   } finally {
     await publisher.close()
@@ -143,75 +142,27 @@ async function benchRegistryBuilds(): Promise<void> {
   }
 }
 
-/** crane has no cache and does not read catalogs. It only appends catalog-bot's layer to the base. */
-async function benchCraneAppend(host: string, base: string): Promise<void> {
-  if (!isOnPath('crane'))
-    return console.log(
-      '  SKIPPED: crane is not installed (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
-    )
-  const { registry, pusher } = createRegistryClients(host)
-  const publisher = createCatalogPublisher({ registry, pusher, packsIn: 'here' })
-  const { blobs } = await publisher.build({ files: await readCatalogFolder(catalogFolder), base: 'scratch' })
-  writeFileSync(join(scratchFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
-  await publisher.close()
-  await registry.close()
-  await measureMedianRunMs('  crane append and mutate, with an existing layer', undefined, (index) => {
-    const target = `${host}/org/crane-${index}:v4.20`
-    runCommand(
-      'crane',
-      'append',
-      '--insecure',
-      '-b',
-      base,
-      '-f',
-      join(scratchFolder, 'layer.tar.gz'),
-      '-t',
-      target,
-    )
-    runCommand('crane', 'mutate', '--insecure', target, '--entrypoint=/bin/opm', '-l', 'a=b', '-t', target)
-  })
-}
-
 /**
  * Builds both stages on a base that contains only this machine's opm. `RUN` is a chroot, without a container
  * engine.
  */
 async function measureDockerfileBuild(host: string, ours: number): Promise<void> {
-  if (isOnPath('buildah') && isOnPath('opm')) {
-    const base = 'localhost/base/opm:1'
-    buildOpmBaseImage(base)
-    writeCatalogDockerfile(base)
-    const file = join(scratchFolder, 'catalog.Dockerfile')
-    const theirs = await measureMedianRunMs(
-      '  buildah bud with opm’s Dockerfile, and push',
-      undefined,
-      (index) => {
-        const target = `${host}/org/buildah-${index}:v4.20`
-        runBuildah('bud', '--no-cache', '--pull-never', '-f', file, '-t', target, scratchFolder)
-        runBuildah('push', '--tls-verify=false', target)
-      },
-    )
-    console.log(`  ${(theirs / ours).toFixed(1)} times the time of catalog-bot (target 10)`)
-    return
-  }
-  console.log('  SKIPPED: buildah with opm’s Dockerfile, which requires buildah (root) and opm')
-  if (!isOnPath('opm'))
-    return console.log('  SKIPPED: opm’s part of the Dockerfile, because opm is not installed')
-  const step = await measureMedianRunMs(
-    '  opm’s part of its Dockerfile alone: creating the cache',
+  if (!isOnPath('buildah') || !isOnPath('opm'))
+    return console.log('  SKIPPED: buildah with opm’s Dockerfile, which requires buildah (root) and opm')
+  const base = 'localhost/base/opm:1'
+  buildOpmBaseImage(base)
+  writeCatalogDockerfile(base)
+  const file = join(scratchFolder, 'catalog.Dockerfile')
+  const theirs = await measureMedianRunMs(
+    '  buildah bud with opm’s Dockerfile, and push',
     undefined,
-    (index) =>
-      runCommand(
-        'opm',
-        'serve',
-        catalogFolder,
-        `--cache-dir=${join(scratchFolder, `opm-${index}`)}`,
-        '--cache-only',
-        '-t',
-        join(scratchFolder, 'log'),
-      ),
+    (index) => {
+      const target = `${host}/org/buildah-${index}:v4.20`
+      runBuildah('bud', '--no-cache', '--pull-never', '-f', file, '-t', target, scratchFolder)
+      runBuildah('push', '--tls-verify=false', target)
+    },
   )
-  console.log(`  that part alone takes ${(step / ours).toFixed(1)} times as long as catalog-bot`)
+  console.log(`  ${(theirs / ours).toFixed(1)} times the time of catalog-bot (target 10)`)
 }
 
 /** With separate storage that needs no kernel support, and with a policy that accepts every image. */

@@ -3,8 +3,6 @@
 // Processor time is the more stable figure on a shared machine. Usage:
 // `npm run bench:untrusted-pulls [-- --after SECONDS]`.
 // The measurement continues for that time after the merge, 20 by default.
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +12,8 @@ import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { startDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../sandbox/demo/stories.ts'
 import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
+import { readCpuTimeMs, readProcessTreeCpuTimeMs } from '../scripts/cpu-time.ts'
+import { readProcessTreeMemory } from '../src/server/process-memory.ts'
 import { buildCatalogBotCli } from './built-command.ts'
 
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
@@ -74,46 +74,6 @@ async function writeCommitWithBillionPaths(path: string, tip: string): Promise<s
   return commitTree(path, top, [tip], 'Nine trees', { name: 'mallory', email: 'mallory@example.com', at: 0 })
 }
 
-interface ProcessTreeUsage {
-  /** Resident megabytes of catalog-bot's process and all processes that it started. */
-  readonly memory: number
-  /** The processor seconds that these processes, including completed child processes, have used so far. */
-  readonly processor: number
-}
-
-function readProcessTreeUsage(root: number): ProcessTreeUsage {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map((row) => row.trim().split(/\s+/).map(Number) as [number, number, number])
-  const ours = new Set([root])
-  for (let before = 0; before !== ours.size;) {
-    before = ours.size
-    for (const [pid, parent] of rows) if (ours.has(parent)) ours.add(pid)
-  }
-  let [memory, processor] = [0, 0]
-  for (const [pid, , size] of rows) {
-    if (!ours.has(pid)) continue
-    memory += size / 1024
-    processor += readProcessCpuSeconds(pid).reduce((sum, seconds) => sum + seconds, 0)
-  }
-  return { memory, processor }
-}
-
-/** User and system seconds of a process and its completed child processes, as Linux counts them. */
-function readProcessCpuSeconds(pid: number): readonly number[] {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    return fields.slice(11, 15).map((ticks) => Number(ticks) / 100)
-  } catch {
-    return []
-  }
-}
-
-/** The sandbox: this process, and its Git processes. */
-const readSandboxCpuSeconds = () =>
-  readProcessCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
-
 const dataDirectory = await mkdtemp(join(tmpdir(), 'untrusted-pulls-'))
 const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
@@ -121,6 +81,12 @@ const botProcess = await startBotProcess({
   environment: demoEnvironment.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })
+const botPid = botProcess.process.pid ?? 0
+/** Milliseconds of catalog-bot with the processes that it started, and of the sandbox: this process and Git. */
+function readCpuTimesMs(): { readonly bot: number; readonly sandbox: number } {
+  const bot = readProcessTreeCpuTimeMs(botPid)
+  return { bot, sandbox: readCpuTimeMs() - bot }
+}
 let [slowest, maxMemory, isOver] = [0, 0, false]
 const healthPollingLoop = (async () => {
   while (!isOver) {
@@ -132,7 +98,7 @@ const healthPollingLoop = (async () => {
 })()
 const memoryPollingLoop = (async () => {
   while (!isOver) {
-    maxMemory = Math.max(maxMemory, readProcessTreeUsage(botProcess.process.pid ?? 0).memory)
+    maxMemory = Math.max(maxMemory, ((await readProcessTreeMemory(botPid)) ?? 0) / 1e6)
     await pause(250)
   }
 })()
@@ -166,10 +132,7 @@ try {
   // All at once, like an attack.
   demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   slowest = 0
-  const before = {
-    bot: readProcessTreeUsage(botProcess.process.pid ?? 0).processor,
-    own: readSandboxCpuSeconds(),
-  }
+  const before = readCpuTimesMs()
   const started = performance.now()
   const send = async (number: number) =>
     demoEnvironment.github.comment(
@@ -181,11 +144,11 @@ try {
   await send(harmless.number)
   while (harmless.merged === null && performance.now() - started < 300_000) await pause(20)
   const merged = performance.now() - started
-  const used = readProcessTreeUsage(botProcess.process.pid ?? 0).processor - before.bot
-  const seconds = (count: number) => `${count.toFixed(1)} s`
+  const used = readCpuTimesMs()
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
   process.stdout.write(
-    `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${seconds(merged / 1000)}\n` +
-      `processor time until then: catalog-bot ${seconds(used)}, the sandbox's GitHub ${seconds(readSandboxCpuSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
+    `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${seconds(merged)}\n` +
+      `processor time until then: catalog-bot ${seconds(used.bot - before.bot)}, the sandbox's GitHub ${seconds(used.sandbox - before.sandbox)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1

@@ -11,11 +11,9 @@ export interface HistoricalPull {
   readonly number: number | undefined
   /** The author of the head: `login:id` for a GitHub no-reply address. */
   readonly author: string
-  /** When it reached the branch, ISO 8601. */
-  readonly at: string
 }
 
-const gitLogFormatFields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
+const gitLogFormatFields = ['%H', '%P', '%aN', '%aE', '%s']
 
 /**
  * The pull requests of `branch` in a repository, oldest first: those since a date in Git's syntax, and at most the
@@ -44,13 +42,12 @@ export function listMergedPulls(
         ]),
   )
   return line
-    .map(({ commit, parents: [base = '', head = commit], at, subject, ...by }) => ({
+    .map(({ commit, parents: [base = '', head = commit], subject, ...by }) => ({
       commit,
       base,
       head,
       number: parsePullNumber(subject),
       author: authors.get(head) ?? parseAuthor(by),
-      at,
     }))
     .toReversed()
 }
@@ -60,7 +57,6 @@ interface LoggedCommit {
   readonly parents: readonly string[]
   readonly name: string
   readonly email: string
-  readonly at: string
   readonly subject: string
 }
 
@@ -79,8 +75,8 @@ function readGitLog(
     .split('\n')
     .filter(Boolean)
     .map((record) => {
-      const [commit = '', parents = '', name = '', email = '', at = '', subject = ''] = record.split('\0')
-      return { commit, parents: parents.split(' ').filter(Boolean), name, email, at, subject }
+      const [commit = '', parents = '', name = '', email = '', subject = ''] = record.split('\0')
+      return { commit, parents: parents.split(' ').filter(Boolean), name, email, subject }
     })
 }
 

@@ -2,7 +2,7 @@
 // (docs/dev/releasing.md). Publishes nothing. Usage: npm run release -- --repository OWNER/NAME | --dry-run
 // With RELEASE_KEY, the PEM of a private key, the files and the image are also signed with it. A dry run makes a key, and pushes the
 // image and the chart to a registry on this machine.
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto'
 import {
   cpSync,
@@ -14,8 +14,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import type { ReleaseArtifactLocations } from '../src/adapters/package-metadata.ts'
 import { createSignedEnvelope } from '../src/adapters/image/provenance/signature-formats.ts'
@@ -37,7 +39,6 @@ interface Release {
   readonly distribution: ReleaseArtifactLocations
   /** A clone at the released commit, in which the names of the release are filled in. */
   readonly stage: string
-  readonly work: string
 }
 
 const releaseStartMs = performance.now()
@@ -64,31 +65,28 @@ async function makeRelease(name: string): Promise<void> {
   rmSync(outputDirectory, { recursive: true, force: true })
   for (const folder of ['npm', 'chart', 'files'])
     mkdirSync(join(outputDirectory, folder), { recursive: true })
-  const release = stageRelease(name)
-  packNpmPackages(release)
-  makeActionBundle(release)
-  packChart(release)
-  buildSite(release)
-  runExternalProgram(join(release.stage, '.ci/build-image'), [outputDirectory, ...architectures], {
-    env: { REVISION: release.commit },
-  })
-  tagImages(release.version)
-  makeSboms(release)
-  reportStep('container image')
+  const release = await stageRelease(name)
+  await packNpmPackages(release)
+  // In parallel, because package managers and emulation use one processor each.
+  await awaitAll([
+    makeImages(release),
+    makeActionBundle(release),
+    packChart(release),
+    buildSite(release).then(() => verifyNpmPackages(release)),
+  ])
   const key = options['dry-run'] ? generateReleaseKey() : process.env['RELEASE_KEY']
   await signFiles(release, key)
-  verifyNpmPackages(release)
-  verifyActionBundle(release)
+  await verifyActionBundle(release)
   if (options['dry-run'] && key !== undefined) await verifyImageAndChart(release, key)
   reportStep(`${basename(outputDirectory)} has everything of ${release.version}`)
 }
 
 // --- making ---
 
-function stageRelease(name: string): Release {
+async function stageRelease(name: string): Promise<Release> {
   const stage = join(workFolder, 'stage')
-  runExternalProgram('git', ['clone', '--quiet', '--no-local', projectRoot, stage])
-  const commit = runExternalProgram('git', ['rev-parse', 'HEAD'], { cwd: stage })
+  await runExternalProgram('git', ['clone', '--quiet', '--no-local', projectRoot, stage])
+  const commit = await runExternalProgram('git', ['rev-parse', 'HEAD'], { cwd: stage })
   const packageFile = join(stage, 'package.json')
   const { private: _, ...metadata } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
     readonly version: string
@@ -104,11 +102,11 @@ function stageRelease(name: string): Release {
   })
   writeJson(join(outputDirectory, 'distribution.json'), distribution)
   insertArtifactNames(stage, version, distribution)
-  runExternalProgram('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
-  runExternalProgram('node', ['scripts/reference-pages.ts'], { cwd: stage })
-  runExternalProgram('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
+  await runExternalProgram('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
+  await runExternalProgram('node', ['scripts/reference-pages.ts'], { cwd: stage })
+  await runExternalProgram('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
   reportStep(`staged version ${version} from commit ${commit.slice(0, 12)} for ${name}`)
-  return { version, commit, distribution, stage, work: workFolder }
+  return { version, commit, distribution, stage }
 }
 
 function getArtifactLocations(name: string, version: string): ReleaseArtifactLocations {
@@ -155,27 +153,27 @@ function editFile(file: string, edit: (text: string) => string): void {
   writeFileSync(file, edited)
 }
 
-function packNpmPackages({ stage }: Release): void {
+async function packNpmPackages({ stage }: Release): Promise<void> {
   const destination = join(outputDirectory, 'npm')
   const packageFile = join(stage, 'package.json')
   const text = readFileSync(packageFile, 'utf8')
   const { dependencies, ...metadata } = JSON.parse(text) as { dependencies: Record<string, string> }
   const installed = Object.fromEntries(externalPackages.map((name) => [name, dependencies[name]]))
   writeJson(packageFile, { ...metadata, dependencies: installed })
-  runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
+  await runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
   writeFileSync(packageFile, text)
-  runExternalProgram('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
-  runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], {
+  await runExternalProgram('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
+  await runExternalProgram('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], {
     cwd: stage,
   })
   reportStep('npm packages')
 }
 
 /** The package for authors next to `action.yml`, so that the action installs nothing when it runs. */
-function makeActionBundle({ stage, version }: Release): void {
+async function makeActionBundle({ stage, version }: Release): Promise<void> {
   cpSync(join(stage, 'action.yml'), join(stage, 'dist-author', 'action.yml'))
   const bundle = join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`)
-  runExternalProgram('tar', [
+  await runExternalProgram('tar', [
     '--sort=name',
     '--mtime=@0',
     '--owner=0',
@@ -188,9 +186,9 @@ function makeActionBundle({ stage, version }: Release): void {
   ])
 }
 
-function packChart({ stage }: Release): void {
-  runExternalProgram('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
-  runExternalProgram('helm', [
+async function packChart({ stage }: Release): Promise<void> {
+  await runExternalProgram('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
+  await runExternalProgram('helm', [
     'package',
     join(stage, 'deploy/chart'),
     '--destination',
@@ -201,17 +199,26 @@ function packChart({ stage }: Release): void {
   reportStep('chart, Compose files, action')
 }
 
-function buildSite({ stage, distribution }: Release): void {
-  runExternalProgram('npm', ['run', '--silent', 'site'], { cwd: stage })
+async function buildSite({ stage, distribution }: Release): Promise<void> {
+  await runExternalProgram('npm', ['run', '--silent', 'site'], { cwd: stage })
   const site = join(outputDirectory, 'site')
   cpSync(join(stage, 'site/.vitepress/dist'), site, { recursive: true })
   requireTextInFile(join(site, 'index.html'), new URL(distribution.site).pathname)
   reportStep('site')
 }
 
+async function makeImages(release: Release): Promise<void> {
+  await runExternalProgram(join(release.stage, '.ci/build-image'), [outputDirectory, ...architectures], {
+    env: { REVISION: release.commit },
+  })
+  tagImages(release.version)
+  await makeSboms(release)
+  reportStep('container image')
+}
+
 /** Lists the npm packages in the App's package and image, and the Debian packages in the image of each architecture. */
-function makeSboms({ stage, version }: Release): void {
-  const text = runExternalProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
+async function makeSboms({ stage, version }: Release): Promise<void> {
+  const text = await runExternalProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
     cwd: stage,
   })
   if (!text.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')
@@ -336,52 +343,56 @@ async function signFiles({ commit, distribution }: Release, key: string | undefi
   const [first] = digests
   if (!isOnPath('cosign') || first === undefined)
     return reportStep('signed; NOT VERIFIED by cosign, which is not on the PATH')
-  runExternalProgram('cosign', [
+  await runExternalProgram('cosign', [
     'verify-blob',
     ...blob,
     '--signature',
     join(files, 'SHA256SUMS.sig'),
     join(files, 'SHA256SUMS'),
   ])
-  runExternalProgram('cosign', ['verify-blob-attestation', ...blob, '--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json'), join(files, first.name)]) // prettier-ignore
+  await runExternalProgram('cosign', ['verify-blob-attestation', ...blob, '--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json'), join(files, first.name)]) // prettier-ignore
   reportStep('signed, and verified by cosign')
 }
 
 // --- verifying ---
 
 /** Installs each package in an empty folder with each supported version of Node.js. */
-function verifyNpmPackages({ version, stage }: Release): void {
+async function verifyNpmPackages(release: Release): Promise<void> {
   for (const node of nodeVersions)
-    for (const tarball of readdirSync(join(outputDirectory, 'npm'))) {
-      const folder = mkdtempSync(join(workFolder, 'install-'))
-      const file = join(outputDirectory, 'npm', tarball)
-      writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-      runExternalProgram('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], {
-        cwd: folder,
-      })
-      const bot = (...args: string[]) =>
-        runExternalProgram(join(folder, 'node_modules/.bin/catalog-bot'), args, {
-          cwd: stage,
-          env: { PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}` },
-        })
-      if (bot('--version') !== version) throw new Error(`${tarball} does not print its version`)
-      bot('validate', 'fixtures/demo/repository/catalogs/v4.20')
-      if (bot('rule', 'several-heads').split('\n').length < 10)
-        throw new Error(`${tarball} lacks the pages of rules`)
-      reportStep(`${tarball} works with Node.js ${node}`)
-    }
+    await awaitAll(
+      readdirSync(join(outputDirectory, 'npm')).map((tarball) => verifyNpmPackage(release, tarball, node)),
+    )
 }
 
-function verifyActionBundle({ version }: Release): void {
+async function verifyNpmPackage({ version, stage }: Release, tarball: string, node: string): Promise<void> {
+  const folder = mkdtempSync(join(workFolder, 'install-'))
+  const file = join(outputDirectory, 'npm', tarball)
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  await runExternalProgram('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], {
+    cwd: folder,
+  })
+  const bot = (...args: string[]) =>
+    runExternalProgram(join(folder, 'node_modules/.bin/catalog-bot'), args, {
+      cwd: stage,
+      env: { PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}` },
+    })
+  if ((await bot('--version')) !== version) throw new Error(`${tarball} does not print its version`)
+  await bot('validate', 'fixtures/demo/repository/catalogs/v4.20')
+  if ((await bot('rule', 'several-heads')).split('\n').length < 10)
+    throw new Error(`${tarball} lacks the pages of rules`)
+  reportStep(`${tarball} works with Node.js ${node}`)
+}
+
+async function verifyActionBundle({ version }: Release): Promise<void> {
   const folder = mkdtempSync(join(workFolder, 'action-'))
-  runExternalProgram('tar', [
+  await runExternalProgram('tar', [
     '-xzf',
     join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`),
     '-C',
     folder,
   ])
   if (!existsSync(join(folder, 'action.yml'))) throw new Error('the bundle has no action.yml')
-  const printed = runExternalProgram(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
+  const printed = await runExternalProgram(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
     env: { PATH: `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}` },
   })
   if (printed !== version) throw new Error("the action's bundle does not run")
@@ -393,16 +404,16 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
   const { host } = registry
   try {
     const image = `${host}/catalog-bot:${version}`
-    runExternalProgram('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}:${version}`, `docker://${image}`]) // prettier-ignore
+    await runExternalProgram('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}:${version}`, `docker://${image}`]) // prettier-ignore
     const keyFile = join(workFolder, 'release.key')
     writeFileSync(keyFile, key, { mode: 0o600 })
     const publicKey = join(outputDirectory, 'files', 'cosign.pub')
     const bot = (...args: string[]) =>
       runExternalProgram('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
-    bot('sign', image, '--key', keyFile, '--insecure-registry', host)
-    bot('verify', image, '--key', publicKey, '--insecure-registry', host)
+    await bot('sign', image, '--key', keyFile, '--insecure-registry', host)
+    await bot('verify', image, '--key', publicKey, '--insecure-registry', host)
     if (isOnPath('cosign'))
-      runExternalProgram('cosign', [
+      await runExternalProgram('cosign', [
         'verify',
         '--key',
         publicKey,
@@ -411,13 +422,13 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
         image,
       ])
     const [chart = ''] = readdirSync(join(outputDirectory, 'chart'))
-    runExternalProgram('helm', [
+    await runExternalProgram('helm', [
       'push',
       join(outputDirectory, 'chart', chart),
       `oci://${host}/charts`,
       '--plain-http',
     ])
-    const manifest = runExternalProgram('helm', [
+    const manifest = await runExternalProgram('helm', [
       'template',
       'bot',
       `oci://${host}/charts/catalog-bot`,
@@ -443,18 +454,26 @@ interface ExternalProgramOptions {
 }
 
 /** Returns the trimmed output. Throws if the program fails. Its errors go to the terminal. */
-function runExternalProgram(
+async function runExternalProgram(
   program: string,
   args: readonly string[],
   { cwd = projectRoot, env }: ExternalProgramOptions = {},
-): string {
-  return execFileSync(program, args, {
+): Promise<string> {
+  const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
-    encoding: 'utf8',
-    maxBuffer: 1e9,
     stdio: ['ignore', 'pipe', 'inherit'],
-  }).trim()
+  })
+  const closed = once(child, 'close') as Promise<[number | null]>
+  const [output, [status]] = await Promise.all([readText(child.stdout), closed])
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${status}`)
+  return output.trim()
+}
+
+/** Throws the first error when all have ended, so that no program continues after the release has failed. */
+async function awaitAll(steps: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(steps)
+  await Promise.all(steps)
 }
 
 function writeJson(file: string, value: unknown): void {

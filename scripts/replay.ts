@@ -1,11 +1,10 @@
 // Replays the merged pull requests of a repository through the engine, as if each were open now. Reports the
 // decisions, the rules behind them, and the cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most
-// N] [--warm] [--max-blocked PERCENT]`. Prints one JSON line for each pull request on stdout, and the summary on
+// N] [--max-blocked PERCENT]`. Prints one JSON line for each pull request on stdout, and the summary on
 // stderr. It does not contact GitHub or a registry: all users except the author have read access only, and all images
 // count as present. Exits with 1 if the engine failed on a pull request, or would have blocked more than
-// --max-blocked percent of those that it can judge. A cold run includes the cost of reading the base for each pull
-// request, with its neighbors and catalogs. A warm run reads the base beforehand and does not count that cost, like a
-// catalog-bot that has been running for a while. The contents of the pull request are new in both cases.
+// --max-blocked percent of those that it can judge. The cost includes reading the base for each pull request,
+// with its neighbors and catalogs.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resolve } from 'node:path'
@@ -26,7 +25,6 @@ import { createInMemoryCache, noopPullHistoryStore } from '../src/catalogs/memor
 import { systemClock } from '../src/adapters/system-clock.ts'
 import { decideVerdict } from '../src/policy/decide.ts'
 import { isGitError } from '../src/adapters/git/git-error.ts'
-import { warmBaseCache } from './warm-base-cache.ts'
 import { listMergedPulls, type HistoricalPull } from './merged-pulls.ts'
 import { readCpuTimeMs } from './cpu-time.ts'
 
@@ -57,14 +55,13 @@ const { values } = parseArgs({
     branch: { type: 'string', default: 'HEAD' },
     since: { type: 'string' },
     most: { type: 'string', default: '1000' },
-    warm: { type: 'boolean', default: false },
     'max-blocked': { type: 'string', default: '100' },
   },
 })
 const maxBlockedPercent = Number(values['max-blocked'])
 if (values.mirror === undefined || !(maxBlockedPercent >= 0)) {
   console.error(
-    'usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm] [--max-blocked PERCENT]',
+    'usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--max-blocked PERCENT]',
   )
   process.exit(2)
 }
@@ -84,7 +81,6 @@ const catalogLoader = createCatalogLoader(readerPool, createInMemoryCache(system
 const replayResults: ReplayResult[] = []
 try {
   for (const pull of pullsToReplay) {
-    if (values.warm) await warmUpBaseCache(pull)
     const one = await replayPullRequest(pull)
     replayResults.push(one)
     process.stdout.write(`${JSON.stringify(one)}\n`)
@@ -115,19 +111,6 @@ function findRepositoryFolder(folder: string): string {
   if (status === 0) return stdout.trim()
   console.error(stderr.trim())
   process.exit(2)
-}
-
-/** Missing objects are reported when the pull request itself is evaluated. */
-async function warmUpBaseCache({ base, commit }: HistoricalPull): Promise<void> {
-  try {
-    await warmBaseCache(
-      { repository: scratchRepository.repository, loader: catalogLoader },
-      toCommitSha(base),
-      toCommitSha(commit),
-    )
-  } catch (error) {
-    if (!isGitError(error, 'missing')) throw error
-  }
 }
 
 async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
@@ -247,9 +230,6 @@ function renderSummary(all: readonly ReplayResult[]): string {
   // The first evaluation includes the initial cost of the repository, and interrupted evaluations did only part of
   // their work.
   lines.push('', `first evaluation: ${first.time} ms, ${first.processor} ms of processor time`)
-  lines.push(
-    `${values.warm ? 'warm: the base had already been read' : 'cold: the base had not been read yet'}`,
-  )
   for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
       `${kind}, ${ones.length}: ${formatPercentiles(ones.map(({ time }) => time))} ms; processor time ${formatPercentiles(ones.map(({ processor }) => processor))} ms`,

@@ -381,6 +381,7 @@ export interface WebhookSender {
     action: string | null,
     sender: MockAccount,
     payload: GitHubPayload,
+    repo?: MockRepository | null,
   ): void
   settled(): Promise<void>
 }

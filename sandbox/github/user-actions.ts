@@ -6,7 +6,6 @@ import { addComment, updateCommentBody, removeComment } from './comments.ts'
 import {
   advanceMergeQueues,
   removeMergeQueueEntry,
-  emitMergeGroupEvent,
   findMergeQueueEntry,
 } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
@@ -15,8 +14,6 @@ import {
   commitFiles,
   createBareRepository,
   deleteRef,
-  mergeTrees,
-  commitTree,
   setRef,
 } from './git/git-store.ts'
 import type { FileChangesByPath } from './git/git-store.ts'
@@ -77,13 +74,6 @@ export interface BranchPushOptions {
   readonly by?: string
   readonly message?: string
   readonly branch?: string
-}
-
-export interface MergeGroup {
-  readonly repository: string
-  readonly branch: string
-  readonly headSha: string
-  readonly baseSha: string
 }
 
 const reviewEventByReviewKind = {
@@ -337,34 +327,6 @@ export class MockUserActions extends GitHubAppAdmin {
   }
   async setStatus(repository: string, sha: string, by: string, status: CommitStatusInput): Promise<void> {
     await addCommitStatus(this.repository(repository), sha, this.account(by), status)
-  }
-
-  /** Makes the merge queue request checks for a group: these pull requests, merged in order onto their base. */
-  async enqueue(pulls: readonly [MockPull, ...MockPull[]]): Promise<MergeGroup> {
-    const [{ repo, baseRef }] = pulls
-    const bot = this.account(repo.owner.login)
-    const baseSha = this.#tip(repo, baseRef)
-    let headSha = baseSha
-    for (const pull of pulls) {
-      const tree = await mergeTrees(repo.path, headSha, pull.headSha)
-      if (tree === undefined) throw new Error(`#${pull.number} conflicts`)
-      const title = `Merge pull request #${pull.number} from ${pull.headOwner.login}/${pull.headRef}`
-      headSha = await commitTree(repo.path, tree, [headSha, pull.headSha], title, this.signature(bot))
-    }
-    const branch = `gh-readonly-queue/${baseRef}/pr-${pulls.at(-1)?.number}-${baseSha}`
-    await this.world.runSerialized(repo, async () => {
-      await setRef(repo.path, `refs/heads/${branch}`, headSha)
-      await processRefChanges(repo, bot)
-    })
-    const group = { repository: `${repo.owner.login}/${repo.name}`, branch, headSha, baseSha }
-    await emitMergeGroupEvent(repo, { ...group, baseRef }, 'checks_requested')
-    return group
-  }
-
-  async dissolve(group: MergeGroup, reason: 'merged' | 'invalidated' | 'dequeued'): Promise<void> {
-    const baseRef = group.branch.split('/')[1] ?? ''
-    await emitMergeGroupEvent(this.repository(group.repository), { ...group, baseRef }, 'destroyed', reason)
-    await this.deleteBranch(group.repository, group.branch)
   }
 
   /** Removes a pull request from its queue, like the button on its page. */

@@ -5,12 +5,12 @@ import { request } from 'node:http'
 import { toAccountView, toOrganizationView, toNodeId } from './views/account-view.ts'
 import { toRepositoryView } from './views/repository-view.ts'
 import type {
-  MockAccount,
   MockApp,
   Installation,
   GitHubPayload,
   MockRepository,
   MockGitHubData,
+  WebhookSender,
 } from './github-data.ts'
 
 export interface WebhookDelivery {
@@ -42,7 +42,7 @@ interface WebhookFaultRule {
 // GitHub waits ten seconds for a receiver.
 const webhookDeliveryTimeoutMs = 10_000
 
-export class WebhookDispatcher {
+export class WebhookDispatcher implements WebhookSender {
   readonly deliveries: WebhookDelivery[] = []
   /** Receives every payload when it is created. */
   observe: ((delivery: WebhookDelivery) => void) | undefined
@@ -58,14 +58,7 @@ export class WebhookDispatcher {
   }
 
   /** Sends a repository event to every app that is installed there and subscribed to the event. */
-  emit(
-    event: string,
-    action: string | null,
-    repo: MockRepository,
-    sender: MockAccount,
-    payload: GitHubPayload,
-    only?: MockApp,
-  ): void {
+  readonly emit: WebhookSender['emit'] = (event, action, repo, sender, payload, only) => {
     for (const installation of this.#world.installations.values()) {
       const { app, suspendedAt, repositories } = installation
       if (suspendedAt !== null || !repositories.has(repo) || (only !== undefined && only !== app)) continue
@@ -82,14 +75,7 @@ export class WebhookDispatcher {
   }
 
   /** Sends an event to one installation's app, even if it is not subscribed: installation events are always sent. */
-  emitTo(
-    installation: Installation,
-    event: string,
-    action: string | null,
-    sender: MockAccount,
-    payload: GitHubPayload,
-    repo: MockRepository | null = null,
-  ): void {
+  readonly emitTo: WebhookSender['emitTo'] = (installation, event, action, sender, payload, repo = null) => {
     const organization = installation.account.type === 'Organization' ? installation.account : undefined
     const delivery: WebhookDelivery = {
       id: this.#world.nextId(),

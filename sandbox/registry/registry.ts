@@ -107,15 +107,6 @@ export class MockRegistry extends MockRegistryStorage {
     }
   }
 
-  /** The next `times` requests get 429 Too Many Requests. */
-  limitRate(retryAfterSeconds: number, times = 1, matches: RegistryRequestMatcher = () => true): () => void {
-    return this.fail(
-      matches,
-      { status: 429, code: 'TOOMANYREQUESTS', headers: { 'retry-after': String(retryAfterSeconds) } },
-      times,
-    )
-  }
-
   /** Adds an image, with an optional tag, and returns its digest and a full reference by digest. */
   override putImage(
     repository: string,

@@ -1,15 +1,13 @@
-// The users of a run and their permissions. IDs identify users. A user can give up a login, and another user can take
-// it.
+// The users of a run and their permissions. IDs identify users.
 import { toUserId, type UserId } from '../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../src/pull-request/snapshot.ts'
 
 export type RepositoryRole = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
 interface SimulatedAccount {
-  person: GitHubAccount
+  readonly person: GitHubAccount
   /** Ordered by time, oldest first: permissions that were recently revoked may still count. */
   roles: { readonly at: number; readonly role: RepositoryRole }[]
-  isGone: boolean
 }
 
 export class SimulatedPeople {
@@ -22,24 +20,19 @@ export class SimulatedPeople {
       login: name,
       kind: name.endsWith('[bot]') ? 'bot' : 'user',
     }
-    this.#accounts.set(name, { person, roles: [{ at: 0, role }], isGone: false })
+    this.#accounts.set(name, { person, roles: [{ at: 0, role }] })
     return person
   }
 
-  /** The user who had this login at the start of the run. */
+  /** The user with this login. */
   of(name: string): GitHubAccount {
     return this.#account(name).person
   }
 
   withLogin(login: string): GitHubAccount | undefined {
-    const found = [...this.#accounts.values()].find(
-      ({ person, isGone }) => !isGone && person.login.toLowerCase() === login.toLowerCase(),
-    )
-    return found?.person
-  }
-
-  withId(id: UserId): GitHubAccount | undefined {
-    return [...this.#accounts.values()].find(({ person, isGone }) => !isGone && person.id === id)?.person
+    return [...this.#accounts.values()].find(
+      ({ person }) => person.login.toLowerCase() === login.toLowerCase(),
+    )?.person
   }
 
   roleOf(id: UserId): RepositoryRole {
@@ -61,12 +54,6 @@ export class SimulatedPeople {
 
   setRole(name: string, role: RepositoryRole, at: number): void {
     this.#account(name).roles.push({ at, role })
-  }
-
-  /** Gives up the login and takes another one. */
-  rename(name: string, login: string): void {
-    const account = this.#account(name)
-    account.person = { ...account.person, login }
   }
 
   #byId(id: UserId): SimulatedAccount | undefined {

@@ -100,8 +100,6 @@ export class SimulatedGitHub {
   readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
   readonly issues: SimulatedIssue[] = []
   readonly deliveries: SimulatedWebhookDelivery[] = []
-  /** Images that are missing in the registries. */
-  readonly missingImages = new Set<string>()
   rules: SimulatedBranchRules = noBranchRules
   /** Suggestions, dispatches, and other catalog-bot actions that have no field above. */
   readonly others: string[] = []

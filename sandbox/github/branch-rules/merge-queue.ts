@@ -100,7 +100,7 @@ export async function removeMergeQueueEntry(
 }
 
 /** Notifies the apps about a group: its commit needs checks, or the reason for its removal. */
-export async function emitMergeGroupEvent(
+async function emitMergeGroupEvent(
   repo: MockRepository,
   { headSha, branch, baseSha, baseRef }: Omit<QueuedMergeGroup, 'requestedAt'>,
   action: 'checks_requested' | 'destroyed',

@@ -129,8 +129,6 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   await github.rerun(run, 'bob')
   await github.rerun(run, 'bob', 'again')
   await github.rerunSuite(run.suite, 'bob')
-  const group = await github.enqueue([pull])
-  await github.dissolve(group, 'invalidated')
   const rules = github.addRules(
     fullRepositoryName,
     [createMergeQueueRule(), createStatusChecksRule([{ context: 'catalog-bot / images' }])],

@@ -222,7 +222,7 @@ describe('faults', () => {
   test('faults last as long as configured and are logged', async () => {
     await startTestRegistry()
     mockRegistry.putImage('org/one', 'v1')
-    mockRegistry.limitRate(7, 2)
+    mockRegistry.fail(() => true, { status: 429, headers: { 'retry-after': '7' } }, 2)
     expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).headers.get('retry-after')).toBe('7')
     expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(429)
     expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(200)
