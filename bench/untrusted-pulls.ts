@@ -13,7 +13,7 @@ import { startDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-e
 import { openDemoStory } from '../sandbox/demo/stories.ts'
 import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
 import { readCpuTimeMs, readProcessTreeCpuTimeMs } from '../scripts/cpu-time.ts'
-import { readProcessTreeMemory } from '../src/server/process-memory.ts'
+import { readProcessTreeMemory } from '../src/server/store-metrics.ts'
 import { buildCatalogBotCli } from './built-command.ts'
 
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
