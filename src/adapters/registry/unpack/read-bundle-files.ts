@@ -23,7 +23,7 @@ export const computeGzippedSize = memoizePerObject((bytes: Uint8Array) => gzipSy
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
  * (test/adapters/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 18
+export const bundleReaderVersion = 19
 
 export type BundleReadResult = Omit<
   Extract<BundleImageLookupResult, { readonly kind: 'bundle' }>,
