@@ -3,7 +3,6 @@
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git-error.ts'
-import { startProcessLauncher } from '../../adapters/git/launcher.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { createContentAddressedCache } from '../../catalogs/parsed-file-cache.ts'
 import {
@@ -27,8 +26,6 @@ import { prepareEvaluationReport } from './prepare-report.ts'
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.
 let sharedCatalogLoader: CatalogLoader | undefined
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
-// Starting git from this process, which has the catalogs in memory, takes ten times as long.
-startProcessLauncher()
 
 async function handleEvaluationRequest(
   order: EvaluationRequest,
