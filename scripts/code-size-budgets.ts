@@ -23,25 +23,25 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 111_310,
+    limit: 111_070,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
-  { name: 'files of packages and src', limit: 610, target: 620, measure: countFiles(sourcePathPattern) },
+  { name: 'files of packages and src', limit: 585, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 28_980,
+    limit: 28_495,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 86_290, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 85_870, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_510,
+    limit: 8_410,
     target: 9_000,
     measure: countLines(corePathPattern),
   },
-  { name: 'files of evaluate, policy, merge', limit: 46, target: 70, measure: countFiles(corePathPattern) },
+  { name: 'files of evaluate, policy, merge', limit: 41, target: 70, measure: countFiles(corePathPattern) },
   { name: 'functions above 60 lines', limit: 21, target: 25, measure: countFunctionsLongerThan(60) },
   { name: 'functions above 120 lines', limit: 0, target: 0, measure: countFunctionsLongerThan(120) },
 ]

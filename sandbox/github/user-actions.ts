@@ -3,19 +3,10 @@
 import { rerequestCheckRun, rerequestCheckSuite, addCommitStatus } from './checks.ts'
 import type { CommitStatusInput } from './checks.ts'
 import { addComment, updateCommentBody, removeComment } from './comments.ts'
-import {
-  advanceMergeQueues,
-  removeMergeQueueEntry,
-  findMergeQueueEntry,
-} from './branch-rules/merge-queue.ts'
+import { advanceMergeQueues, removeMergeQueueEntry, findMergeQueueEntry } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
 import { startWorkflowRun } from './workflows.ts'
-import {
-  commitFiles,
-  createBareRepository,
-  deleteRef,
-  setRef,
-} from './git/git-store.ts'
+import { commitFiles, createBareRepository, deleteRef, setRef } from './git/git-store.ts'
 import type { FileChangesByPath } from './git/git-store.ts'
 import { GitHubAppAdmin } from './app-admin.ts'
 import {
