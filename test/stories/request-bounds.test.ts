@@ -215,21 +215,23 @@ test('many deliveries cost no more than the allowance of their pull request', as
   const [burst = 0, perHour = 0] = requestQuotaByJobKind.pull ?? []
   const before = listRequestsCountedByRateLimit().length
   const began = Date.now()
-  for (let times = 0; times < 40; times += 1) {
+  const isUsedUp = () =>
+    storyEnvironment.log.some((line) =>
+      line.includes('used up its GitHub request allowance for the last hour'),
+    )
+  // How many deliveries one evaluation answers depends on the machine. The last rounds find the allowance used up.
+  for (let left = 20, times = 0; left > 0 && times < 400; times += 1) {
     for (const comment of pullWithManyComments.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
     await github.webhooks.settled()
     await pause(100)
+    if (isUsedUp()) left -= 1
   }
   await waitUntilBotIdle()
   const refilled = ((Date.now() - began) / 3600_000) * perHour
   const one = getRequestBoundForDelivery('`issue_comment` deleted').one
   expect(listRequestsCountedByRateLimit().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
-  expect(
-    storyEnvironment.log.some((line) =>
-      line.includes('used up its GitHub request allowance for the last hour'),
-    ),
-  ).toBe(true)
+  expect(isUsedUp()).toBe(true)
   const { pull: other } = await openDemoStory(storyEnvironment.demo, 'good update')
   await storyEnvironment.waitUntil('another is merged', () => other.merged !== null)
 }, 180_000)
