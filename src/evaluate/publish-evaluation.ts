@@ -1,5 +1,5 @@
-// Records an evaluation, as a verdict, a summary for the pages, which decides nothing, and cached inputs that confirm
-// the verdict on a new base; and publishes its report.
+// Records an evaluation and publishes its report. Records the verdict, a summary for the status pages, which decides
+// nothing, and the inputs that can confirm the verdict on a new base.
 import { createHash } from 'node:crypto'
 import type { PullReportOptions } from '../report/report-options.ts'
 import { renderPullReport, type PullReport } from '../report/report.ts'

@@ -1,6 +1,5 @@
-// What an evaluation process is asked, what it answers, and the evaluation that the App makes of the answer. The merge
-// batch that follows uses the evaluation that made the pull request ready once, instead of evaluating the same commits
-// again.
+// The request to an evaluation process, its response, and the evaluation that the App makes of the response. The next merge
+// batch uses the evaluation that made the pull request ready once, instead of evaluating the same commits again.
 import { LruMap } from '../adapters/lru-map.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'

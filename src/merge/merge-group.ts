@@ -158,7 +158,7 @@ async function computeMergeGroupVerdict(
 }
 
 interface MergeGroupTree {
-  /** The pull request whose budget is charged. */
+  /** Its budget pays for the evaluation. */
   readonly pull: PullNumber
   /** A local commit that contains all of them, on no branch. */
   readonly head: CommitSha

@@ -72,7 +72,7 @@ beforeAll(async () => {
   }
   ;[pullWithManyComments, pullWithManyEvents] = opened as [MockPull, MockPull]
   await storyEnvironment.start()
-  await storyEnvironment.waitUntil('both are told', () =>
+  await storyEnvironment.waitUntil('both answered', () =>
     opened.every((it) => it.comments.length > commentCount),
   )
   await waitUntilBotIdle()

@@ -33,7 +33,7 @@ async function readDelayedRequestCount(work: string): Promise<number> {
 test('eight pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
   const pulls: MockPull[] = []
   for (let count = 0; count < 8; count += 1) pulls.push(await openStoryPull('update by a non-owner'))
-  await storyEnvironment.waitUntil('all are told', () => pulls.every(({ comments }) => comments.length === 1))
+  await storyEnvironment.waitUntil('all answered', () => pulls.every(({ comments }) => comments.length === 1))
   expect(listRateLimitedRequests()).toEqual([])
   const spent = storyEnvironment.demo.github.requests.filter(({ status, path }) => status < 300 && !path.startsWith('/app') && !path.includes('.git/')) // prettier-ignore
   expect(spent.length).toBeGreaterThan(hourlyRequestLimit)

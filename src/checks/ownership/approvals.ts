@@ -83,8 +83,8 @@ export function isCurrentApproval(
 }
 
 /**
- * Lines with `=` describe files, lines with `+` their effects. A file's line appears under every directory whose owners
- * must agree to it.
+ * Lines with `=` describe files, lines with `+` their effects. A file's line appears under each directory with owners
+ * who must agree to it.
  */
 export function computeApprovalCoverage(
   change: PullRequestChange,

@@ -313,7 +313,7 @@ class FastYamlParser {
     return new LazyString(this.bytes, start, end, isBase64 ? ScalarStyle.base64OfJson : ScalarStyle.plain)
   }
 
-  /** Skips base64 letters if they begin with an opening brace in base64: a catalog can be mostly such manifests. */
+  /** Skips base64 letters if they begin with an opening brace in base64. Such manifests can fill most of a catalog. */
   private skipBase64OfJson(start: number): number {
     const { bytes } = this
     if (bytes[start] !== byte.LOWERCASE_E || byte.base64OfBraceSecondBytes[bytes[start + 1] as number] !== 1)
