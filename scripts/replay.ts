@@ -32,7 +32,7 @@ interface ReplayResult {
   readonly number: number | undefined
   readonly commit: string
   readonly author: string
-  /** The gate's decision. `incomplete` if the mirror lacks an object, `failed` if the engine failed. */
+  /** The policy's decision. `incomplete` if the mirror lacks an object, `failed` if the engine failed. */
   readonly decision: string
   /** The codes of the reasons. */
   readonly reasons: readonly string[]
@@ -125,7 +125,7 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
     }
   }
   try {
-    const { gate, change } = await evaluatePullSnapshot(
+    const { verdictInput, change } = await evaluatePullSnapshot(
       createLocalPullRequestSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), {
         base: 'main',
       }),
@@ -136,8 +136,8 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
         memory: noopPullHistoryStore,
       },
     )
-    const outcomes = gate.outcomes.map(dropPendingImageLookups)
-    const { kind, reasons } = decideVerdict({ ...gate, outcomes })
+    const outcomes = verdictInput.outcomes.map(dropPendingImageLookups)
+    const { kind, reasons } = decideVerdict({ ...verdictInput, outcomes })
     const findings = outcomes.flatMap((outcome) => outcome.findings)
     const rulesOf = (isError: boolean) =>
       [

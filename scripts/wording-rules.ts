@@ -113,7 +113,7 @@ export const persistedTextExceptions: readonly {
     reason: 'a verdict in recorded cluster test reports',
   },
   {
-    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/(?:merged-report|evaluate-snapshot|rejected-pulls)\.ts$/,
+    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/(?:merged-report|evaluate-in-worker|rejected-pulls)\.ts$/,
     text: /^(?:landing|refused|refusal)$/,
     reason: 'names of recorded states and caches',
   },

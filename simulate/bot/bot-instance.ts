@@ -146,16 +146,16 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
           openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
           budget,
         })
-        const { configDigest, epoch, commands, carried, described, gate } = evaluation
+        const { configDigest, epoch, commands, incoming, described, verdictInput } = evaluation
         // Data is copied as it would be between processes.
         return structuredClone<EvaluationResponse>({
           kind: 'seen',
           configDigest,
           epoch,
           commands,
-          ...(carried && { carried }),
+          ...(incoming && { incoming }),
           described,
-          gate,
+          verdictInput,
           report: await prepareEvaluationReport(evaluation, repository, loader),
         })
       } catch (error) {

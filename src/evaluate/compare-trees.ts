@@ -66,7 +66,7 @@ export interface TreeComparison {
   readonly change: PullRequestChange
   readonly treeFiles: TreeFileReader
   readonly treeReader: TreeReader
-  readonly carried: IncomingCommitsAndClosedPulls
+  readonly incoming: IncomingCommitsAndClosedPulls
   readonly pulls: readonly PullClosedByPush[]
 }
 
@@ -126,7 +126,7 @@ export async function compareTrees(
     change,
     treeFiles,
     treeReader,
-    carried: incoming,
+    incoming,
     pulls,
   }
 }

@@ -46,9 +46,9 @@ export interface SnapshotEvaluation {
   /** Absent where the pull request cannot be merged. */
   readonly projectedCatalogs?: readonly PostReleaseCatalog[]
   /** Absent where the pull request cannot be merged. */
-  readonly carried?: IncomingCommitsAndClosedPulls
+  readonly incoming?: IncomingCommitsAndClosedPulls
   /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
-  readonly gate: VerdictInput
+  readonly verdictInput: VerdictInput
   readonly verdict: PullVerdict
   readonly epoch: number
   readonly commands: readonly CommandDecision[]
@@ -127,12 +127,12 @@ function evaluateChecks(
 
 function createSnapshotEvaluationOutcome(
   baseState: BaseBranchState,
-  { change, layout, paths, carried }: TreeComparison,
+  { change, layout, paths, incoming }: TreeComparison,
   { input, decisions, records, described }: ResolvedCheckLookups,
   outcomes: readonly CheckOutcome[],
   required: readonly CompletedCheckRunLookup[],
 ): SnapshotEvaluationOutcome {
-  const gate: VerdictInput = {
+  const verdictInput: VerdictInput = {
     ...pickVerdictInputFromBaseState(baseState),
     changedPaths: paths.length,
     outcomes,
@@ -144,9 +144,9 @@ function createSnapshotEvaluationOutcome(
     layout,
     change,
     ...(input.projectedCatalogs && { projectedCatalogs: input.projectedCatalogs }),
-    carried,
-    gate,
-    verdict: decideVerdict(gate),
+    incoming,
+    verdictInput,
+    verdict: decideVerdict(verdictInput),
     commands: decisions,
     records,
     described,
@@ -156,20 +156,20 @@ function createSnapshotEvaluationOutcome(
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
 function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluationOutcome {
-  const { baseLayout, configFindings, onRecord } = baseState
-  const gate: VerdictInput = {
+  const { baseLayout, configFindings, recordedCommands } = baseState
+  const verdictInput: VerdictInput = {
     ...pickVerdictInputFromBaseState(baseState),
     changedPaths: 1,
     outcomes: configFindings.length > 0 ? [createInvalidConfigOutcome(configFindings)] : [],
-    heldBy: findActivePullHold(onRecord, undefined),
+    heldBy: findActivePullHold(recordedCommands, undefined),
   }
   return {
     layout: baseLayout,
     change: { paths: [], catalogs: [], references: [] },
-    gate,
-    verdict: decideVerdict(gate),
+    verdictInput,
+    verdict: decideVerdict(verdictInput),
     commands: [],
-    records: onRecord,
+    records: recordedCommands,
     isCommandStillValid: () => false,
   }
 }
@@ -201,7 +201,16 @@ function addEndLocationsToFindings(outcome: CheckOutcome, treeFiles: TreeFileRea
 
 /** Rejects with a GitError or StoreError. */
 async function decideCommandsOnClosedPull(
-  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: BaseBranchState,
+  {
+    snapshot,
+    baseTree,
+    basePaths,
+    baseLayout,
+    config,
+    configDigest,
+    epoch,
+    recordedCommands,
+  }: BaseBranchState,
   { ask, memory, repository }: EvaluatePullOptions,
 ): Promise<readonly CommandDecision[]> {
   const change = { paths: [], catalogs: [], references: [] }
@@ -223,7 +232,7 @@ async function decideCommandsOnClosedPull(
     approvals: [],
   }
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const input = { check, shown: [], change: '', records: onRecord, ...(recent && { recent }) }
+  const input = { check, shown: [], change: '', records: recordedCommands, ...(recent && { recent }) }
   const answers = await gatherLookupResults(
     [{ ask: (_input, known) => collectCommandLookups(input, known) }],
     check,

@@ -43,7 +43,7 @@ export interface BaseBranchState {
   readonly configFindings: readonly Finding[]
   readonly epoch: number
   readonly merge: TestMergeResult
-  readonly onRecord: readonly CommandRecord[]
+  readonly recordedCommands: readonly CommandRecord[]
 }
 
 /** The first stage. Rejects with a GitError or StoreError. */
@@ -55,7 +55,7 @@ export async function loadBaseBranchState(
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
   const { head, base, baseRef, pull } = given
-  const [snapshot, epoch, merge, entries, onRecord] = await Promise.all([
+  const [snapshot, epoch, merge, entries, recordedCommands] = await Promise.all([
     addPusherToSnapshot(given, config, memory),
     memory.observe(given.repository, pull, { head, baseRef, config: configDigest }),
     repository.merge(base, head, formatMergeMessage(given, config.merge.message)),
@@ -74,7 +74,7 @@ export async function loadBaseBranchState(
     configFindings: findings,
     epoch,
     merge,
-    onRecord,
+    recordedCommands,
   }
 }
 

@@ -29,7 +29,7 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { findLatestReviewOfEachUser } from '../checks/ownership/approvals.ts'
 import { formatCheckOutcomeLines } from '../report/describe-findings.ts'
-import { evaluateSnapshot } from './evaluate-snapshot.ts'
+import { evaluateInWorker } from './evaluate-in-worker.ts'
 import { toLookupKey } from '../checks/lookups.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { LookupResult } from '../catalogs/gather-lookup-results.ts'
@@ -321,7 +321,7 @@ export async function revalidateCachedVerdictOnNewBase(
   if ((await repository.pullHead(open.pull)) !== open.head) return undefined
   const answers = new Map(cachedInputs.answers)
   let hasAll = true
-  const evaluation = await evaluateSnapshot({ ...snapshot, base: tip }, ctx, undefined, {
+  const evaluation = await evaluateInWorker({ ...snapshot, base: tip }, ctx, undefined, {
     openPulls: () => Promise.resolve(openPulls),
     ask: (question) => {
       const known = answers.get(toLookupKey(question))

@@ -27,14 +27,14 @@ export interface EvaluationRequest {
 /** What the process and the App know about an evaluation. Plain values that can be copied. */
 interface EvaluatedPull extends Pick<
   SnapshotEvaluation,
-  'configDigest' | 'epoch' | 'commands' | 'carried' | 'described'
+  'configDigest' | 'epoch' | 'commands' | 'incoming' | 'described'
 > {
   readonly report: EvaluationReport
 }
 
 /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
 export type EvaluationResponse =
-  | (EvaluatedPull & Pick<SnapshotEvaluation, 'gate'> & { readonly kind: 'seen' })
+  | (EvaluatedPull & Pick<SnapshotEvaluation, 'verdictInput'> & { readonly kind: 'seen' })
   | { readonly kind: 'too-large'; readonly why: string }
   | GitErrorResponse
 
@@ -44,7 +44,7 @@ export interface PullEvaluation extends EvaluatedPull {
   readonly startedAt: number
   readonly verdict: PullVerdict
   /** Absent if the pull request could not be checked. */
-  readonly gate?: VerdictInput
+  readonly verdictInput?: VerdictInput
   readonly hasPreviews: boolean
   readonly onCluster: Config['install']['cluster']
   readonly requiresCluster: boolean

@@ -76,7 +76,7 @@ const maxPostReleaseTemplateBytes = 1024 * 1024
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
   { snapshot, baseTree, basePaths, config, configDigest, epoch }: BaseBranchState,
-  { change, layout, links, treeReader, resultPaths, resultTree, carried, pulls }: TreeComparison,
+  { change, layout, links, treeReader, resultPaths, resultTree, incoming, pulls }: TreeComparison,
   { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluatePullOptions,
 ): Promise<CheckInput> {
   const ctx = { repository: treeReader, loader, tree: baseTree }
@@ -112,7 +112,7 @@ export async function readCheckInput(
       sides,
       createBundleImageNameFormatter(config.bundles.image),
     ),
-    incomingCommits: { ...carried.commits, pulls },
+    incomingCommits: { ...incoming.commits, pulls },
     requiresSignedCommits,
     served: await readServedPackages(change, treeReader, resultTree, opm),
     templates: await readTemplates(change, layout, {

@@ -58,7 +58,7 @@ export interface ResolvedCheckLookups {
 /** Rejects with a StoreError, and with ChangeTooLargeError where the questions exceed the budget. */
 export async function resolveCheckLookups(
   checks: readonly Check[],
-  { snapshot, epoch, onRecord }: BaseBranchState,
+  { snapshot, epoch, recordedCommands }: BaseBranchState,
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
@@ -93,7 +93,7 @@ export async function resolveCheckLookups(
     check: unapproved,
     shown,
     change: described.id,
-    records: onRecord,
+    records: recordedCommands,
     ...(recent && { recent }),
   }
   const gathered = await gatherLookupResults(
@@ -104,7 +104,7 @@ export async function resolveCheckLookups(
     allow,
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
-  const records = [...onRecord, ...decisions.map(({ record }) => record)]
+  const records = [...recordedCommands, ...decisions.map(({ record }) => record)]
   const approving = { snapshot, epoch, seen, now: described, shown, memory, repository }
   const agreed = await resolveApprovalCoverageByReview(approving)
   const approvals = [

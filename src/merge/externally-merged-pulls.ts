@@ -12,7 +12,7 @@ import type { JobContext } from '../jobs/job-context.ts'
 import { publishPullReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced, isPullMergedByBot } from '../jobs/merged-report.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
-import { recoverPendingMerge } from './recover-merges.ts'
+import { createMergeRecoveryOptions, recoverMergesOfPull } from './recover-merges.ts'
 
 /** After this time, catalog-bot reports a user's push that left the pull request open. */
 const mergeDetectionTimeoutSeconds = 30
@@ -72,7 +72,11 @@ export async function resolveOpenPullWithMergedHead(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
 ): Promise<'merged' | 'wait' | 'open'> {
-  const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
+  const isSettled = await recoverMergesOfPull(
+    snapshot.repository,
+    snapshot.pull,
+    createMergeRecoveryOptions(ctx),
+  )
   if (await isPullMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
   const contained = await computeMsSinceHeadMerged(snapshot, ctx)

@@ -14,7 +14,7 @@ import {
   pullChangedAndRevertedMessage,
   explainStaleMergePermitsInBatch,
   readActiveFreezeReason,
-  recoverPendingMerges,
+  recoverBranchBeforeMerge,
 } from './merge-pull.ts'
 import type {
   EvaluatedPullSnapshot,
@@ -92,7 +92,7 @@ async function selectMergeableBatchMembers(
   outcomes: Map<PullNumber, MergeOutcome>,
 ): Promise<readonly MergeBatchMember[]> {
   for (const { permit } of members) {
-    const before = await recoverPendingMerges(permit, options)
+    const before = await recoverBranchBeforeMerge(permit, options)
     if (before !== undefined) outcomes.set(permit.landing.pull, before)
   }
   const changed = await explainStaleMergePermitsInBatch(

@@ -17,7 +17,7 @@ import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
-import { evaluateSnapshot, requestEvaluation } from '../evaluate/evaluate-snapshot.ts'
+import { evaluateInWorker, requestEvaluation } from '../evaluate/evaluate-in-worker.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import type { WorkerPullHistoryStore } from '../evaluate/pull-evaluation.ts'
@@ -201,7 +201,7 @@ async function evaluateMergeGroupTree(
       group,
       `the pull requests are too large to check together: ${answer.why}`,
     )
-  const outcomes = answer.gate.outcomes.filter(({ check }) => check !== 'ownership')
+  const outcomes = answer.verdictInput.outcomes.filter(({ check }) => check !== 'ownership')
   if (outcomes.length === 0)
     return createFailingMergeGroupVerdict(group, 'the pull requests cannot be checked together')
   const errors = outcomes.flatMap(({ check, findings }) =>
@@ -260,7 +260,7 @@ async function evaluateMergeGroupEntry(
   if (snapshot === null) return createFailingMergeGroupVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
     return createWaitingMergeGroupVerdict(group, `pull request ${pull} or its base branch just changed`)
-  const { verdict } = await evaluateSnapshot(snapshot, ctx, undefined, { isQueued: true })
+  const { verdict } = await evaluateInWorker(snapshot, ctx, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
     case 'merge':

@@ -43,7 +43,7 @@ export async function mergePullUnderLease(
   options: MergeOptions,
 ): Promise<MergeOutcome> {
   triggerCrashPoint('lease-taken')
-  const before = await recoverPendingMerges(permit, options)
+  const before = await recoverBranchBeforeMerge(permit, options)
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
   const outcome = await mergeWithStrategy(step, examined, lease)
@@ -117,7 +117,7 @@ export async function readActiveFreezeReason(
 }
 
 /** An earlier merge that is unfinished, or whose outcome must be reported first. */
-export async function recoverPendingMerges(
+export async function recoverBranchBeforeMerge(
   { landing }: MergePermit,
   options: MergeRecoveryOptions,
 ): Promise<MergeOutcome | undefined> {
@@ -323,14 +323,14 @@ export async function explainStaleMergePermitsInBatch(
  * GitHub does not support such a condition for a push.
  */
 async function explainChangeInAutoClosedPulls(
-  { snapshot, carried }: EvaluatedPullSnapshot,
+  { snapshot, incoming }: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
 ): Promise<string | undefined> {
-  if (carried === undefined || !canMergeCloseOtherPulls(carried.commits)) return undefined
-  const now = findPullsClosedByMerge(await forge.openPulls(), carried.commits, snapshot)
+  if (incoming === undefined || !canMergeCloseOtherPulls(incoming.commits)) return undefined
+  const now = findPullsClosedByMerge(await forge.openPulls(), incoming.commits, snapshot)
   const facts = (affected: typeof now) =>
     JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
-  return facts(now) === facts(carried.affected)
+  return facts(now) === facts(incoming.affected)
     ? undefined
     : 'the merge would now close different pull requests than when it was checked'
 }

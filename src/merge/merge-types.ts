@@ -113,7 +113,7 @@ export interface MergeOptions extends MergeRecoveryOptions {
 }
 
 export interface EvaluatedPullSnapshot extends Pick<SnapshotEvaluation, 'snapshot'> {
-  readonly carried?: SnapshotEvaluation['carried'] | undefined
+  readonly incoming?: SnapshotEvaluation['incoming'] | undefined
   /** The epoch of the evaluation. Absent if epochs are not counted. */
   readonly epoch?: number
 }

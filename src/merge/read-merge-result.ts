@@ -14,7 +14,7 @@ import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
+import { evaluateInWorker } from '../evaluate/evaluate-in-worker.ts'
 import { toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 
 /** Seconds between attempts to evaluate a commit. */
@@ -211,7 +211,7 @@ async function evaluateMergedPull(
   if (snapshot === null || snapshot.head !== head || snapshot.baseRef !== baseRef)
     return { kind: 'invalid', reasons: ['the pull request no longer matches the merged commit'] }
   await repository.fetch(baseRef, pull)
-  const evaluation = await evaluateSnapshot({ ...snapshot, state: 'open', base }, ctx, undefined, {
+  const evaluation = await evaluateInWorker({ ...snapshot, state: 'open', base }, ctx, undefined, {
     isMerged: true,
   })
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))

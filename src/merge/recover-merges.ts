@@ -301,13 +301,8 @@ export async function isPullBeingPushed(
   return false
 }
 
-/** Returns false while the outcome is unknown. Rejects with a GitError, ForgeError or StoreError. */
-export function recoverPendingMerge(pull: PullNumber, ctx: JobContext<Store>): Promise<boolean> {
-  return recoverMergesOfPull(ctx.forge.repository, pull, createMergeRecoveryOptions(ctx))
-}
-
 /**
- * False if a merge is still open: another process holds the lease on the branch, or GitHub may still be processing the
+ * Returns false if a merge is still open: another process holds the lease on the branch, or GitHub may still be processing the
  * merge. Ignores pull requests in a merge queue. Rejects with a GitError, ForgeError, or StoreError.
  */
 export async function recoverMergesOfPull(

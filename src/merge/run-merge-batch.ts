@@ -19,7 +19,7 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../jobs/job-context.ts'
-import { decideEvaluationAgain, evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
+import { decideEvaluationAgain, evaluateInWorker } from '../evaluate/evaluate-in-worker.ts'
 import type { PullEvaluation } from '../evaluate/pull-evaluation.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
@@ -186,7 +186,7 @@ async function revalidatePullForBatch(
     ready !== undefined && areSnapshotsEquivalent(ready.snapshot, snapshot)
       ? await decideEvaluationAgain(ready, ctx)
       : undefined
-  const evaluation = known ?? (await evaluateSnapshot(snapshot, ctx, { isUrgent: true }))
+  const evaluation = known ?? (await evaluateInWorker(snapshot, ctx, { isUrgent: true }))
   const { permit } = evaluation.verdict
   if (permit === undefined || evaluation.commands.length > 0) return undefined
   // The merge report is built from this record, even after a crash.

@@ -1,7 +1,7 @@
 // The author must fix a head that git rejects, and it is not fetched again. Runs on a real mirror.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { fetchCommits } from '../../src/evaluate/evaluate-snapshot.ts'
+import { fetchCommits } from '../../src/evaluate/evaluate-in-worker.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../src/pull-request/ids.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'

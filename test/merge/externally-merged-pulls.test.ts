@@ -64,7 +64,7 @@ const createJobContext = () =>
             epoch: 0,
             commands: [],
             report: { changeLines: [], commandLines: [] },
-            gate: createVerdictInput({ snapshot, ...verdictInputOverrides }),
+            verdictInput: createVerdictInput({ snapshot, ...verdictInputOverrides }),
           }
         },
       },

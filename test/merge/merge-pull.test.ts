@@ -28,7 +28,7 @@ const otherOpenPullSummary: OpenPullSummary = {
 const unsignedIncomingCommit = { editsWorkflows: false, isSigned: false, closes: [] }
 const createPullRequestCommits = (
   otherPulls: readonly OpenPullSummary[],
-): NonNullable<EvaluatedPullSnapshot['carried']> => ({
+): NonNullable<EvaluatedPullSnapshot['incoming']> => ({
   commits: {
     isWhole: true,
     commits: [
@@ -102,7 +102,7 @@ async function attemptMerge(
   const outcome = await mergePullUnderLease(
     {
       snapshot: pullSnapshot,
-      carried: createPullRequestCommits(judged),
+      incoming: createPullRequestCommits(judged),
       ...(epochs && { epoch: epochs[0] }),
     },
     createMergePermit(pendingMerge),

@@ -81,7 +81,7 @@ function createJobContext(): JobContext<Store> {
       epoch: 0,
       commands: [],
       report: { changeLines: [], commandLines: [] },
-      gate: createVerdictInput({ snapshot: order.snapshot, ...getVerdictInputOverrides(order) }),
+      verdictInput: createVerdictInput({ snapshot: order.snapshot, ...getVerdictInputOverrides(order) }),
     }),
     isSmall: () => true,
     close: async () => undefined,
@@ -216,7 +216,7 @@ describe('a merge through the merge queue', () => {
       await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'MANUAL', 'bob')
       expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'again' })
       expect(await readMergeGroups()).toEqual([])
-      // The removal is recorded. The gate decides whether it blocks the merge, and a permit allows the merge.
+      // The removal is recorded. The policy decides whether it blocks the merge, and a permit allows the merge.
       expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     })
 

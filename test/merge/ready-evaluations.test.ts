@@ -83,7 +83,7 @@ function createJobContext(): JobContext<Store> {
 
 async function evaluate(evaluated: PullSnapshot, input: Partial<VerdictInput> = {}): Promise<PullEvaluation> {
   const merge = await scenario.mirror.merge(evaluated.base, evaluated.head, 'Merge\n')
-  const gate = createVerdictInput({ snapshot: evaluated, merge, ...input })
+  const verdictInput = createVerdictInput({ snapshot: evaluated, merge, ...input })
   return {
     snapshot: evaluated,
     startedAt: scenario.clock.now(),
@@ -91,8 +91,8 @@ async function evaluate(evaluated: PullSnapshot, input: Partial<VerdictInput> = 
     epoch: 0,
     commands: [],
     report: { changeLines: [], commandLines: [] },
-    verdict: decideVerdict(gate),
-    gate,
+    verdict: decideVerdict(verdictInput),
+    verdictInput,
     hasPreviews: false,
     onCluster: 'off',
     requiresCluster: false,

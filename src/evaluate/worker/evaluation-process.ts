@@ -48,15 +48,15 @@ async function handleEvaluationRequest(
       budget,
       ...(order.opm !== undefined && { opm: order.opm }),
     })
-    const { configDigest, epoch, commands, carried, described, gate } = evaluation
+    const { configDigest, epoch, commands, incoming, described, verdictInput } = evaluation
     return {
       kind: 'seen',
       configDigest,
       epoch,
       commands,
-      ...(carried && { carried }),
+      ...(incoming && { incoming }),
       described,
-      gate,
+      verdictInput,
       report: await prepareEvaluationReport(evaluation, repository, sharedCatalogLoader),
     }
   } catch (error) {

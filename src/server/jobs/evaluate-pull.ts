@@ -16,8 +16,8 @@ import {
 import {
   fetchCommits,
   evaluatePullWithMalformedCommits,
-  evaluateSnapshot,
-} from '../../evaluate/evaluate-snapshot.ts'
+  evaluateInWorker,
+} from '../../evaluate/evaluate-in-worker.ts'
 import { republishMergedPullReport, isPullMergedByBot } from '../../jobs/merged-report.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
 import {
@@ -36,7 +36,7 @@ import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publ
 import {
   createMergeRecoveryOptions,
   isPullBeingPushed,
-  recoverPendingMerge,
+  recoverMergesOfPull,
 } from '../../merge/recover-merges.ts'
 import type { Forge, BotCommentAndCheckRuns, PullSize } from '../../ports/forge.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
@@ -103,7 +103,7 @@ async function evaluatePullInJobSlot(
       await store.dropReady(job.repository, [job.pull])
       await cacheEvaluation(evaluation, answers, ctx)
       if (verdict.kind !== 'unknown') await removePullFromMergeQueue(job.pull, ctx)
-      if (!(await recoverPendingMerge(job.pull, ctx)))
+      if (!(await recoverMergesOfPull(job.repository, job.pull, createMergeRecoveryOptions(ctx))))
         await store.enqueue(job, unknownMergeOutcomeRetrySeconds)
       return
     }
@@ -161,7 +161,8 @@ async function readSnapshotAndEvaluatePull(
   if (!(await isBranchManagedByBot(snapshot.baseRef, ctx, { allowCached: true }))) {
     await recordPullOnUnmanagedBranch(snapshot, app.store)
     // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
-    if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unknownMergeOutcomeRetrySeconds)
+    if (!(await recoverMergesOfPull(forge.repository, pull, createMergeRecoveryOptions(ctx))))
+      await requeuePull(pull, ctx, unknownMergeOutcomeRetrySeconds)
     if (await isPullMergedByBot(snapshot, ctx)) await republishMergedPullReport(pull, ctx, { present })
     else await reportPullOnUnmanagedBranch(snapshot, ctx, present)
     return undefined
@@ -209,7 +210,7 @@ async function fetchCommitsAndEvaluatePull(
   }
   const onAnswer = (question: LookupRequest, answer: LookupResult) =>
     void answers.set(toLookupKey(question), answer)
-  const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
+  const evaluation = await evaluateInWorker(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
     const becomes = await resolveOpenPullWithMergedHead(fetched, ctx)
     if (becomes === 'merged') await republishMergedPullReport(pull, ctx, { present })

@@ -1,7 +1,7 @@
 // Handles a closed pull request: settles and reports a merge by an earlier process.
 import type { PullSnapshot, PullComment } from '../../pull-request/snapshot.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { recoverMerge, createMergeRecoveryOptions, recoverPendingMerge } from '../../merge/recover-merges.ts'
+import { recoverMerge, createMergeRecoveryOptions, recoverMergesOfPull } from '../../merge/recover-merges.ts'
 import type { BotCommentAndCheckRuns } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../../jobs/job-context.ts'
@@ -19,7 +19,7 @@ import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { fetchConsistentPullSnapshot, evaluateSnapshot } from '../../evaluate/evaluate-snapshot.ts'
+import { fetchConsistentPullSnapshot, evaluateInWorker } from '../../evaluate/evaluate-in-worker.ts'
 import type { PullEvaluation } from '../../evaluate/pull-evaluation.ts'
 import { executeRollback } from '../../publish/rollback-command.ts'
 import { executeFreezeCommand } from '../../merge/manage-freezes.ts'
@@ -60,7 +60,11 @@ async function cleanUpClosedPull(
     if (intent.pull === snapshot.pull && intent.method?.kind === 'queue')
       await recoverMerge(intent, createMergeRecoveryOptions(ctx))
   // The merging process knows GitHub's answer, so let it settle the merge.
-  const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
+  const isSettled = await recoverMergesOfPull(
+    snapshot.repository,
+    snapshot.pull,
+    createMergeRecoveryOptions(ctx),
+  )
   if (!isSettled) await requeuePull(snapshot.pull, ctx, pendingMergeRetrySeconds)
   if (snapshot.state === 'merged') await recoverAbandonedMerge(snapshot, ctx)
   const merge = await republishMergedPullReport(snapshot.pull, ctx, { present })
@@ -105,10 +109,10 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
   const { app } = ctx
   const { store } = app
   const known = await store.commands(closed.repository, closed.pull)
-  const onRecord = new Set(known.map(({ comment }) => comment))
+  const recordedComments = new Set(known.map(({ comment }) => comment))
   const now = app.clock.now()
   const pendingRollbacks = (comments: readonly PullComment[]) =>
-    findRecentRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
+    findRecentRollbacks(comments, now).filter(({ id }) => !recordedComments.has(id))
   if (
     pendingRollbacks(closed.comments).length === 0 ||
     !(await isBranchManagedByBot(closed.baseRef, ctx, { allowCached: true }))
@@ -118,10 +122,10 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
   // Reopened: its own job evaluates the whole pull request.
   if (snapshot !== undefined && snapshot.state !== 'open') {
     const comments = pendingRollbacks(snapshot.comments)
-    const { commands } = await evaluateSnapshot({ ...snapshot, comments }, ctx)
+    const { commands } = await evaluateInWorker({ ...snapshot, comments }, ctx)
     await executeCommentCommands({ snapshot, commands }, ctx)
     for (const record of await store.commands(snapshot.repository, snapshot.pull))
-      if (!onRecord.has(record.comment)) await reportUnclearRollbackCommand(record, snapshot, ctx)
+      if (!recordedComments.has(record.comment)) await reportUnclearRollbackCommand(record, snapshot, ctx)
     if (commands.length === comments.length) return
   }
   await requeuePull(closed.pull, ctx, undecidedCommandRetrySeconds)

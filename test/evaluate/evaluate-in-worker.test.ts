@@ -3,7 +3,7 @@
 import { afterAll, beforeEach, expect, test } from '@jest/globals'
 import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate-snapshot.ts'
+import { evaluateInWorker } from '../../src/evaluate/evaluate-in-worker.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { defaultEvaluationLimits, type EvaluationLimits } from '../../src/catalogs/reader-pool.ts'
 import type { EvaluationResponse } from '../../src/evaluate/pull-evaluation.ts'
@@ -20,7 +20,7 @@ const cachedEvaluation: EvaluationResponse = {
   epoch: 0,
   commands: [],
   report: { changeLines: [], commandLines: [] },
-  gate: createVerdictInput(),
+  verdictInput: createVerdictInput(),
 }
 
 let configYaml: string | undefined
@@ -57,8 +57,8 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
     },
     forge: {},
     mirror: '/nowhere',
-  } as unknown as Parameters<typeof evaluateSnapshot>[1]
-  const { verdict } = await evaluateSnapshot({ ...pullSnapshot, ...differences }, ctx)
+  } as unknown as Parameters<typeof evaluateInWorker>[1]
+  const { verdict } = await evaluateInWorker({ ...pullSnapshot, ...differences }, ctx)
   return `${verdict.kind}: ${verdict.reasons.map(({ text }) => text).join(', ')}`
 }
 

@@ -61,7 +61,7 @@ const oversizedPullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchem
 type EvaluationStore = Required<PullHistoryStore> & MergeFreezeStore & Cache & StateStore
 
 /** Rejects with a GitError or StoreError. */
-export async function evaluateSnapshot(
+export async function evaluateInWorker(
   snapshot: PullSnapshot,
   ctx: JobContext<EvaluationStore>,
   hints?: EvaluationSchedulingHints,
@@ -121,22 +121,22 @@ async function completePullEvaluation(
   ctx: JobContext<EvaluationStore>,
 ): Promise<PullEvaluation> {
   const { store } = ctx.app
-  const { gate } = evaluation
+  const { verdictInput } = evaluation
   const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
   const commands = [
     ...(await store.commands(snapshot.repository, snapshot.pull)),
     ...evaluation.commands.map(({ record }) => record),
   ]
   const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
-  const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
-  const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
+  const verdict = decideVerdict({ ...verdictInput, ...backoff, removedBy: removed })
+  const hasPreviews = verdictInput.config.publish.some(({ preview }) => preview !== undefined)
   return {
     ...evaluation,
     snapshot,
     verdict,
     hasPreviews,
-    onCluster: gate.config.install.cluster,
-    requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
+    onCluster: verdictInput.config.install.cluster,
+    requiresCluster: verdictInput.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
     requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
   }
 }
@@ -146,16 +146,16 @@ async function completePullEvaluation(
  * and can't be seen in a snapshot: required checks, freezes, and rejected merges. Rejects with a StoreError.
  */
 export async function decideEvaluationAgain(
-  { gate, ...evaluation }: PullEvaluation,
+  { verdictInput, ...evaluation }: PullEvaluation,
   ctx: JobContext<EvaluationStore>,
 ): Promise<PullEvaluation | undefined> {
-  if (gate === undefined) return undefined
+  if (verdictInput === undefined) return undefined
   const { app, forge } = ctx
   const ask = createLookupResolver(forge, app.registries.forEvaluation(), app.store)
-  const required = await fetchRequiredChecks(gate, ask)
+  const required = await fetchRequiredChecks(verdictInput, ask)
   const { snapshot } = evaluation
   return completePullEvaluation(
-    { ...evaluation, gate: { ...gate, required } },
+    { ...evaluation, verdictInput: { ...verdictInput, required } },
     { snapshot, isMerged: false, isQueued: false },
     ctx,
   )
