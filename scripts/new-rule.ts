@@ -221,11 +221,9 @@ function renderRuleBody(
   severity: '${isFixed ? 'error' : 'warning'}',
   since: '0.1.0',
 ${isFixed ? '  fixed: true,\n' : ''}${judges === 'bundle' ? '  network: true,\n' : ''}${suite === undefined ? '' : `  suite: '${suite}',\n`}  title: 'What the rule requires',
-  format: ({ name }) => ({
-    what: \`\${name} is wrong\`,
-    why: 'Why it matters to users who install Operators.',
-    fix: 'How to fix it.',
-  }),
+  what: ({ name }) => \`\${name} is wrong\`,
+  why: 'Why it matters to users who install Operators.',
+  fix: 'How to fix it.',
 ${search?.find ?? ''}})
 `
 }

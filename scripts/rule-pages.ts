@@ -4,14 +4,12 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../src/checks/all-rules.ts'
 import { checkDefinitions } from '../packages/findings/src/checks.ts'
-import type { FindingRuleWithoutFormatter } from '../packages/findings/src/rule.ts'
+import type { AnyFindingRule } from '../packages/findings/src/rule.ts'
 import { readRuleExamples, renderExampleExcerpt, renderFullExample } from './rule-examples/render-example.ts'
 import { impactByRuleId } from './rule-impact.ts'
 
 /** Every rule, sorted by id: each has a page. */
-export const rulesWithPages: readonly FindingRuleWithoutFormatter[] = allRules.toSorted((a, b) =>
-  a.id < b.id ? -1 : 1,
-)
+export const rulesWithPages: readonly AnyFindingRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 /** The description, and the path of the example. */
 const rulePagePattern =
@@ -23,7 +21,7 @@ const rulePagePattern =
  */
 export async function updateRulePage(
   text: string,
-  rule: FindingRuleWithoutFormatter,
+  rule: AnyFindingRule,
   fixtures: string,
   { isFull = false } = {},
 ): Promise<string> {
@@ -46,7 +44,7 @@ export async function updateRulePage(
   ].join('\n')
 }
 
-function describeRule(rule: FindingRuleWithoutFormatter): string {
+function describeRule(rule: AnyFindingRule): string {
   return [
     `Check: ${rule.check}; severity: ${rule.severity}; since: ${rule.since}; network: ${rule.network ? 'yes' : 'no'}`,
     ...(rule.fixed ? ['cannot be disabled, because opm rejects the catalog'] : []),
@@ -74,7 +72,7 @@ const joinLines = (text: string) => text.replaceAll(/(?<=\S)\n(?: {2,}|(?=[\w`"'
  */
 export function updateRuleIndex(
   text: string,
-  all: readonly FindingRuleWithoutFormatter[],
+  all: readonly AnyFindingRule[],
   harm: Readonly<Record<string, string>> = impactByRuleId,
 ): string {
   const blocking = new Set(all.filter(isBlockingRule).map(({ id }) => id))
@@ -96,8 +94,7 @@ export function updateRuleIndex(
   return [(text.split('\n## ')[0] ?? '').trimEnd(), ...tables, ''].join('\n')
 }
 
-const isBlockingRule = ({ severity, fixed }: FindingRuleWithoutFormatter) =>
-  severity === 'error' && fixed !== true
+const isBlockingRule = ({ severity, fixed }: AnyFindingRule) => severity === 'error' && fixed !== true
 
 /** The expected pages below `root`, by path from the root. */
 export async function renderRulePages(root: string): Promise<Map<string, string>> {

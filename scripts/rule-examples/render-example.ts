@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUnifiedDiff } from '../../src/checks/validation/templates/suggest-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, readExampleCasesForRule, type ExampleCase } from './cases.ts'
 import { describeExampleCommitsAndPulls } from './example-commits.ts'
 import { evaluateRuleExample, readExampleFileOrEmpty } from './evaluate-example.ts'
@@ -24,7 +24,7 @@ interface CodeBlock {
 
 /** The bad examples of a rule. The first is at `path`: `bad/why`, or `bad/why/file` if one file is enough. */
 export async function readRuleExamples(
-  rule: FindingRuleWithoutFormatter,
+  rule: AnyFindingRule,
   path: string,
   fixtures: string,
 ): Promise<readonly RuleExample[]> {
@@ -38,11 +38,7 @@ export async function readRuleExamples(
   return Promise.all([readRuleExample(rule, first, file), ...others])
 }
 
-async function readRuleExample(
-  rule: FindingRuleWithoutFormatter,
-  one: ExampleCase,
-  file: string,
-): Promise<RuleExample> {
+async function readRuleExample(rule: AnyFindingRule, one: ExampleCase, file: string): Promise<RuleExample> {
   const { findings, message = '' } = await evaluateRuleExample(one)
   const own = findings.filter((found) => found.rule === rule.id)
   const [finding] = own

@@ -3,7 +3,7 @@ import { bundleRules } from '@catalog-bot/bundle/rules'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
 import { configUnreadableRule } from '../config/config-path.ts'
-import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import * as bundleDirectoryRules from './bundles/rules.ts'
 import * as commitRules from './commits/rules.ts'
 import * as imageRules from './images/rules.ts'
@@ -14,7 +14,7 @@ import * as templateRules from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { catalogRules } from './validation/rules.ts'
 
-export const allRules: readonly FindingRuleWithoutFormatter[] = [
+export const allRules: readonly AnyFindingRule[] = [
   configUnreadableRule,
   ...Object.values(ownershipRules),
   ...Object.values(commitRules),

@@ -15,11 +15,9 @@ export const configUnreadableRule = defineRule<{
   severity: 'error',
   since: '0.1.0',
   title: 'The configuration on the base branch is valid and has no unknown keys',
-  format: ({ problem, fix }) => ({
-    what: `the configuration of this repository is invalid: ${problem}`,
-    why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
-    fix:
-      fix ??
-      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/reference/configuration.md lists every key.',
-  }),
+  what: ({ problem }) => `the configuration of this repository is invalid: ${problem}`,
+  why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
+  fix: ({ fix }) =>
+    fix ??
+    'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/reference/configuration.md lists every key.',
 })

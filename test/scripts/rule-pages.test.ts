@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import type { FindingRuleWithoutFormatter } from '../../packages/findings/src/rule.ts'
+import type { AnyFindingRule } from '../../packages/findings/src/rule.ts'
 import {
   rulesWithPages,
   renderRulePages,
@@ -11,7 +11,7 @@ import {
 } from '../../scripts/rule-pages.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const sampleRule: FindingRuleWithoutFormatter = {
+const sampleRule: AnyFindingRule = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',
@@ -22,7 +22,7 @@ const sampleRule: FindingRuleWithoutFormatter = {
 
 // The example is really evaluated, so it belongs to an existing rule.
 const ruleFixturesDirectory = join(projectRoot, 'fixtures/rules')
-const severalHeadsRule: FindingRuleWithoutFormatter = { ...sampleRule, id: 'several-heads' }
+const severalHeadsRule: AnyFindingRule = { ...sampleRule, id: 'several-heads' }
 const createOutdatedRulePage = (id: string, path: string) =>
   `# ${id}\n\nold\n_old_\n\nBy people.\n\nIn [this example](../../fixtures/rules/${id}/${path}), old\n\nold\n`
 

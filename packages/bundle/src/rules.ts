@@ -1,5 +1,5 @@
 // All rules about bundle contents. Made by `npm run rule-pages`: edit the rules, not this list.
-import { collectRules, type FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
+import { collectRules, type AnyFindingRule } from '@catalog-bot/findings/rule'
 import * as annotations from './rules/annotations.ts'
 import * as catalogPage from './rules/catalog-page.ts'
 import * as crds from './rules/crds.ts'
@@ -11,7 +11,7 @@ import * as reportedRules from './rules/reported-rules.ts'
 import * as versions from './rules/versions.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const bundleRules: readonly FindingRuleWithoutFormatter[] = collectRules([
+export const bundleRules: readonly AnyFindingRule[] = collectRules([
   annotations,
   catalogPage,
   crds,

@@ -1,7 +1,7 @@
 // Collects findings. Keeps the first findings of each rule, in their sort order, and counts the rest, because a file
 // can break one rule a million times.
 import { type Finding, type Location, compareFindings, compareLocations, type Severity } from './finding.ts'
-import { createFinding, type FindingRuleWithoutFormatter, type FindingRule } from './rule.ts'
+import { createFinding, type AnyFindingRule, type FindingRule } from './rule.ts'
 
 interface LimitedFindings {
   readonly shown: readonly Finding[]
@@ -38,7 +38,7 @@ export class FindingList {
 
   /** Adds the finding of a rule at a location. Creates it only if it is kept. */
   addLazily(
-    rule: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
+    rule: Pick<AnyFindingRule, 'id' | 'severity'>,
     at: Location | undefined,
     make: () => Finding,
   ): void {
@@ -73,7 +73,7 @@ export function getOmittedFindingCount({ data }: Finding): number {
 
 /** Keeps the first findings of one rule, which can be added in any order. */
 class LimitedRuleFindings {
-  private readonly rule: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>
+  private readonly rule: Pick<AnyFindingRule, 'id' | 'severity'>
   private readonly maxFindings: number
   private readonly identity: FindingListOptions['identity']
   private findings: Finding[] = []
@@ -81,10 +81,7 @@ class LimitedRuleFindings {
   /** The last finding that is kept, once there are too many. Findings after it are not created. */
   private last: Finding | undefined
 
-  constructor(
-    rule: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
-    { maxPerRule, identity }: FindingListOptions,
-  ) {
+  constructor(rule: Pick<AnyFindingRule, 'id' | 'severity'>, { maxPerRule, identity }: FindingListOptions) {
     this.rule = { id: rule.id, severity: rule.severity }
     this.maxFindings = maxPerRule
     this.identity = identity
@@ -132,7 +129,7 @@ function removeDuplicateFindings(sorted: readonly Finding[], identity: FindingLi
 const getFindingSubject = ({ subject = '' }: Finding): string => subject
 
 function createOmittedFindingsNotice(
-  { id, severity }: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
+  { id, severity }: Pick<AnyFindingRule, 'id' | 'severity'>,
   omitted: number,
 ): Finding {
   return {

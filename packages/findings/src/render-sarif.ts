@@ -1,13 +1,13 @@
 // Renders findings as SARIF 2.1.0 (OASIS), which GitHub code scanning and most editors support, with one run and one tool.
 // Does not read files. Paths are relative to a root that the consumer knows.
 import type { Finding, Location, Severity } from './finding.ts'
-import type { FindingRuleWithoutFormatter } from './rule.ts'
+import type { AnyFindingRule } from './rule.ts'
 
 export interface SarifOptions {
   /** Version of the tool, from its package. */
   readonly version: string
   /** All rules, including those without findings, so that the output shows what was checked. */
-  readonly rules: readonly FindingRuleWithoutFormatter[]
+  readonly rules: readonly AnyFindingRule[]
   /** URL prefix of rule pages, which is followed by `<id>.md`. */
   readonly pages?: string
 }
@@ -22,7 +22,7 @@ const sarifLevelBySeverity: Readonly<Record<Severity, 'error' | 'warning' | 'not
 export function renderSarif(findings: readonly Finding[], options: SarifOptions): string {
   const ids = new Map<string, number>()
   const rules: object[] = []
-  const describe = (id: string, rule?: FindingRuleWithoutFormatter) => {
+  const describe = (id: string, rule?: AnyFindingRule) => {
     if (ids.has(id)) return
     ids.set(id, rules.length)
     rules.push({

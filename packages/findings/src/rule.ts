@@ -1,7 +1,7 @@
 // A rule is part of a check. It defines an ID, a default severity, what it applies to, and the text of its findings, so that
 // renderers never write text. Its page and its examples are found by its ID.
 import type { CheckId } from './checks.ts'
-import type { Finding, Location, Severity, FindingDescription } from './finding.ts'
+import type { Finding, Location, Severity } from './finding.ts'
 
 export const ruleSuiteNames = [
   'operatorhub',
@@ -23,6 +23,9 @@ export type RuleSuite = (typeof ruleSuiteNames)[number]
  * a bundle, or a pull request as the trees of its base and its result.
  */
 export type RuleSubjectKind = 'catalog' | 'bundle' | 'pull request'
+
+/** A sentence that is the same in every finding of a rule, or that contains the finding's data. */
+type FindingText<Data> = string | { format(data: Data): string }['format']
 
 export interface FindingRule<Data = never> {
   /** Names the bad pattern in kebab-case, so that "override two-heads" reads well. Never reused. */
@@ -50,8 +53,11 @@ export interface FindingRule<Data = never> {
   readonly ofNewBundles?: true
   /** The rule applies only if this suite is enabled, or if the configuration sets a severity for it. */
   readonly suite?: RuleSuite
-  /** Overrides the severity for a hit that does less harm than others of the rule. */
-  format(data: Data): FindingDescription & { readonly severity?: Severity }
+  /** True for a hit that does less harm than others of the rule. */
+  isWarning?(data: Data): boolean
+  readonly what: FindingText<Data>
+  readonly why: FindingText<Data>
+  readonly fix: FindingText<Data>
 }
 
 /** The input of rules of one kind, and the location and subject that a hit contains in addition to its data. */
@@ -71,7 +77,7 @@ export interface FindingRuleWithFinder<
 }
 
 /** A rule without its `data` type, for lists of all rules (pages, settings, tests). */
-export type FindingRuleWithoutFormatter = Omit<FindingRule, 'format'>
+export type AnyFindingRule = Omit<FindingRule, 'isWarning' | 'what' | 'why' | 'fix'>
 
 /**
  * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of
@@ -98,15 +104,13 @@ export interface RuleDefiner<Defaults, Kind extends RuleInputAndHit = RuleInputA
 
 /** Returns a `defineRule` for rules of one kind. A rule can replace the defaults. */
 export function createRuleDefiner<
-  Defaults extends Partial<FindingRuleWithoutFormatter>,
+  Defaults extends Partial<AnyFindingRule>,
   Kind extends RuleInputAndHit = RuleInputAndHit,
 >(defaults: Defaults): RuleDefiner<Defaults, Kind> {
   return (rule: object) => ({ ...defaults, ...rule }) as never
 }
 
-type ExportedRule<Module> = Module extends unknown
-  ? Extract<Module[keyof Module], FindingRuleWithoutFormatter>
-  : never
+type ExportedRule<Module> = Module extends unknown ? Extract<Module[keyof Module], AnyFindingRule> : never
 
 /** The rules that `modules` export, sorted by ID. */
 export function collectRules<Module extends object>(modules: readonly Module[]): ExportedRule<Module>[] {
@@ -123,13 +127,14 @@ export function createFinding<Data extends object>(
   data: Data,
   related?: Finding['related'],
 ): Finding {
-  const { what, why, fix, severity = rule.severity } = rule.format(data)
+  const format = (text: FindingText<Data>) =>
+    truncateFindingText(typeof text === 'string' ? text : text(data))
   return {
     rule: rule.id,
-    severity,
-    what: truncateFindingText(what),
-    why: truncateFindingText(why),
-    fix: truncateFindingText(fix),
+    severity: rule.isWarning?.(data) === true ? 'warning' : rule.severity,
+    what: format(rule.what),
+    why: format(rule.why),
+    fix: format(rule.fix),
     ...(at && { at }),
     ...(related && related.length > 0 && { related }),
     data: data as Readonly<Record<string, unknown>>,

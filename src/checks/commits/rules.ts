@@ -13,20 +13,18 @@ export const closesOtherPullRule = defineCommitRule<{
   severity: 'error',
   network: true,
   title: "Merging a pull request does not close another author's pull request",
-  format: ({ pull, by, heldBack }) => {
-    if (by === 'words')
-      return {
-        what: `a commit message closes pull request ${pull}, which another author opened`,
-        why: 'As soon as the commit message reaches the default branch, GitHub closes the other pull request without asking its author.',
-        fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
-      }
-    const how = heldBack === undefined ? 'not all of its changes' : heldBack
-    return {
-      what: `the commits contain the head commit of pull request ${pull} (by another author), but ${how}`,
-      why: 'GitHub would mark the other pull request as merged, and its author would have to open a new one.',
-      fix: 'Rebase or squash to drop the commits of the other pull request, or wait until that pull request is merged or closed.',
-    }
-  },
+  what: ({ pull, by, heldBack = 'not all of its changes' }) =>
+    by === 'words'
+      ? `a commit message closes pull request ${pull}, which another author opened`
+      : `the commits contain the head commit of pull request ${pull} (by another author), but ${heldBack}`,
+  why: ({ by }) =>
+    by === 'words'
+      ? 'As soon as the commit message reaches the default branch, GitHub closes the other pull request without asking its author.'
+      : 'GitHub would mark the other pull request as merged, and its author would have to open a new one.',
+  fix: ({ by }) =>
+    by === 'words'
+      ? 'Reword the commit message, or ask the author of the other pull request to close it first.'
+      : 'Rebase or squash to drop the commits of the other pull request, or wait until that pull request is merged or closed.',
 })
 
 export const mergesOtherPullRule = defineCommitRule<{
@@ -38,53 +36,47 @@ export const mergesOtherPullRule = defineCommitRule<{
   severity: 'warning',
   network: true,
   title: 'A pull request does not include another open pull request',
-  format: ({ pull, by, isKept }) => ({
-    what:
-      by === 'words'
-        ? `a commit message closes pull request ${pull}`
-        : `the commits contain the head commit of pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
-    why:
-      by === 'words'
-        ? 'GitHub closes the other pull request when this one is merged.'
-        : 'GitHub marks both pull requests as merged when this one is merged.',
-    fix:
-      by === 'words'
-        ? 'If this is not intentional, reword the commit message.'
-        : 'If this is not intentional, rebase to drop the commits of the other pull request.',
-  }),
+  what: ({ pull, by, isKept }) =>
+    by === 'words'
+      ? `a commit message closes pull request ${pull}`
+      : `the commits contain the head commit of pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
+  why: ({ by }) =>
+    by === 'words'
+      ? 'GitHub closes the other pull request when this one is merged.'
+      : 'GitHub marks both pull requests as merged when this one is merged.',
+  fix: ({ by }) =>
+    by === 'words'
+      ? 'If this is not intentional, reword the commit message.'
+      : 'If this is not intentional, rebase to drop the commits of the other pull request.',
 })
 
 export const oversizedFileInHistoryRule = defineCommitRule<{ blob: string }>({
   id: 'oversized-file-in-history',
   severity: 'error',
   title: 'No commit contains a file larger than 100 MiB',
-  format: ({ blob }) => ({
-    what: `the commits contain a file larger than 100 MiB: ${blob}`,
-    why: 'GitHub rejects every push that contains such a file, even if a later commit removes it.',
-    fix: `Squash the commits into one commit without the file. To find the file, run \`git log --find-object=${blob}\`.`,
-  }),
+  what: ({ blob }) => `the commits contain a file larger than 100 MiB: ${blob}`,
+  why: 'GitHub rejects every push that contains such a file, even if a later commit removes it.',
+  fix: ({ blob }) =>
+    `Squash the commits into one commit without the file. To find the file, run \`git log --find-object=${blob}\`.`,
 })
 
 export const tooManyCommitsRule = defineCommitRule<object>({
   id: 'too-many-commits',
   severity: 'error',
   title: `A pull request has at most ${maxIncomingCommits} commits`,
-  format: () => ({
-    what: `the pull request has more than ${maxIncomingCommits} commits, or more than catalog-bot can read`,
-    why: 'GitHub does not list the remaining commits, so reviewers cannot see everything that would become part of the history.',
-    fix: 'Squash the commits. If most of the commits are by other authors, rebase onto the base branch.',
-  }),
+  what: `the pull request has more than ${maxIncomingCommits} commits, or more than catalog-bot can read`,
+  why: 'GitHub does not list the remaining commits, so reviewers cannot see everything that would become part of the history.',
+  fix: 'Squash the commits. If most of the commits are by other authors, rebase onto the base branch.',
 })
 
 export const unreadableCommitRule = defineCommitRule<{ commit: string; more: number }>({
   id: 'unreadable-commit',
   severity: 'error',
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
-  format: ({ commit, more }) => ({
-    what: `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
-    why: 'Tools can disagree about which pull requests a commit message closes if the message is too large or is not valid UTF-8.',
-    fix: 'Reword the commit message in UTF-8, and keep it short.',
-  }),
+  what: ({ commit, more }) =>
+    `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
+  why: 'Tools can disagree about which pull requests a commit message closes if the message is too large or is not valid UTF-8.',
+  fix: 'Reword the commit message in UTF-8, and keep it short.',
 })
 
 export const unsignedCommitRule = defineCommitRule<{ commit: string; more: number }>({
@@ -92,11 +84,9 @@ export const unsignedCommitRule = defineCommitRule<{ commit: string; more: numbe
   severity: 'error',
   network: true,
   title: 'Every commit is signed if the base branch requires it',
-  format: ({ commit, more }) => ({
-    what: `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is not signed`,
-    why: 'The base branch requires signed commits, so GitHub rejects the push.',
-    fix: 'Sign each commit while rebasing onto the base branch: `git rebase --exec "git commit --amend --no-edit -S"`.',
-  }),
+  what: ({ commit, more }) => `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is not signed`,
+  why: 'The base branch requires signed commits, so GitHub rejects the push.',
+  fix: 'Sign each commit while rebasing onto the base branch: `git rebase --exec "git commit --amend --no-edit -S"`.',
 })
 
 export const workflowEditInHistoryRule = defineCommitRule<{
@@ -107,14 +97,14 @@ export const workflowEditInHistoryRule = defineCommitRule<{
   id: 'workflow-edit-in-history',
   severity: 'error',
   title: 'No commit changes .github/workflows, even temporarily',
-  format: ({ commit, more, isVisible }) => ({
-    ...(isVisible && { severity: 'warning' as const }),
-    what: `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} changes workflow files`,
-    why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
-    fix: isVisible
+  isWarning: ({ isVisible }) => isVisible,
+  what: ({ commit, more }) =>
+    `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} changes workflow files`,
+  why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
+  fix: ({ isVisible }) =>
+    isVisible
       ? 'Ask a maintainer to merge this pull request manually.'
       : 'Squash the commits so that no commit changes .github/workflows.',
-  }),
 })
 
 function formatOmittedCountSuffix(more: number): string {

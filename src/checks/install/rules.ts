@@ -18,11 +18,11 @@ export const doesNotInstallRule = defineInstallRule<{
   id: 'does-not-install',
   severity: 'error',
   title: 'Every changed package can be installed from its catalog',
-  format: ({ package: its, channel, targets, reasons }) => ({
-    what: `package ${its} can't be installed from channel ${channel} with ${targets.join(' or ')}${
+  what: ({ package: its, channel, targets, reasons }) =>
+    `package ${its} can't be installed from channel ${channel} with ${targets.join(' or ')}${
       reasons.length === 0 ? '; other findings explain why' : `: ${reasons.join(' ')}`
     }`,
-    why: "catalog-bot simulated the installer's steps without a cluster. A user who installs the package would get the same failure.",
-    fix: `Fix the cause, or add the missing dependency to the catalog. To see every step, run: catalog-bot install CATALOG --package ${its} --verbose`,
-  }),
+  why: "catalog-bot simulated the installer's steps without a cluster. A user who installs the package would get the same failure.",
+  fix: ({ package: its }) =>
+    `Fix the cause, or add the missing dependency to the catalog. To see every step, run: catalog-bot install CATALOG --package ${its} --verbose`,
 })

@@ -11,11 +11,9 @@ export const unknownOpmReleaseRule = defineRule<{ opm: string }>({
   severity: 'error',
   since: '0.1.0',
   title: 'catalog-bot supports the configured opm release',
-  format: ({ opm }) => ({
-    what: `catalog-bot does not support the rules of opm ${opm}`,
-    why: 'The opm release determines which catalogs are valid, so a wrong guess could allow a catalog that clusters reject.',
-    fix: 'Ask a maintainer to set `opm` in .github/catalog-bot.yml to v1.28 or later.',
-  }),
+  what: ({ opm }) => `catalog-bot does not support the rules of opm ${opm}`,
+  why: 'The opm release determines which catalogs are valid, so a wrong guess could allow a catalog that clusters reject.',
+  fix: 'Ask a maintainer to set `opm` in .github/catalog-bot.yml to v1.28 or later.',
 })
 
 export type RuleSettings = Config['rules']

@@ -1,7 +1,7 @@
 // Markdown of this repository as HTML, and the pages of the rules, which are written in it.
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import { htmlTemplate, renderPreformattedText, type Html, emptyHtml } from '../html.ts'
-import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { formatRulePageUrl } from '../../report/urls.ts'
 import { renderTable } from './page-elements.ts'
 import type { StatusPage } from './status-page.ts'
@@ -71,13 +71,10 @@ export function renderMarkdownLineAsText(line: string): Html {
 const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 interface RulesPageModel {
-  readonly rules: readonly Pick<FindingRuleWithoutFormatter, 'id' | 'check' | 'severity' | 'title'>[]
+  readonly rules: readonly Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title'>[]
 }
 
-interface RulePageModel extends Pick<
-  FindingRuleWithoutFormatter,
-  'id' | 'check' | 'severity' | 'title' | 'since'
-> {
+interface RulePageModel extends Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
   /** Our own Markdown. Absent if it is not installed. */
   readonly page?: string
 }

@@ -11,10 +11,12 @@ const sampleRule: FindingRule<{ name: string }> = {
   since: '0.1.0',
   severity: 'warning',
   title: '',
-  format: ({ name }) => {
+  what: ({ name }) => {
     formattedMessageCount++
-    return { what: name, why: '', fix: '' }
+    return name
   },
+  why: '',
+  fix: '',
 }
 const createLocationAtLine = (line: number) => ({ file: 'c.yaml', line, column: 1 })
 const listFindingLineNumbers = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
 import { renderSarif } from '../../../packages/findings/src/render-sarif.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
-import type { FindingRuleWithoutFormatter } from '../../../packages/findings/src/rule.ts'
+import type { AnyFindingRule } from '../../../packages/findings/src/rule.ts'
 
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
 // as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are rejected,
@@ -100,7 +100,7 @@ const sarifSchema = createStrictObjectSchema(
   ['version', 'runs'],
 )
 
-const sampleRule: FindingRuleWithoutFormatter = {
+const sampleRule: AnyFindingRule = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',

@@ -6,11 +6,9 @@ export const propertiesInAnnotationRule = defineBundleRule<Record<never, never>>
   id: 'properties-in-annotation',
   severity: 'info',
   title: 'Properties are defined in metadata/properties.yaml',
-  format: () => ({
-    what: 'properties are set in the olm.properties annotation',
-    why: 'opm merges the annotation with metadata/properties.yaml. If the annotation contains invalid JSON, opm only logs an error.',
-    fix: 'Move the properties to metadata/properties.yaml.',
-  }),
+  what: 'properties are set in the olm.properties annotation',
+  why: 'opm merges the annotation with metadata/properties.yaml. If the annotation contains invalid JSON, opm only logs an error.',
+  fix: 'Move the properties to metadata/properties.yaml.',
   *find({ csv }) {
     if (getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
       yield { path: ['metadata', 'annotations', 'olm.properties'], data: {} }
@@ -35,11 +33,9 @@ export const missingFeatureAnnotationRule = defineBundleRule<{ annotation: strin
   severity: 'info',
   suite: 'openshift',
   title: 'A bundle declares the OpenShift features that it supports',
-  format: ({ annotation }) => ({
-    what: `the annotation ${annotation} is neither "true" nor "false"`,
-    why: 'Certification requires this annotation, and OperatorHub on OpenShift uses it to filter Operators.',
-    fix: 'Set the annotation to "true" or "false".',
-  }),
+  what: ({ annotation }) => `the annotation ${annotation} is neither "true" nor "false"`,
+  why: 'Certification requires this annotation, and OperatorHub on OpenShift uses it to filter Operators.',
+  fix: 'Set the annotation to "true" or "false".',
   *find({ csv }) {
     for (const feature of openshiftFeatureNames) {
       const annotation = `features.operators.openshift.io/${feature}`
@@ -61,11 +57,9 @@ export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: 
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',
-  format: ({ found, wanted }) => ({
-    what: `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
-    why: "Annotation names are case-sensitive, and OLM doesn't report unknown annotations.",
-    fix: `Rename the annotation to ${wanted}.`,
-  }),
+  what: ({ found, wanted }) => `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
+  why: "Annotation names are case-sensitive, and OLM doesn't report unknown annotations.",
+  fix: ({ wanted }) => `Rename the annotation to ${wanted}.`,
   *find({ csv }) {
     for (const found of Object.keys(getObjectAtPath(csv.data, 'metadata', 'annotations'))) {
       const wanted = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())

@@ -32,11 +32,9 @@ export const unknownCategoryRule = defineBundleRule<{ category: string }>({
   severity: 'error',
   suite: 'categories',
   title: 'All categories are recognized by OperatorHub.io',
-  format: ({ category }) => ({
-    what: `OperatorHub.io has no category named "${category}"`,
-    why: "Users who browse by category can't find the Operator.",
-    fix: "Use one of the categories listed in this rule's documentation.",
-  }),
+  what: ({ category }) => `OperatorHub.io has no category named "${category}"`,
+  why: "Users who browse by category can't find the Operator.",
+  fix: "Use one of the categories listed in this rule's documentation.",
   *find({ csv }) {
     const listed = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'categories')
     if (typeof listed !== 'string') return
@@ -59,11 +57,9 @@ export const unknownCapabilityRule = defineBundleRule<{ capability: string }>({
   severity: 'error',
   suite: 'capabilities',
   title: 'The capability level is one of the five standard levels',
-  format: ({ capability }) => ({
-    what: `"${capability}" is not a capability level`,
-    why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights, or Auto Pilot.',
-  }),
+  what: ({ capability }) => `"${capability}" is not a capability level`,
+  why: 'OperatorHub.io rejects the bundle.',
+  fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights, or Auto Pilot.',
   *find({ csv }) {
     const capability = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'capabilities')
     if (typeof capability === 'string' && !capabilityLevels.includes(capability))
@@ -75,11 +71,9 @@ export const missingCsvFieldRule = defineBundleRule<{ field: string }>({
   id: 'missing-csv-field',
   severity: 'error',
   title: 'A ClusterServiceVersion has all required fields',
-  format: ({ field }) => ({
-    what: `the ClusterServiceVersion does not set ${field}`,
-    why: 'The CRD for ClusterServiceVersions requires this field, so the API server rejects the object.',
-    fix: `Add ${field} to the ClusterServiceVersion.`,
-  }),
+  what: ({ field }) => `the ClusterServiceVersion does not set ${field}`,
+  why: 'The CRD for ClusterServiceVersions requires this field, so the API server rejects the object.',
+  fix: ({ field }) => `Add ${field} to the ClusterServiceVersion.`,
   *find({ csv }) {
     for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {
       const value = getJsonFieldAtPath(csv.data, 'spec', ...path)
@@ -99,11 +93,9 @@ export const incompleteMaintainerRule = defineBundleRule<{ name: string; email: 
   severity: 'error',
   suite: 'operatorhub',
   title: 'Every maintainer has a name and an email address',
-  format: ({ name, email }) => ({
-    what: `the maintainer "${name}" <${email}> needs a name and a valid email address`,
-    why: "OperatorHub.io rejects the bundle, and users don't know whom to contact.",
-    fix: 'Set the name and the email of each entry in spec.maintainers.',
-  }),
+  what: ({ name, email }) => `the maintainer "${name}" <${email}> needs a name and a valid email address`,
+  why: "OperatorHub.io rejects the bundle, and users don't know whom to contact.",
+  fix: 'Set the name and the email of each entry in spec.maintainers.',
   *find({ csv }) {
     for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'maintainers')) {
       const [name, email] = [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'email')]
@@ -118,11 +110,9 @@ export const incompleteLinkRule = defineBundleRule<{ name: string; url: string }
   severity: 'error',
   suite: 'operatorhub',
   title: 'Every link has a name and a URL',
-  format: ({ name, url }) => ({
-    what: `the link "${name}" to "${url}" needs a name and an absolute URL`,
-    why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Set the name and the url of each entry in spec.links.',
-  }),
+  what: ({ name, url }) => `the link "${name}" to "${url}" needs a name and an absolute URL`,
+  why: 'OperatorHub.io rejects the bundle.',
+  fix: 'Set the name and the url of each entry in spec.links.',
   *find({ csv }) {
     for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'links')) {
       const [name, url] = [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'url')]
@@ -136,11 +126,9 @@ export const noProviderRule = defineBundleRule<Record<never, never>>({
   severity: 'error',
   suite: 'operatorhub',
   title: 'A bundle names its provider',
-  format: () => ({
-    what: 'the bundle does not name its provider',
-    why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Set spec.provider.name to the company or project that provides the Operator.',
-  }),
+  what: 'the bundle does not name its provider',
+  why: 'OperatorHub.io rejects the bundle.',
+  fix: 'Set spec.provider.name to the company or project that provides the Operator.',
   *find({ csv }) {
     if (getStringAtPath(csv.data, 'spec', 'provider', 'name').trim() === '')
       yield { path: ['spec', 'provider'], data: {} }
@@ -152,11 +140,9 @@ export const brokenIconRule = defineBundleRule<{ problem: string }>({
   severity: 'error',
   suite: 'operatorhub',
   title: 'A bundle has one valid icon',
-  format: ({ problem }) => ({
-    what: `the icon can't be displayed: ${problem}`,
-    why: 'OperatorHub.io rejects the bundle.',
-    fix: 'Provide one icon with base64data and a mediatype of image/gif, image/jpeg, image/png, or image/svg+xml.',
-  }),
+  what: ({ problem }) => `the icon can't be displayed: ${problem}`,
+  why: 'OperatorHub.io rejects the bundle.',
+  fix: 'Provide one icon with base64data and a mediatype of image/gif, image/jpeg, image/png, or image/svg+xml.',
   *find({ csv }) {
     const icons = getListAtPath(csv.data, 'spec', 'icon')
     const path = ['spec', 'icon']
@@ -176,11 +162,9 @@ export const noIconRule = defineBundleRule<Record<never, never>>({
   severity: 'info',
   suite: 'operatorhub',
   title: 'A bundle has an icon',
-  format: () => ({
-    what: 'the bundle has no icon',
-    why: 'Consoles show a generic placeholder icon.',
-    fix: 'Set spec.icon to an image, with its base64data and mediatype.',
-  }),
+  what: 'the bundle has no icon',
+  why: 'Consoles show a generic placeholder icon.',
+  fix: 'Set spec.icon to an image, with its base64data and mediatype.',
   *find({ csv }) {
     if (getListAtPath(csv.data, 'spec', 'icon').length === 0) yield { path: ['spec'], data: {} }
   },

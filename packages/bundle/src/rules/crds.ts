@@ -12,11 +12,9 @@ export const managesCrdsRule = defineBundleRule<{ account: string }>({
   severity: 'warning',
   suite: 'good-practices',
   title: 'Operators leave CRD management to OLM',
-  format: ({ account }) => ({
-    what: `the service account "${account}" can create or patch CRDs`,
-    why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove those Operators.",
-    fix: 'Instead of installing another Operator, declare a dependency on it.',
-  }),
+  what: ({ account }) => `the service account "${account}" can create or patch CRDs`,
+  why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove those Operators.",
+  fix: 'Instead of installing another Operator, declare a dependency on it.',
   *find({ csv }) {
     for (const list of ['permissions', 'clusterPermissions'])
       for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'install', 'spec', list))
@@ -33,11 +31,9 @@ export const unservedOwnedCrdRule = defineBundleRule<{ crd: string; version: str
   id: 'unserved-owned-crd',
   severity: 'error',
   title: 'CRDs serve the versions that the bundle owns',
-  format: ({ crd, version }) => ({
-    what: `the owned CRD ${crd} does not serve version ${version}`,
-    why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
-    fix: 'Serve the owned version in the CRD, or list a different version as owned.',
-  }),
+  what: ({ crd, version }) => `the owned CRD ${crd} does not serve version ${version}`,
+  why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
+  fix: 'Serve the owned version in the CRD, or list a different version as owned.',
   *find({ csv, crds }) {
     for (const [path, owned] of listCrdDescriptions(csv, 'owned')) {
       const [crd, version] = [getStringAtPath(owned, 'name'), getStringAtPath(owned, 'version')]
@@ -59,11 +55,9 @@ export const undescribedCrdRule = defineBundleRule<{ crd: string }>({
   severity: 'warning',
   suite: 'good-practices',
   title: 'CRDs have a description',
-  format: ({ crd }) => ({
-    what: `the CRD ${crd} has no description`,
-    why: 'Consoles show an empty line instead of a description when users choose what to create.',
-    fix: 'Add a description to the entry of the CRD in spec.customresourcedefinitions.',
-  }),
+  what: ({ crd }) => `the CRD ${crd} has no description`,
+  why: 'Consoles show an empty line instead of a description when users choose what to create.',
+  fix: 'Add a description to the entry of the CRD in spec.customresourcedefinitions.',
   *find({ csv }) {
     for (const list of ['owned', 'required'])
       for (const [path, entry] of listCrdDescriptions(csv, list))
@@ -76,11 +70,9 @@ export const groupInOwnedCrdRule = defineBundleRule<{ crd: string; group: string
   id: 'group-in-owned-crd',
   severity: 'warning',
   title: "Owned CRDs don't set `group`",
-  format: ({ crd, group }) => ({
-    what: `the owned CRD ${crd} sets group to "${group}"`,
-    why: "If the group field is set, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects the bundle.",
-    fix: 'Remove the group field. The CRD name already contains the group.',
-  }),
+  what: ({ crd, group }) => `the owned CRD ${crd} sets group to "${group}"`,
+  why: "If the group field is set, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects the bundle.",
+  fix: 'Remove the group field. The CRD name already contains the group.',
   *find({ csv }) {
     for (const [path, entry] of listCrdDescriptions(csv, 'owned')) {
       const group = getStringAtPath(entry, 'group')
@@ -94,11 +86,9 @@ export const duplicateCrdRule = defineBundleRule<{ api: string; first: string }>
   id: 'duplicate-crd',
   severity: 'error',
   title: 'A bundle defines each API once',
-  format: ({ api, first }) => ({
-    what: `the API ${api} is also defined in ${first}`,
-    why: 'OLM applies both definitions in an unpredictable order, and the last one wins.',
-    fix: 'Remove one of the two definitions.',
-  }),
+  what: ({ api, first }) => `the API ${api} is also defined in ${first}`,
+  why: 'OLM applies both definitions in an unpredictable order, and the last one wins.',
+  fix: 'Remove one of the two definitions.',
   *find({ crds }) {
     const seen = new Map<string, string>()
     for (const crd of crds)
@@ -116,11 +106,9 @@ export const brokenCrdRule = defineBundleRule<{ crd: string; problem: string }>(
   id: 'broken-crd',
   severity: 'error',
   title: 'CustomResourceDefinitions are valid',
-  format: ({ crd, problem }) => ({
-    what: `the CustomResourceDefinition ${crd} is invalid: ${problem}`,
-    why: 'The API server rejects the CRD, so the install plan fails.',
-    fix: 'Correct the manifest. To verify the result, run `kubectl apply --dry-run=server`.',
-  }),
+  what: ({ crd, problem }) => `the CustomResourceDefinition ${crd} is invalid: ${problem}`,
+  why: 'The API server rejects the CRD, so the install plan fails.',
+  fix: 'Correct the manifest. To verify the result, run `kubectl apply --dry-run=server`.',
   *find({ crds }) {
     for (const { file, name, tree, apiVersion } of crds)
       for (const [path, problem] of findCrdProblems(tree, apiVersion))

@@ -17,11 +17,9 @@ export const duplicateWebhookRule = defineBundleRule<{ webhook: string }>({
   id: 'duplicate-webhook',
   severity: 'warning',
   title: 'Webhooks of the same type have unique names',
-  format: ({ webhook }) => ({
-    what: `two webhooks of the same type are named "${webhook}"`,
-    why: 'OLM v1 rejects the bundle.',
-    fix: 'Give each webhook a unique generateName.',
-  }),
+  what: ({ webhook }) => `two webhooks of the same type are named "${webhook}"`,
+  why: 'OLM v1 rejects the bundle.',
+  fix: 'Give each webhook a unique generateName.',
   *find({ csv }) {
     const seen = new Set<string>()
     for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'webhookdefinitions')) {
@@ -37,11 +35,9 @@ export const brokenWebhookRule = defineBundleRule<{ problem: string }>({
   id: 'broken-webhook',
   severity: 'error',
   title: 'Webhooks reference deployments and CRDs that are in the bundle',
-  format: ({ problem }) => ({
-    what: problem,
-    why: "OLM doesn't install the webhook, and the ClusterServiceVersion fails.",
-    fix: 'Set deploymentName to a deployment in the install strategy, and list only owned CRDs in conversionCRDs.',
-  }),
+  what: ({ problem }) => problem,
+  why: "OLM doesn't install the webhook, and the ClusterServiceVersion fails.",
+  fix: 'Set deploymentName to a deployment in the install strategy, and list only owned CRDs in conversionCRDs.',
   *find({ csv }) {
     const names = (...path: string[]) =>
       getListAtPath(csv.data, 'spec', ...path).map((entry) => getJsonFieldAtPath(entry, 'name'))
@@ -64,11 +60,10 @@ export const platformNowhereScheduledRule = defineBundleRule<{ platform: string;
   severity: 'warning',
   suite: 'multiarch',
   title: 'Deployments can run on every platform that the bundle supports',
-  format: ({ platform, deployment }) => ({
-    what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
-    why: 'Users on the excluded platform can install the Operator, but its pods remain Pending.',
-    fix: 'Remove the platform label, or relax the node affinity.',
-  }),
+  what: ({ platform, deployment }) =>
+    `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
+  why: 'Users on the excluded platform can install the Operator, but its pods remain Pending.',
+  fix: 'Remove the platform label, or relax the node affinity.',
   *find({ csv }) {
     const labels = Object.entries(getObjectAtPath(csv.data, 'metadata', 'labels'))
     const deployments = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')
@@ -92,11 +87,9 @@ export const unparsableRelatedImageRule = defineBundleRule<{ image: string; reas
   id: 'unparsable-related-image',
   severity: 'error',
   title: 'Related images are valid image references',
-  format: ({ image, reason }) => ({
-    what: `the related image "${image}" is not a valid image reference: ${reason}`,
-    why: "Mirroring tools can't copy the image, and opm rejects a catalog that contains a malformed reference.",
-    fix: 'Use the form HOST/REPOSITORY@sha256:…, or remove the entry.',
-  }),
+  what: ({ image, reason }) => `the related image "${image}" is not a valid image reference: ${reason}`,
+  why: "Mirroring tools can't copy the image, and opm rejects a catalog that contains a malformed reference.",
+  fix: 'Use the form HOST/REPOSITORY@sha256:…, or remove the entry.',
   *find({ relatedImages }) {
     for (const [index, { image }] of relatedImages.entries()) {
       const { reason } = image === '' ? { reason: 'the reference is empty' } : parseImageReference(image)
@@ -111,11 +104,9 @@ export const unrelatedImageRule = defineBundleRule<{ image: string; where: strin
   severity: 'warning',
   suite: 'openshift',
   title: 'Every image that an Operator runs is listed as a related image',
-  format: ({ image, where }) => ({
-    what: `the image "${image}" (${where}) is not in spec.relatedImages`,
-    why: "Mirroring tools don't copy the image to disconnected clusters.",
-    fix: 'Add the image to spec.relatedImages, and reference it by digest.',
-  }),
+  what: ({ image, where }) => `the image "${image}" (${where}) is not in spec.relatedImages`,
+  why: "Mirroring tools don't copy the image to disconnected clusters.",
+  fix: 'Add the image to spec.relatedImages, and reference it by digest.',
   *find({ csv, relatedImages }) {
     const related = new Set(relatedImages.map(({ image }) => image))
     for (const [path, container] of listContainers(csv, 'initContainers', 'containers')) {
@@ -135,11 +126,10 @@ export const unknownServiceAccountRule = defineBundleRule<{ deployment: string; 
   id: 'unknown-service-account',
   severity: 'warning',
   title: 'Every deployment uses an existing service account',
-  format: ({ deployment, account }) => ({
-    what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
-    why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
-    fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
-  }),
+  what: ({ deployment, account }) =>
+    `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
+  why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
+  fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
   *find({ csv, objects }) {
     const install = (list: string) => getListAtPath(csv.data, 'spec', 'install', 'spec', list)
     const created = new Set([
@@ -166,11 +156,9 @@ export const noResourceRequestsRule = defineBundleRule<{ container: string }>({
   severity: 'warning',
   suite: 'good-practices',
   title: 'Containers request CPU and memory',
-  format: ({ container }) => ({
-    what: `the container "${container}" does not request CPU and memory`,
-    why: 'Clusters with resource quotas reject pods without requests, and other clusters schedule such pods poorly.',
-    fix: 'Set resources.requests for cpu and memory.',
-  }),
+  what: ({ container }) => `the container "${container}" does not request CPU and memory`,
+  why: 'Clusters with resource quotas reject pods without requests, and other clusters schedule such pods poorly.',
+  fix: 'Set resources.requests for cpu and memory.',
   *find({ csv }) {
     for (const [path, container] of listContainers(csv, 'containers')) {
       const requests = getObjectAtPath(container, 'resources', 'requests')
@@ -185,11 +173,9 @@ export const noDeploymentRule = defineBundleRule<Record<never, never>>({
   severity: 'error',
   suite: 'good-practices',
   title: 'A bundle has a deployment',
-  format: () => ({
-    what: 'the ClusterServiceVersion has no deployments',
-    why: "The bundle doesn't install an Operator.",
-    fix: 'Define the deployment in spec.install.spec.deployments.',
-  }),
+  what: 'the ClusterServiceVersion has no deployments',
+  why: "The bundle doesn't install an Operator.",
+  fix: 'Define the deployment in spec.install.spec.deployments.',
   *find({ csv }) {
     if ((getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
       yield { path: ['spec', 'install'], data: {} }
@@ -200,11 +186,9 @@ export const brokenDeploymentRule = defineBundleRule<{ problem: string }>({
   id: 'broken-deployment',
   severity: 'error',
   title: 'Deployments have valid, unique names',
-  format: ({ problem }) => ({
-    what: problem,
-    why: "OLM can't run the install strategy.",
-    fix: 'Give each deployment a unique name that is a valid DNS name.',
-  }),
+  what: ({ problem }) => problem,
+  why: "OLM can't run the install strategy.",
+  fix: 'Give each deployment a unique name that is a valid DNS name.',
   *find({ csv }) {
     const names = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments').map((entry) =>
       getStringAtPath(entry, 'name'),

@@ -14,11 +14,9 @@ export const twoExampleAnnotationsRule = defineBundleRule<Record<never, never>>(
   id: 'two-example-annotations',
   severity: 'warning',
   title: 'Examples are in one annotation',
-  format: () => ({
-    what: 'both alm-examples and olm.examples are set',
-    why: 'Only alm-examples is used.',
-    fix: 'Keep alm-examples, and remove olm.examples.',
-  }),
+  what: 'both alm-examples and olm.examples are set',
+  why: 'Only alm-examples is used.',
+  fix: 'Keep alm-examples, and remove olm.examples.',
   *find({ csv }) {
     const annotations = getObjectAtPath(csv.data, 'metadata', 'annotations')
     if ('alm-examples' in annotations && 'olm.examples' in annotations)
@@ -30,11 +28,9 @@ export const exampleOfOtherApiRule = defineBundleRule<{ api: string }>({
   id: 'example-of-other-api',
   severity: 'warning',
   title: 'Examples use APIs that the bundle provides',
-  format: ({ api }) => ({
-    what: `an example uses ${api}, which the bundle does not provide`,
-    why: 'Consoles offer the example, but creating the object can fail.',
-    fix: 'Correct the example, or list the API as owned.',
-  }),
+  what: ({ api }) => `an example uses ${api}, which the bundle does not provide`,
+  why: 'Consoles offer the example, but creating the object can fail.',
+  fix: 'Correct the example, or list the API as owned.',
   *find({ csv }) {
     const { examples, provided, annotation } = parseCsvExamples(csv)
     for (const api of new Set(examples))
@@ -47,11 +43,9 @@ export const apiWithoutExampleRule = defineBundleRule<{ api: string }>({
   severity: 'info',
   suite: 'good-practices',
   title: 'Every provided API has an example',
-  format: ({ api }) => ({
-    what: `the bundle has no example for ${api}`,
-    why: 'Consoles show examples to users who create their first object.',
-    fix: 'Add an example to the alm-examples annotation.',
-  }),
+  what: ({ api }) => `the bundle has no example for ${api}`,
+  why: 'Consoles show examples to users who create their first object.',
+  fix: 'Add an example to the alm-examples annotation.',
   *find({ csv }) {
     const { examples, provided } = parseCsvExamples(csv)
     for (const api of new Set(provided))

@@ -10,11 +10,10 @@ export const apiNeverThereRule = defineBundleRule<{ api: string; name: string; r
   severity: 'error',
   suite: 'deprecated-apis',
   title: "A bundle doesn't use APIs that its minimum Kubernetes version no longer serves",
-  format: ({ api, name, release }) => ({
-    what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
-    why: 'Every cluster that the bundle supports rejects objects of this API.',
-    fix: 'Migrate to the replacement that the Kubernetes deprecation guide recommends.',
-  }),
+  what: ({ api, name, release }) =>
+    `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
+  why: 'Every cluster that the bundle supports rejects objects of this API.',
+  fix: 'Migrate to the replacement that the Kubernetes deprecation guide recommends.',
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (isCertain) yield use
   },
@@ -25,11 +24,9 @@ export const removedApiRule = defineBundleRule<{ api: string; name: string; rele
   severity: 'warning',
   suite: 'deprecated-apis',
   title: "Bundles don't use APIs that Kubernetes has removed",
-  format: ({ api, name, release }) => ({
-    what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
-    why: 'Clusters that run a Kubernetes version without this API reject its objects.',
-    fix: 'Migrate to the replacement that the Kubernetes deprecation guide recommends.',
-  }),
+  what: ({ api, name, release }) => `${name} uses ${api}, which was removed in Kubernetes ${release}`,
+  why: 'Clusters that run a Kubernetes version without this API reject its objects.',
+  fix: 'Migrate to the replacement that the Kubernetes deprecation guide recommends.',
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (!isCertain) yield use
   },
@@ -40,11 +37,10 @@ export const noMaxOpenshiftVersionRule = defineBundleRule<{ apis: string }>({
   severity: 'warning',
   suite: 'community',
   title: 'Bundles that use removed APIs declare a maximum OpenShift version',
-  format: ({ apis }) => ({
-    what: `the bundle uses ${apis} but does not limit itself to OpenShift versions earlier than 4.9`,
-    why: 'Clusters can be upgraded to a version on which the Operator stops working.',
-    fix: 'Set the olm.maxOpenShiftVersion property to a version earlier than 4.9, or migrate to newer APIs.',
-  }),
+  what: ({ apis }) =>
+    `the bundle uses ${apis} but does not limit itself to OpenShift versions earlier than 4.9`,
+  why: 'Clusters can be upgraded to a version on which the Operator stops working.',
+  fix: 'Set the olm.maxOpenShiftVersion property to a version earlier than 4.9, or migrate to newer APIs.',
   *find({ objects, derivedProperties }) {
     const removed = objects.filter(
       ({ apiVersion, kind }) => findApiRemovalKubeVersion(apiVersion, kind) === '1.22',
@@ -66,14 +62,13 @@ export const unparsableMinKubeVersionRule = defineBundleRule<{ version: string; 
   id: 'unparsable-min-kube-version',
   severity: 'error',
   title: 'minKubeVersion is a valid version',
-  format: ({ version, isPrefixed }) => ({
-    ...(isPrefixed && { severity: 'warning' as const }),
-    what: `minKubeVersion is "${version}", which is not a valid version`,
-    why: isPrefixed
+  isWarning: ({ isPrefixed }) => isPrefixed,
+  what: ({ version }) => `minKubeVersion is "${version}", which is not a valid version`,
+  why: ({ isPrefixed }) =>
+    isPrefixed
       ? '`opm alpha bundle validate` rejects the "v" prefix, although OLM ignores it.'
       : "OLM can't parse the version, so the requirement is never met.",
-    fix: 'Use three numbers, such as 1.25.0.',
-  }),
+  fix: 'Use three numbers, such as 1.25.0.',
   *find({ csv }) {
     const version = getStringAtPath(csv.data, 'spec', 'minKubeVersion')
     if (version.trim() !== '' && !parseVersion(version).ok)
@@ -89,11 +84,9 @@ export const noMinKubeVersionRule = defineBundleRule<Record<never, never>>({
   severity: 'info',
   suite: 'operatorhub',
   title: 'A bundle declares its minimum Kubernetes version',
-  format: () => ({
-    what: 'the bundle does not declare a minimum Kubernetes version',
-    why: 'OLM installs the bundle even on clusters that are too old for it.',
-    fix: 'Set spec.minKubeVersion to the oldest Kubernetes version that the Operator supports.',
-  }),
+  what: 'the bundle does not declare a minimum Kubernetes version',
+  why: 'OLM installs the bundle even on clusters that are too old for it.',
+  fix: 'Set spec.minKubeVersion to the oldest Kubernetes version that the Operator supports.',
   *find({ csv }) {
     if (getStringAtPath(csv.data, 'spec', 'minKubeVersion').trim() === '') yield { path: ['spec'], data: {} }
   },

@@ -13,11 +13,10 @@ export const oversizedManifestRule = defineBundleRule<{ file: string; bytes: num
   id: 'oversized-manifest',
   severity: 'warning',
   title: 'Every manifest fits in a single request to the API server',
-  format: ({ file, bytes, limit }) => ({
-    what: `${file} is ${bytes} bytes when converted to JSON, but the limit is ${limit}`,
-    why: 'The API server rejects a request that is too large, even if the packed bundle is small.',
-    fix: 'Remove descriptions from schemas, or split the object.',
-  }),
+  what: ({ file, bytes, limit }) =>
+    `${file} is ${bytes} bytes when converted to JSON, but the limit is ${limit}`,
+  why: 'The API server rejects a request that is too large, even if the packed bundle is small.',
+  fix: 'Remove descriptions from schemas, or split the object.',
   *find({ objects }) {
     for (const { file, tree } of objects) {
       if (estimateMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
@@ -43,13 +42,11 @@ export const brokenObjectMetadataRule = defineBundleRule<{
   id: 'broken-object-metadata',
   severity: 'error',
   title: 'Manifests have valid metadata',
-  format: ({ kind, name, problem, isNamespace }) => ({
-    // OLM replaces the namespace.
-    ...(isNamespace && { severity: 'warning' as const }),
-    what: `the ${`${kind} ${name}`.trimEnd()} has invalid metadata: ${problem}`,
-    why: '`opm alpha bundle validate` rejects the bundle. OLM sets the namespace of the objects that it creates.',
-    fix: 'Correct the metadata, or remove the field.',
-  }),
+  // OLM replaces the namespace.
+  isWarning: ({ isNamespace }) => isNamespace,
+  what: ({ kind, name, problem }) => `the ${`${kind} ${name}`.trimEnd()} has invalid metadata: ${problem}`,
+  why: '`opm alpha bundle validate` rejects the bundle. OLM sets the namespace of the objects that it creates.',
+  fix: 'Correct the metadata, or remove the field.',
   *find({ objects }) {
     for (const { file, kind, name, tree } of objects) {
       if (kind === 'ClusterServiceVersion') continue
@@ -65,11 +62,9 @@ export const globalDefaultPriorityRule = defineBundleRule<{ name: string }>({
   severity: 'error',
   suite: 'objects',
   title: "A bundle doesn't set the cluster's default priority",
-  format: ({ name }) => ({
-    what: `the PriorityClass ${name} is the default for the whole cluster`,
-    why: 'Every pod without a priority class gets the default priority, including pods of other applications.',
-    fix: 'Set globalDefault to false.',
-  }),
+  what: ({ name }) => `the PriorityClass ${name} is the default for the whole cluster`,
+  why: 'Every pod without a priority class gets the default priority, including pods of other applications.',
+  fix: 'Set globalDefault to false.',
   *find({ objects }) {
     for (const object of objects)
       if (object.kind === 'PriorityClass' && getJsonFieldAtPath(object.data, 'globalDefault') === true)
@@ -82,11 +77,9 @@ export const blockingDisruptionBudgetRule = defineBundleRule<{ name: string; fie
   severity: 'error',
   suite: 'objects',
   title: 'PodDisruptionBudgets allow nodes to be drained',
-  format: ({ name, field, value }) => ({
-    what: `the PodDisruptionBudget ${name} sets ${field} to ${value}`,
-    why: "Nodes that run the protected pods can't be drained, which blocks cluster upgrades.",
-    fix: 'Allow at least one pod to be unavailable.',
-  }),
+  what: ({ name, field, value }) => `the PodDisruptionBudget ${name} sets ${field} to ${value}`,
+  why: "Nodes that run the protected pods can't be drained, which blocks cluster upgrades.",
+  fix: 'Allow at least one pod to be unavailable.',
   *find({ objects }) {
     for (const object of objects) {
       const { file, kind, name } = object
@@ -122,11 +115,9 @@ export const riskyPermissionRule = defineBundleRule<{ name: string; what: string
   severity: 'warning',
   suite: 'objects',
   title: "Roles don't allow changes to cluster-wide safeguards",
-  format: ({ name, what }) => ({
-    what: `the role ${name} can change ${what}`,
-    why: 'Changes to cluster-wide safeguards can affect pods of other applications.',
-    fix: 'Remove this permission from the role.',
-  }),
+  what: ({ name, what }) => `the role ${name} can change ${what}`,
+  why: 'Changes to cluster-wide safeguards can affect pods of other applications.',
+  fix: 'Remove this permission from the role.',
   *find({ objects }) {
     for (const object of objects) {
       const { file, kind, name } = object

@@ -13,11 +13,9 @@ export const unconventionalChannelRule = defineBundleRule<{ channel: string }>({
   severity: 'warning',
   suite: 'good-practices',
   title: 'Channel names start with candidate, fast, or stable',
-  format: ({ channel }) => ({
-    what: `the channel name "${channel}" does not start with candidate, fast, or stable`,
-    why: "Users who subscribe to the channel can't tell how stable its releases are.",
-    fix: 'Rename the channel so that its name starts with candidate, fast, or stable.',
-  }),
+  what: ({ channel }) => `the channel name "${channel}" does not start with candidate, fast, or stable`,
+  why: "Users who subscribe to the channel can't tell how stable its releases are.",
+  fix: 'Rename the channel so that its name starts with candidate, fast, or stable.',
   *find({ annotations, annotationsFile }) {
     const keys = [bundleAnnotationKeys.channels, bundleAnnotationKeys.defaultChannel]
     const seen = new Set<string>()
@@ -35,11 +33,10 @@ export const unknownCsvVersionRule = defineBundleRule<{ apiVersion: string }>({
   id: 'unknown-csv-version',
   severity: 'warning',
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
-  format: ({ apiVersion }) => ({
-    what: `the apiVersion of the ClusterServiceVersion is "${apiVersion}", not operators.coreos.com/v1alpha1`,
-    why: "OLM can't unpack the bundle and reports the failure only in the ErrorPreventedUnpacking condition.",
-    fix: 'Set apiVersion to operators.coreos.com/v1alpha1.',
-  }),
+  what: ({ apiVersion }) =>
+    `the apiVersion of the ClusterServiceVersion is "${apiVersion}", not operators.coreos.com/v1alpha1`,
+  why: "OLM can't unpack the bundle and reports the failure only in the ErrorPreventedUnpacking condition.",
+  fix: 'Set apiVersion to operators.coreos.com/v1alpha1.',
   *find({ csv: { apiVersion } }) {
     if (apiVersion !== 'operators.coreos.com/v1alpha1') yield { path: ['apiVersion'], data: { apiVersion } }
   },
@@ -49,11 +46,9 @@ export const unparsableCsvVersionRule = defineBundleRule<{ field: string; text: 
   id: 'unparsable-csv-version',
   severity: 'error',
   title: "A bundle's version can be parsed",
-  format: ({ field, text }) => ({
-    what: `spec.${field} is "${text}", which is not a valid ${field}`,
-    why: "OLM can't read the ClusterServiceVersion, so it doesn't install the bundle.",
-    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. Write `release` like a pre-release, which is the part of a version after the hyphen.',
-  }),
+  what: ({ field, text }) => `spec.${field} is "${text}", which is not a valid ${field}`,
+  why: "OLM can't read the ClusterServiceVersion, so it doesn't install the bundle.",
+  fix: 'Write the version as defined by https://semver.org, for example 1.2.3. Write `release` like a pre-release, which is the part of a version after the hyphen.',
   *find({ csv }) {
     const version = getJsonFieldAtPath(csv.data, 'spec', 'version')
     if (typeof version === 'string' && !parseVersionTolerantly(version).ok)
@@ -69,11 +64,9 @@ export const noCsvVersionRule = defineBundleRule<Record<never, never>>({
   severity: 'error',
   suite: 'operatorhub',
   title: 'A bundle has a version',
-  format: () => ({
-    what: 'the ClusterServiceVersion has no version',
-    why: "OperatorHub.io rejects the bundle, and OLM can't determine the upgrade order.",
-    fix: 'Set spec.version.',
-  }),
+  what: 'the ClusterServiceVersion has no version',
+  why: "OperatorHub.io rejects the bundle, and OLM can't determine the upgrade order.",
+  fix: 'Set spec.version.',
   *find({ csv }) {
     if (['', '0.0.0'].includes(getStringAtPath(csv.data, 'spec', 'version')))
       yield { path: ['spec', 'version'], data: {} }
@@ -84,11 +77,9 @@ export const nameWithoutReleaseRule = defineBundleRule<{ name: string; wanted: s
   id: 'name-without-release',
   severity: 'error',
   title: 'If a bundle has a release, the bundle name includes the release',
-  format: ({ name, wanted }) => ({
-    what: `the bundle is named "${name}", but its release requires the name "${wanted}"`,
-    why: 'opm rejects a catalog that contains the bundle under another name.',
-    fix: 'Name the ClusterServiceVersion PACKAGE-vVERSION-RELEASE.',
-  }),
+  what: ({ name, wanted }) => `the bundle is named "${name}", but its release requires the name "${wanted}"`,
+  why: 'opm rejects a catalog that contains the bundle under another name.',
+  fix: 'Name the ClusterServiceVersion PACKAGE-vVERSION-RELEASE.',
   *find({ csv, package: its }) {
     const release = getStringAtPath(csv.data, 'spec', 'release')
     const wanted = `${its}-v${getStringAtPath(csv.data, 'spec', 'version')}-${release}`
@@ -108,11 +99,9 @@ export const unconventionalCsvNameRule = defineBundleRule<{ name: string }>({
   severity: 'warning',
   suite: 'good-practices',
   title: 'A bundle is named NAME.vVERSION',
-  format: ({ name }) => ({
-    what: `the bundle is named "${name}", not NAME.vVERSION`,
-    why: 'Users and tools derive the version from the name.',
-    fix: 'Use the form NAME.vVERSION, for example foo-operator.v1.2.3.',
-  }),
+  what: ({ name }) => `the bundle is named "${name}", not NAME.vVERSION`,
+  why: 'Users and tools derive the version from the name.',
+  fix: 'Use the form NAME.vVERSION, for example foo-operator.v1.2.3.',
   *find({ csv }) {
     // Another rule covers names with a release.
     if (getStringAtPath(csv.data, 'spec', 'release') !== '') return

@@ -5,11 +5,9 @@ import { defineOpmRule } from './load-rules.ts'
 export const fileUnreadableRule = defineOpmRule<{ error: string }>({
   id: 'file-unreadable',
   title: 'Every file in the catalog is readable',
-  format: ({ error }) => ({
-    what: `the file cannot be read: ${error}`,
-    why: 'opm opens every file that is not ignored, and rejects the entire catalog if any of these files cannot be read.',
-    fix: 'Remove the file, fix the link, or list the file in .indexignore.',
-  }),
+  what: ({ error }) => `the file cannot be read: ${error}`,
+  why: 'opm opens every file that is not ignored, and rejects the entire catalog if any of these files cannot be read.',
+  fix: 'Remove the file, fix the link, or list the file in .indexignore.',
 })
 
 export const linkLeadsOutRule = defineRule<object>({
@@ -19,9 +17,7 @@ export const linkLeadsOutRule = defineRule<object>({
   severity: 'warning',
   since: '0.1.0',
   title: 'Symbolic links point to files inside the catalog',
-  format: () => ({
-    what: 'the file is a symbolic link to a location outside the catalog',
-    why: 'opm follows the link on the machine where it runs, so it might not read the content that was reviewed.',
-    fix: 'Replace the link with the content of its target.',
-  }),
+  what: 'the file is a symbolic link to a location outside the catalog',
+  why: 'opm follows the link on the machine where it runs, so it might not read the content that was reviewed.',
+  fix: 'Replace the link with the content of its target.',
 })

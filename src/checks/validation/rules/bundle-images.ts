@@ -11,13 +11,12 @@ export const relatedImageEmptyRule = defineRule<{
   id: 'related-image-empty',
   severity: 'warning',
   title: 'Every relatedImages entry specifies an image',
-  format: ({ bundle, name, index, hasValue }) => ({
-    what: `the relatedImages entry ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} does not specify an image${
+  what: ({ bundle, name, index, hasValue }) =>
+    `the relatedImages entry ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} does not specify an image${
       hasValue ? ' but has a "value" field' : ''
     }`,
-    why: 'opm skips the entry, so tools that mirror the catalog do not copy the image.',
-    fix: hasValue ? 'Rename "value" to "image".' : 'Set the image, or remove the entry.',
-  }),
+  why: 'opm skips the entry, so tools that mirror the catalog do not copy the image.',
+  fix: ({ hasValue }) => (hasValue ? 'Rename "value" to "image".' : 'Set the image, or remove the entry.'),
   *find(catalog) {
     const values = new Set(
       listStrictDecodingProblems(catalog, 'unknown-field')
@@ -44,11 +43,9 @@ export const bundleImageNotRelatedRule = defineBundleBlobRule<{ bundle: string; 
   id: 'bundle-image-not-related',
   severity: 'warning',
   title: "A bundle's related images include its own image",
-  format: ({ bundle, image }) => ({
-    what: `the related images of ${bundle} do not include its own image, ${image}`,
-    why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
-    fix: 'Add the image to relatedImages, or render the bundle again.',
-  }),
+  what: ({ bundle, image }) => `the related images of ${bundle} do not include its own image, ${image}`,
+  why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
+  fix: 'Add the image to relatedImages, or render the bundle again.',
   *find({ blob: { image, relatedImages, imageMark } }) {
     if (image !== '' && !relatedImages.some((related) => related.image === image))
       yield { mark: imageMark, data: { image } }
@@ -59,11 +56,9 @@ export const duplicateRelatedImageRule = defineBundleBlobRule<{ bundle: string; 
   id: 'duplicate-related-image',
   severity: 'info',
   title: 'Each related image is listed only once',
-  format: ({ bundle, image }) => ({
-    what: `${bundle} lists the related image ${image} twice under the same name`,
-    why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
-    fix: 'Remove the duplicate entry.',
-  }),
+  what: ({ bundle, image }) => `${bundle} lists the related image ${image} twice under the same name`,
+  why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
+  fix: 'Remove the duplicate entry.',
   *find({ blob }) {
     const seen = new Set<string>()
     for (const { name, image, mark } of blob.relatedImages) {

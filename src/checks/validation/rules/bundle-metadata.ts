@@ -7,11 +7,10 @@ export const noInstallModeRule = definePackageRule<{ bundle: string; modes: numb
   id: 'no-install-mode',
   severity: 'warning',
   title: 'Every channel head supports at least one install mode',
-  format: ({ bundle, modes }) => ({
-    what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'does not support any of the install modes that it lists'}`,
-    why: 'The Operator never starts, because it does not support the namespaces of any OperatorGroup.',
-    fix: 'In the ClusterServiceVersion, mark at least one of these install modes as supported: OwnNamespace, SingleNamespace, MultiNamespace, or AllNamespaces.',
-  }),
+  what: ({ bundle, modes }) =>
+    `${bundle} ${modes === 0 ? 'lists no install modes' : 'does not support any of the install modes that it lists'}`,
+  why: 'The Operator never starts, because it does not support the namespaces of any OperatorGroup.',
+  fix: 'In the ClusterServiceVersion, mark at least one of these install modes as supported: OwnNamespace, SingleNamespace, MultiNamespace, or AllNamespaces.',
   *find(its) {
     const heads = new Set(its.channels.map(({ head }) => head?.name))
     for (const bundle of its.bundles) {
@@ -31,11 +30,10 @@ export const unsupportedKindRule = defineBundleBlobRule<{ bundle: string; kind: 
   id: 'kind-olm-refuses',
   severity: 'warning',
   title: 'Bundles contain only kinds that OLM installs',
-  format: ({ bundle, kind, name }) => ({
-    what: `${bundle} contains the ${kind} "${name}", but OLM does not install this kind from bundles`,
-    why: 'In OLM v0, the whole installation fails if the bundle contains even one object of an unsupported kind.',
-    fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
-  }),
+  what: ({ bundle, kind, name }) =>
+    `${bundle} contains the ${kind} "${name}", but OLM does not install this kind from bundles`,
+  why: 'In OLM v0, the whole installation fails if the bundle contains even one object of an unsupported kind.',
+  fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   *find(bundle) {
     for (const { value, mark } of bundle.properties('olm.bundle.object')) {
       const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
@@ -57,14 +55,12 @@ export const mixedMetadataFormatsRule = definePackageRule<{
   id: 'mixed-metadata-formats',
   severity: 'warning',
   title: 'All bundles of a package use the same metadata format',
-  format: ({ objects, metadata, withObjects }) => ({
-    what:
-      objects === metadata
-        ? `${objects} has both olm.bundle.object and olm.csv.metadata`
-        : `the package has ${withObjects} bundle${withObjects === 1 ? '' : 's'} with olm.bundle.object (such as ${objects}) and others with olm.csv.metadata (such as ${metadata})`,
-    why: 'Full manifests make catalogs many times larger, and consoles show full manifests and olm.csv.metadata differently.',
-    fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`.',
-  }),
+  what: ({ objects, metadata, withObjects }) =>
+    objects === metadata
+      ? `${objects} has both olm.bundle.object and olm.csv.metadata`
+      : `the package has ${withObjects} bundle${withObjects === 1 ? '' : 's'} with olm.bundle.object (such as ${objects}) and others with olm.csv.metadata (such as ${metadata})`,
+  why: 'Full manifests make catalogs many times larger, and consoles show full manifests and olm.csv.metadata differently.',
+  fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`.',
   *find(its) {
     // Bundles without an image exist only as objects and cannot be migrated.
     const installable = its.bundles.filter(({ blob }) => blob.image !== '')
@@ -90,11 +86,10 @@ export const objectsWithoutCsvRule = defineBundleBlobRule<{ bundle: string; obje
   id: 'objects-without-csv',
   severity: 'warning',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
-  format: ({ bundle, objects, csvs }) => ({
-    what: `${bundle} has no image and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
-    why: 'If a bundle has no image, OLM installs the objects in its olm.bundle.object properties, which must include a ClusterServiceVersion.',
-    fix: 'Render the bundle from its image, or add all of its manifests.',
-  }),
+  what: ({ bundle, objects, csvs }) =>
+    `${bundle} has no image and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
+  why: 'If a bundle has no image, OLM installs the objects in its olm.bundle.object properties, which must include a ClusterServiceVersion.',
+  fix: 'Render the bundle from its image, or add all of its manifests.',
   *find(bundle) {
     const objects = bundle.properties('olm.bundle.object')
     if (bundle.blob.image !== '' || objects.length === 0) return
@@ -108,11 +103,9 @@ export const severalCsvMetadataRule = defineBundleBlobRule<{ bundle: string; cou
   id: 'several-csv-metadata',
   severity: 'error',
   title: 'A bundle has at most one olm.csv.metadata property',
-  format: ({ bundle, count }) => ({
-    what: `${bundle} has ${count} properties of type olm.csv.metadata`,
-    why: '`opm validate` accepts several olm.csv.metadata properties in a bundle, but the pod that serves the catalog accepts at most one, so it never starts.',
-    fix: 'Keep only the olm.csv.metadata property that belongs to this version.',
-  }),
+  what: ({ bundle, count }) => `${bundle} has ${count} properties of type olm.csv.metadata`,
+  why: '`opm validate` accepts several olm.csv.metadata properties in a bundle, but the pod that serves the catalog accepts at most one, so it never starts.',
+  fix: 'Keep only the olm.csv.metadata property that belongs to this version.',
   *find(bundle) {
     const [first, second, ...more] = bundle.properties('olm.csv.metadata')
     if (first === undefined || second === undefined) return
@@ -130,11 +123,9 @@ export const unusableBundleNameRule = defineBundleBlobRule<{ bundle: string }>({
   id: 'unusable-bundle-name',
   severity: 'warning',
   title: 'Every bundle name is a valid name for a Kubernetes object',
-  format: ({ bundle }) => ({
-    what: `the bundle name "${bundle}" is not a valid name for a Kubernetes object`,
-    why: 'When OLM installs the bundle, it creates a ClusterServiceVersion with this name, and the API server rejects it.',
-    fix: 'Use only lowercase letters, digits, dots, and dashes. The usual form is <package>.v<version>.',
-  }),
+  what: ({ bundle }) => `the bundle name "${bundle}" is not a valid name for a Kubernetes object`,
+  why: 'When OLM installs the bundle, it creates a ClusterServiceVersion with this name, and the API server rejects it.',
+  fix: 'Use only lowercase letters, digits, dots, and dashes. The usual form is <package>.v<version>.',
   *find({ blob: { name } }) {
     if (name !== '' && !dnsSubdomainPattern.test(name)) yield { data: {} }
   },
@@ -151,15 +142,15 @@ export const iconMismatchRule = defineRule<{ claims: string; looksLike: string; 
   id: 'icon-mismatch',
   severity: 'warning',
   title: 'Icons match their declared media type',
-  format: ({ claims, looksLike, bytes }) => ({
-    what: `the icon declares ${claims === '' ? 'no media type' : `the media type "${claims}"`}, but its data is ${
+  what: ({ claims, looksLike, bytes }) =>
+    `the icon declares ${claims === '' ? 'no media type' : `the media type "${claims}"`}, but its data is ${
       bytes === 0 ? 'missing' : looksLike === '' ? 'not an image' : looksLike
     }`,
-    why: 'Browsers trust the media type that the catalog serves, so they show a broken image.',
-    fix: looksLike.startsWith('image/')
+  why: 'Browsers trust the media type that the catalog serves, so they show a broken image.',
+  fix: ({ looksLike }) =>
+    looksLike.startsWith('image/')
       ? `Set mediatype to ${looksLike}.`
       : 'Replace the icon with an SVG (image/svg+xml) or PNG (image/png) image.',
-  }),
   *find({ catalog }) {
     for (const { name, place, icon } of catalog.packages) {
       if (icon === undefined) continue

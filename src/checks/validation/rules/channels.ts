@@ -12,11 +12,11 @@ export const headNotHighestRule = definePackageRule<{
   id: 'head-not-highest',
   severity: 'warning',
   title: "A channel's head is the highest version in the channel",
-  format: ({ channel, head, headVersion, highest, highestVersion }) => ({
-    what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
-    why: 'Subscriptions install the head, so no subscriber gets the newer version from this channel.',
-    fix: `Make ${highest} replace the head, or if ${highest} was withdrawn, remove it from the channel.`,
-  }),
+  what: ({ channel, head, headVersion, highest, highestVersion }) =>
+    `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
+  why: 'Subscriptions install the head, so no subscriber gets the newer version from this channel.',
+  fix: ({ highest }) =>
+    `Make ${highest} replace the head, or if ${highest} was withdrawn, remove it from the channel.`,
   *find(its) {
     for (const channel of its.channels) {
       const { blob, head } = channel
@@ -47,16 +47,15 @@ export const headWithoutMetadataRule = definePackageRule<{
   id: 'head-without-metadata',
   severity: 'warning',
   title: 'Every channel head includes the metadata from its ClusterServiceVersion',
-  format: ({ bundle, channels, lacks }) => ({
-    what: missingMetadataMessages[lacks](
+  what: ({ bundle, channels, lacks }) =>
+    missingMetadataMessages[lacks](
       `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')},`,
     ),
-    why: 'Consoles read the display name, description, and install modes from the head. Without this metadata, users cannot find the package.',
-    fix:
-      lacks === 'display name'
-        ? 'Add a displayName to the ClusterServiceVersion, and render the bundle again from its image.'
-        : 'Render the bundle again from its image.',
-  }),
+  why: 'Consoles read the display name, description, and install modes from the head. Without this metadata, users cannot find the package.',
+  fix: ({ lacks }) =>
+    lacks === 'display name'
+      ? 'Add a displayName to the ClusterServiceVersion, and render the bundle again from its image.'
+      : 'Render the bundle again from its image.',
   *find(its) {
     const channelsByHead = Map.groupBy(its.channels, ({ head }) => head?.name)
     for (const [name, channels] of channelsByHead) {
@@ -105,15 +104,14 @@ export const confusingChannelNameRule = definePackageRule<{
   id: 'channel-name-trap',
   severity: 'warning',
   title: 'Channel names are distinct and can be typed as displayed',
-  format: ({ channel, trap, twin }) => ({
-    what: {
+  what: ({ channel, trap, twin }) =>
+    ({
       blanks: `the channel name "${channel}" contains whitespace`,
       invisible: `the channel name ${JSON.stringify(channel)} contains invisible characters`,
       twin: `the channel names "${channel}" and "${twin}" differ only in case`,
-    }[trap],
-    why: 'Users type the channel name into a Subscription by hand. If the name is wrong, the Subscription reports no error and waits forever.',
-    fix: 'Use only letters, digits, dots, and dashes, and choose a name that does not resemble another channel of the package.',
-  }),
+    })[trap],
+  why: 'Users type the channel name into a Subscription by hand. If the name is wrong, the Subscription reports no error and waits forever.',
+  fix: 'Use only letters, digits, dots, and dashes, and choose a name that does not resemble another channel of the package.',
   *find(its) {
     const seen = new Map<string, string>()
     for (const { blob } of its.channels) {
@@ -142,14 +140,12 @@ export const deprecatedDefaultChannelRule = definePackageRule<{ channel: string;
   id: 'deprecated-default-channel',
   severity: 'warning',
   title: 'The default channel is not deprecated',
-  format: ({ channel, others }) => ({
-    what: `the default channel "${channel}" is deprecated`,
-    why: 'New subscribers who do not choose a channel subscribe to the deprecated channel.',
-    fix:
-      others > 0
-        ? 'Make another channel the default.'
-        : 'Add a channel that is not deprecated, or deprecate the whole package.',
-  }),
+  what: ({ channel }) => `the default channel "${channel}" is deprecated`,
+  why: 'New subscribers who do not choose a channel subscribe to the deprecated channel.',
+  fix: ({ others }) =>
+    others > 0
+      ? 'Make another channel the default.'
+      : 'Add a channel that is not deprecated, or deprecate the whole package.',
   *find(its) {
     if (its.blob === undefined || its.isDeprecated('olm.package', '')) return
     const channel = its.blob.defaultChannel
@@ -171,11 +167,10 @@ export const deprecatedHeadRule = definePackageRule<{ bundle: string; channels: 
   id: 'deprecated-head',
   severity: 'warning',
   title: 'The head of a supported channel is not deprecated',
-  format: ({ bundle, channels }) => ({
-    what: `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
-    why: 'New subscribers install a deprecated version and cannot upgrade to a supported one.',
-    fix: 'Add a successor, or deprecate the channel or the package as well.',
-  }),
+  what: ({ bundle, channels }) =>
+    `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
+  why: 'New subscribers install a deprecated version and cannot upgrade to a supported one.',
+  fix: 'Add a successor, or deprecate the channel or the package as well.',
   *find(its) {
     if (its.isDeprecated('olm.package', '')) return
     for (const { place, entries } of its.deprecations) {
@@ -200,11 +195,10 @@ export const blankDeprecationRule = defineRule<{ schema: string; name: string }>
   id: 'blank-deprecation',
   severity: 'warning',
   title: 'Every deprecation has a message',
-  format: ({ schema, name }) => ({
-    what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message that contains only whitespace`,
-    why: 'Users see this message on their clusters, but it does not explain what they must do.',
-    fix: 'State what to use instead and how long the deprecated item will be supported.',
-  }),
+  what: ({ schema, name }) =>
+    `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message that contains only whitespace`,
+  why: 'Users see this message on their clusters, but it does not explain what they must do.',
+  fix: 'State what to use instead and how long the deprecated item will be supported.',
   *find(catalog) {
     for (const { place, package: inPackage, entries } of catalog.catalog.deprecations)
       for (const { schema, name, message, mark } of entries)

@@ -16,11 +16,10 @@ export const brokenConstraintRule = defineBundleBlobRule<{ bundle: string; path:
   id: 'broken-constraint',
   severity: 'error',
   title: 'Every constraint has a structure that OLM can decode',
-  format: ({ bundle, path, problem }) => ({
-    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
-    why: 'opm accepts any value as a constraint, but OLM fails to decode this constraint when a user installs the Operator.',
-    fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
-  }),
+  what: ({ bundle, path, problem }) =>
+    `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
+  why: 'opm accepts any value as a constraint, but OLM fails to decode this constraint when a user installs the Operator.',
+  fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
   *find(bundle) {
     for (const { value, mark } of bundle.properties('olm.constraint'))
       for (const { path, problem } of parseConstraint(value).problems)
@@ -39,11 +38,10 @@ export const impossibleConstraintRule = defineBundleBlobRule<{ bundle: string; p
     id: 'impossible-constraint',
     severity: 'warning',
     title: 'Each constraint can be satisfied by a single bundle',
-    format: ({ bundle, packages }) => ({
-      what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
-      why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
-      fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
-    }),
+    what: ({ bundle, packages }) =>
+      `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
+    why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
+    fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
     *find(bundle) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         const { constraint } = parseConstraint(value)
@@ -77,14 +75,12 @@ export const malformedGvkRule = defineBundleBlobRule<{
   id: 'malformed-gvk',
   severity: 'warning',
   title: 'Groups, versions, and kinds are valid for a Kubernetes API',
-  format: ({ bundle, type, part, value }) => ({
-    what:
-      value === ''
-        ? `${type} of ${bundle} has no ${part}`
-        : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
-    why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so an invalid value never matches.',
-    fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
-  }),
+  what: ({ bundle, type, part, value }) =>
+    value === ''
+      ? `${type} of ${bundle} has no ${part}`
+      : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
+  why: 'To find the bundle that provides an API, OLM looks for the exact group, version, and kind, so an invalid value never matches.',
+  fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   *find({ blob }) {
     for (const { type, value, mark } of blob.properties) {
       if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
@@ -113,11 +109,10 @@ export const missingRequiredApiRule = defineRule<{
   severity: 'warning',
   ofNewBundles: true,
   title: 'The catalog provides the APIs that its bundles require',
-  format: ({ bundle, group, version, kind }) => ({
-    what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
-    why: 'The bundle can be installed only on clusters where another catalog offers an Operator that provides this API.',
-    fix: 'Correct the group, version, and kind; add an Operator that provides the API; or document which catalog contains one.',
-  }),
+  what: ({ bundle, group, version, kind }) =>
+    `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
+  why: 'The bundle can be installed only on clusters where another catalog offers an Operator that provides this API.',
+  fix: 'Correct the group, version, and kind; add an Operator that provides the API; or document which catalog contains one.',
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined
     for (const { by, at, group, version, kind } of catalog.packages.flatMap((its) => [
@@ -161,13 +156,13 @@ export const missingRequiredPackageRule = defineRule<{
   severity: 'warning',
   ofNewBundles: true,
   title: 'The catalog contains the packages that its bundles require',
-  format: ({ bundle, required, versionRange, isPresent }) => ({
-    what: isPresent
+  what: ({ bundle, required, versionRange, isPresent }) =>
+    isPresent
       ? `${bundle} requires package "${required}" in the version range ${versionRange}, but the catalog has no version in that range`
       : `${bundle} requires package "${required}", which is not in the catalog`,
-    why: 'The bundle can be installed only on clusters where another catalog offers the required package.',
-    fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
-  }),
+  why: 'The bundle can be installed only on clusters where another catalog offers the required package.',
+  fix: ({ required }) =>
+    `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
   *find(catalog) {
     for (const { by, at, packageName, versionRange, alone } of catalog.packages.flatMap((its) => [
       ...listPackageRequirements(its),
@@ -193,11 +188,9 @@ export const namelessRequirementRule = definePackageRule<{ bundle: string }>({
   id: 'nameless-requirement',
   severity: 'error',
   title: 'Every required package has a name',
-  format: ({ bundle }) => ({
-    what: `${bundle} requires a package but does not specify its name`,
-    why: 'No package has an empty name, so OLM can never install this bundle.',
-    fix: 'Set packageName, or remove the requirement.',
-  }),
+  what: ({ bundle }) => `${bundle} requires a package but does not specify its name`,
+  why: 'No package has an empty name, so OLM can never install this bundle.',
+  fix: 'Set packageName, or remove the requirement.',
   *find(its) {
     for (const { by, at, packageName, alone } of listPackageRequirements(its))
       if (alone && packageName === '')

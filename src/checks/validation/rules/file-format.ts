@@ -18,11 +18,9 @@ export const misspelledFieldRule = defineRule<{ path: string; field: string; kno
     id: 'misspelt-field',
     severity: 'error',
     title: 'Field names are spelled correctly',
-    format: ({ field, known, schema }) => ({
-      what: `${schema} has no field "${field}" (did you mean "${known}"?)`,
-      why: 'opm silently ignores unknown fields, so the value of this field has no effect.',
-      fix: `Rename the field to "${known}", or remove it.`,
-    }),
+    what: ({ field, known, schema }) => `${schema} has no field "${field}" (did you mean "${known}"?)`,
+    why: 'opm silently ignores unknown fields, so the value of this field has no effect.',
+    fix: ({ known }) => `Rename the field to "${known}", or remove it.`,
     *find(catalog) {
       for (const { leniency, path, field, similar: known, schema } of listUnknownFields(catalog))
         if (known !== undefined)
@@ -41,11 +39,10 @@ export const unknownFieldRule = defineRule<{
   id: 'unknown-field',
   severity: 'warning',
   title: 'Blobs contain only fields that the format defines',
-  format: ({ field, schema, known }) => ({
-    what: `${schema} has no field "${field}"${known.length > 0 ? ` here; the allowed fields are ${known.join(', ')}` : ''}`,
-    why: 'opm ignores unknown fields, so the value has no effect.',
-    fix: 'Remove the field. If the value of the field is only for human readers, use a comment instead.',
-  }),
+  what: ({ field, schema, known }) =>
+    `${schema} has no field "${field}"${known.length > 0 ? ` here; the allowed fields are ${known.join(', ')}` : ''}`,
+  why: 'opm ignores unknown fields, so the value has no effect.',
+  fix: 'Remove the field. If the value of the field is only for human readers, use a comment instead.',
   *find(catalog) {
     // Other rules cover the rest with better advice.
     for (const { leniency, similar, ...data } of listUnknownFields(catalog))
@@ -75,13 +72,11 @@ export const concatenatedJsonRule = defineRule<{ name: string }>({
   id: 'concatenated-json',
   severity: 'error',
   title: 'A file of JSON objects starts with "{"',
-  format: ({ name }) => ({
-    what: `opm does not read the objects after the first one${name === '' ? '' : ` ("${name}")`}`,
-    why:
-      'A file that does not start with "{" is parsed as YAML, where a document ends after its first value. ' +
-      'All objects after the first one are missing from the catalog.',
-    fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
-  }),
+  what: ({ name }) => `opm does not read the objects after the first one${name === '' ? '' : ` ("${name}")`}`,
+  why:
+    'A file that does not start with "{" is parsed as YAML, where a document ends after its first value. ' +
+    'All objects after the first one are missing from the catalog.',
+  fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
   *find(catalog) {
     for (const leniency of listStrictDecodingProblems(catalog, 'dropped-text')) {
       if (!leniency.text.trimStart().startsWith('{')) continue
@@ -95,11 +90,9 @@ export const droppedTextRule = defineRule<{ text: string }>({
   id: 'dropped-text',
   severity: 'error',
   title: 'opm reads every line of a file',
-  format: ({ text }) => ({
-    what: `opm drops everything from here to the end of the document: ${quoteFirstLine(text)}`,
-    why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
-    fix: 'Put "---" on a separate line before this part, indent this part like the lines above it, or remove this part.',
-  }),
+  what: ({ text }) => `opm drops everything from here to the end of the document: ${quoteFirstLine(text)}`,
+  why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
+  fix: 'Put "---" on a separate line before this part, indent this part like the lines above it, or remove this part.',
   *find(catalog) {
     for (const leniency of listStrictDecodingProblems(catalog, 'dropped-text')) {
       // The rule concatenated-json covers these.
@@ -119,11 +112,9 @@ export const repeatedKeyRule = defineRule<{ path: string }>({
   id: 'repeated-key',
   severity: 'error',
   title: 'Every key of a mapping is unique',
-  format: ({ path }) => ({
-    what: `the key "${path}" appears more than once`,
-    why: 'If a key is repeated, opm uses only the last value and silently drops everything under the earlier keys.',
-    fix: 'Merge the duplicate keys into a single key.',
-  }),
+  what: ({ path }) => `the key "${path}" appears more than once`,
+  why: 'If a key is repeated, opm uses only the last value and silently drops everything under the earlier keys.',
+  fix: 'Merge the duplicate keys into a single key.',
   *find(catalog) {
     for (const leniency of listStrictDecodingProblems(catalog, 'repeated-key'))
       yield { ...toStrictDecodingRuleHit(leniency, leniency.path), data: { path: leniency.path } }
@@ -138,11 +129,11 @@ export const misreadScalarRule = defineRule<{ path: string; text: string; value:
   id: 'surprising-scalar',
   severity: 'warning',
   title: 'Unquoted values have the type that they appear to have',
-  format: ({ path, text, value }) => ({
-    what: `the value ${text} of ${path} is parsed as the ${typeof value} ${String(value)}`,
-    why: 'YAML infers the type of an unquoted value, and tools get only the inferred value.',
-    fix: `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
-  }),
+  what: ({ path, text, value }) =>
+    `the value ${text} of ${path} is parsed as the ${typeof value} ${String(value)}`,
+  why: 'YAML infers the type of an unquoted value, and tools get only the inferred value.',
+  fix: ({ text, value }) =>
+    `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
   *find(catalog) {
     for (const leniency of listStrictDecodingProblems(catalog, 'scalar')) {
       // max-openshift-version covers the platform's version.
@@ -164,11 +155,9 @@ export const templateInCatalogRule = defineRule<{ schema: string }>({
   id: 'template-in-catalog',
   severity: 'warning',
   title: 'Templates are stored outside the catalog',
-  format: ({ schema }) => ({
-    what: `the catalog contains a template (${schema})`,
-    why: 'opm keeps the template as a custom blob and does not render it, so its packages are not added to the catalog.',
-    fix: 'Move the template out of the catalog (or list it in .indexignore), and commit the output of `catalog-bot render`.',
-  }),
+  what: ({ schema }) => `the catalog contains a template (${schema})`,
+  why: 'opm keeps the template as a custom blob and does not render it, so its packages are not added to the catalog.',
+  fix: 'Move the template out of the catalog (or list it in .indexignore), and commit the output of `catalog-bot render`.',
   *find({ catalog }) {
     for (const { schema, package: inPackage, place } of catalog.others)
       if (templateSchemaPattern.test(schema))
@@ -185,11 +174,9 @@ export const emptyCatalogRule = defineRule<{ files: number }>({
   id: 'empty-catalog',
   severity: 'warning',
   title: 'A catalog has at least one package',
-  format: ({ files }) => ({
-    what: files === 0 ? 'the catalog has no files' : 'the catalog has no packages',
-    why: 'Clusters can install nothing from a catalog without packages. Usually, its files are in a different directory or are ignored.',
-    fix: 'Check the directory and its .indexignore file, or remove the catalog.',
-  }),
+  what: ({ files }) => (files === 0 ? 'the catalog has no files' : 'the catalog has no packages'),
+  why: 'Clusters can install nothing from a catalog without packages. Usually, its files are in a different directory or are ignored.',
+  fix: 'Check the directory and its .indexignore file, or remove the catalog.',
   *find({ catalog }) {
     // An unreadable catalog may not be empty.
     if (catalog.packages.length === 0 && catalog.loadErrors.length === 0)

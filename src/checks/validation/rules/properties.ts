@@ -5,14 +5,12 @@ export const untypedPropertyRule = defineBundleBlobRule<{ bundle: string; type: 
   id: 'untyped-property',
   severity: 'warning',
   title: 'Every property has a type',
-  format: ({ bundle, type }) => ({
-    what:
-      type === ''
-        ? `a property of ${bundle} has no type`
-        : `a property of ${bundle} has a type with leading or trailing whitespace: "${type}"`,
-    why: 'OLM looks up properties by their exact type, so it never finds this property.',
-    fix: 'Set the exact type, such as olm.gvk.',
-  }),
+  what: ({ bundle, type }) =>
+    type === ''
+      ? `a property of ${bundle} has no type`
+      : `a property of ${bundle} has a type with leading or trailing whitespace: "${type}"`,
+  why: 'OLM looks up properties by their exact type, so it never finds this property.',
+  fix: 'Set the exact type, such as olm.gvk.',
   *find({ blob }) {
     for (const [index, { type, mark }] of blob.properties.entries())
       if (type === '' || type.trim() !== type) yield { mark, about: [type, String(index)], data: { type } }
@@ -42,11 +40,10 @@ export const misspelledPropertyTypeRule = defineBundleBlobRule<{
   id: 'misspelt-property-type',
   severity: 'error',
   title: 'Property types are spelled correctly',
-  format: ({ bundle, type, known }) => ({
-    what: `${bundle} has a property of the unknown type "${type}" (did you mean "${known}"?)`,
-    why: 'OLM silently ignores unknown property types, so the requirement or API in this property has no effect.',
-    fix: `Change the type to "${known}".`,
-  }),
+  what: ({ bundle, type, known }) =>
+    `${bundle} has a property of the unknown type "${type}" (did you mean "${known}"?)`,
+  why: 'OLM silently ignores unknown property types, so the requirement or API in this property has no effect.',
+  fix: ({ known }) => `Change the type to "${known}".`,
   *find({ blob }) {
     for (const { type, mark } of blob.properties) {
       // Custom types start with a domain. Another rule covers whitespace around a type.
@@ -65,11 +62,9 @@ export const duplicatePropertyRule = defineBundleBlobRule<{ bundle: string; type
   id: 'duplicate-property',
   severity: 'warning',
   title: 'A bundle declares each property only once',
-  format: ({ bundle, type }) => ({
-    what: `${bundle} has the same ${type} property twice`,
-    why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
-    fix: 'Remove the duplicate property.',
-  }),
+  what: ({ bundle, type }) => `${bundle} has the same ${type} property twice`,
+  why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
+  fix: 'Remove the duplicate property.',
   *find({ blob }) {
     const seen = new Set<string>()
     for (const { type, value, mark } of blob.properties) {

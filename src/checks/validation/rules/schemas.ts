@@ -10,11 +10,9 @@ export const unservableSchemaRule = defineRule<{ field: 'schema' | 'package'; va
   id: 'unservable-schema',
   severity: 'error',
   title: 'opm can serve the schema and package names of every custom blob',
-  format: ({ field, value }) => ({
-    what: `opm cannot serve a custom blob with the ${field} "${value}"`,
-    why: '`opm validate` accepts the blob, but the pod that serves the catalog rejects it and never starts.',
-    fix: 'Use only letters, digits, dots, dashes, and underscores, and start the value with a letter or digit.',
-  }),
+  what: ({ field, value }) => `opm cannot serve a custom blob with the ${field} "${value}"`,
+  why: '`opm validate` accepts the blob, but the pod that serves the catalog rejects it and never starts.',
+  fix: 'Use only letters, digits, dots, dashes, and underscores, and start the value with a letter or digit.',
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const about = [inPackage, schema, name]
@@ -31,11 +29,9 @@ export const misspelledSchemaRule = defineRule<{ schema: string; known: string }
   id: 'misspelt-schema',
   severity: 'error',
   title: 'Schema names are spelled correctly',
-  format: ({ schema, known }) => ({
-    what: `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
-    why: 'Schema names are case-sensitive. opm keeps blobs with unknown schemas but never interprets them.',
-    fix: `Change the schema to "${known}".`,
-  }),
+  what: ({ schema, known }) => `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
+  why: 'Schema names are case-sensitive. opm keeps blobs with unknown schemas but never interprets them.',
+  fix: ({ known }) => `Change the schema to "${known}".`,
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const known = suggestKnownSchema(schema)
@@ -57,11 +53,9 @@ export const reservedSchemaRule = defineRule<{ schema: string }>({
   id: 'reserved-schema',
   severity: 'warning',
   title: 'Custom schemas do not use the prefix "olm."',
-  format: ({ schema }) => ({
-    what: `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
-    why: 'A later opm release might define a schema with this name and then read or reject the blob.',
-    fix: 'Start the schema name with your own prefix, such as a domain name.',
-  }),
+  what: ({ schema }) => `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
+  why: 'A later opm release might define a schema with this name and then read or reject the blob.',
+  fix: 'Start the schema name with your own prefix, such as a domain name.',
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others)
       if (/^olm\./i.test(schema) && !isTemplateSchemaName(schema) && suggestKnownSchema(schema) === undefined)
@@ -77,11 +71,9 @@ export const duplicateCustomBlobRule = defineRule<{ schema: string; name: string
   id: 'duplicate-custom-blob',
   severity: 'warning',
   title: 'Every custom blob has a unique combination of schema, package, and name',
-  format: ({ schema, name }) => ({
-    what: `the package has more than one blob with schema "${schema}" and name "${name}"`,
-    why: 'Tools identify a blob by schema, package, and name, so you cannot predict which of these blobs they will read.',
-    fix: 'Remove the duplicates, or give each blob a unique name.',
-  }),
+  what: ({ schema, name }) => `the package has more than one blob with schema "${schema}" and name "${name}"`,
+  why: 'Tools identify a blob by schema, package, and name, so you cannot predict which of these blobs they will read.',
+  fix: 'Remove the duplicates, or give each blob a unique name.',
   *find({ catalog }) {
     const seen = new Map<string, (typeof catalog.others)[number]>()
     for (const blob of catalog.others) {
@@ -107,11 +99,10 @@ export const unknownPackageInCustomBlobRule = defineRule<{ schema: string; name:
   id: 'unknown-package-in-custom-blob',
   severity: 'warning',
   title: 'Custom blobs refer to packages in the catalog',
-  format: ({ schema, name, near }) => ({
-    what: `a blob with schema "${schema}" refers to package "${name}", which is not in the catalog`,
-    why: 'Tools look up custom blobs by package, so they never find this blob.',
-    fix: `Correct the package name${near === '' ? '' : ` to "${near}"`}, or remove the blob.`,
-  }),
+  what: ({ schema, name }) =>
+    `a blob with schema "${schema}" refers to package "${name}", which is not in the catalog`,
+  why: 'Tools look up custom blobs by package, so they never find this blob.',
+  fix: ({ near }) => `Correct the package name${near === '' ? '' : ` to "${near}"`}, or remove the blob.`,
   *find(view) {
     let guesses = maxPackageNameSuggestions
     const names = new Set(view.catalog.packages.map(({ name }) => name))

@@ -4,11 +4,10 @@ export const oversizedPackageRule = definePackageRule<{ bytes: number; limit: nu
   id: 'oversized-package',
   severity: 'warning',
   title: 'Every package is within the size limit',
-  format: ({ bytes, limit, bundles }) => ({
-    what: `the package contains ${formatBytes(bytes)} of data in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
-    why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
-    fix: 'Remove bundles that are no longer in use, or migrate olm.bundle.object to olm.csv.metadata.',
-  }),
+  what: ({ bytes, limit, bundles }) =>
+    `the package contains ${formatBytes(bytes)} of data in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
+  why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
+  fix: 'Remove bundles that are no longer in use, or migrate olm.bundle.object to olm.csv.metadata.',
   *find(its, limits) {
     if (its.blob === undefined) return
     const blobs = [
@@ -31,11 +30,10 @@ export const oversizedBundleRule = defineBundleBlobRule<{ bundle: string; bytes:
   id: 'oversized-bundle',
   severity: 'warning',
   title: 'Every bundle is within the size limit',
-  format: ({ bundle, bytes, limit }) => ({
-    what: `${bundle} takes up ${formatBytes(bytes)} in the catalog, which exceeds the limit of ${formatBytes(limit)}`,
-    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for messages and objects are only slightly higher.',
-    fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
-  }),
+  what: ({ bundle, bytes, limit }) =>
+    `${bundle} takes up ${formatBytes(bytes)} in the catalog, which exceeds the limit of ${formatBytes(limit)}`,
+  why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for messages and objects are only slightly higher.',
+  fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   *find({ blob: { place } }, limits) {
     const bytes = place.end - place.start
     if (bytes > limits.bundle) yield { data: { bytes, limit: limits.bundle } }
@@ -46,11 +44,10 @@ export const oversizedCatalogRule = defineRule<{ bytes: number; limit: number; p
   id: 'oversized-catalog',
   severity: 'warning',
   title: 'Every catalog is within the size limit',
-  format: ({ bytes, limit, packages }) => ({
-    what: `the catalog contains ${formatBytes(bytes)} of data in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,
-    why: 'The pod that serves the catalog reads all of it at startup, and clusters give that pod little memory and time.',
-    fix: 'Migrate olm.bundle.object to olm.csv.metadata, remove bundles that are no longer in use, or split the catalog.',
-  }),
+  what: ({ bytes, limit, packages }) =>
+    `the catalog contains ${formatBytes(bytes)} of data in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,
+  why: 'The pod that serves the catalog reads all of it at startup, and clusters give that pod little memory and time.',
+  fix: 'Migrate olm.bundle.object to olm.csv.metadata, remove bundles that are no longer in use, or split the catalog.',
   *find({ catalog }, limits) {
     const bytes = catalog.files.reduce((sum, file) => sum + file.bytes, 0)
     if (bytes > limits.catalog)

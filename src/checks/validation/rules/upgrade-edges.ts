@@ -19,14 +19,13 @@ export const edgeToNowhereRule = definePackageRule<{
   id: 'edge-to-nowhere',
   severity: 'info',
   title: 'Edges point to bundles in the package',
-  format: ({ entry, edge, targets, near }) => ({
-    what: `${entry} ${edge} ${formatTruncatedNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
-    why: 'An edge to a bundle that is not in the package helps only clusters that still run that bundle. If the name is misspelled, the edge has no effect.',
-    fix:
-      near === ''
-        ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`
-        : `Correct the name to ${near}, or remove the edge.`,
-  }),
+  what: ({ entry, edge, targets }) =>
+    `${entry} ${edge} ${formatTruncatedNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
+  why: 'An edge to a bundle that is not in the package helps only clusters that still run that bundle. If the name is misspelled, the edge has no effect.',
+  fix: ({ targets, near }) =>
+    near === ''
+      ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`
+      : `Correct the name to ${near}, or remove the edge.`,
   *find(its) {
     let guesses = maxBundleNameCandidates
     const names = its.bundles.map(({ blob }) => blob.name)
@@ -70,11 +69,9 @@ export const selfEdgeRule = definePackageRule<{ channel: string; entry: string; 
     severity: 'error',
     overridable: false,
     title: 'No entry replaces or skips itself',
-    format: ({ entry, edge }) => ({
-      what: `${entry} ${edge} itself`,
-      why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
-      fix: `Remove ${entry} from its own ${edge} field.`,
-    }),
+    what: ({ entry, edge }) => `${entry} ${edge} itself`,
+    why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
+    fix: ({ entry, edge }) => `Remove ${entry} from its own ${edge} field.`,
     *find(its) {
       for (const { blob } of its.channels) {
         for (const entry of blob.entries) {
@@ -101,11 +98,10 @@ export const downgradeEdgeRule = definePackageRule<{
   id: 'downgrade-edge',
   severity: 'warning',
   title: 'Entries replace and skip only older versions',
-  format: ({ entry, version, edge, target, targetVersion }) => ({
-    what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
-    why: 'OLM moves clusters from the newer version back to the older one, but few Operators support downgrades.',
-    fix: `Remove the edge, or make ${target} replace ${entry}.`,
-  }),
+  what: ({ entry, version, edge, target, targetVersion }) =>
+    `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
+  why: 'OLM moves clusters from the newer version back to the older one, but few Operators support downgrades.',
+  fix: ({ entry, target }) => `Remove the edge, or make ${target} replace ${entry}.`,
   *find(its) {
     for (const channel of its.channels) {
       const { blob } = channel
@@ -142,11 +138,10 @@ export const skipRangeCoversSelfRule = definePackageRule<{
   id: 'skip-range-covers-self',
   severity: 'warning',
   title: 'A skipRange covers only versions older than its entry',
-  format: ({ entry, version, skipRange, covered }) => ({
-    what: `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
-    why: 'A skipRange lists the versions that can upgrade directly to its entry, so this range offers an upgrade to the same or an older version.',
-    fix: `End the range with <${version}.`,
-  }),
+  what: ({ entry, skipRange, covered }) =>
+    `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
+  why: 'A skipRange lists the versions that can upgrade directly to its entry, so this range offers an upgrade to the same or an older version.',
+  fix: ({ version }) => `End the range with <${version}.`,
   *find(its) {
     for (const { channel, entry, own, range } of listSkipRanges(its)) {
       if (own.version === undefined) continue
@@ -173,11 +168,10 @@ export const skipRangeMissesPredecessorsRule = definePackageRule<{
   id: 'skip-range-misses-predecessors',
   severity: 'warning',
   title: 'A skipRange covers at least one older version in its package',
-  format: ({ entry, skipRange }) => ({
-    what: `the skipRange "${skipRange}" of ${entry} covers no older version in the channel`,
-    why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
-    fix: 'Correct the bounds, or make the entry replace the previous version.',
-  }),
+  what: ({ entry, skipRange }) =>
+    `the skipRange "${skipRange}" of ${entry} covers no older version in the channel`,
+  why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
+  fix: 'Correct the bounds, or make the entry replace the previous version.',
   *find(its) {
     const ladders = new Map<ChannelView, VersionIndex<string>>()
     const ladderOf = (channel: ChannelView): VersionIndex<string> => {

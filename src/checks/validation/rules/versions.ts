@@ -20,14 +20,12 @@ export const brokenVersionRangeRule = definePackageRule<{
   id: 'broken-version-range',
   severity: 'error',
   title: 'Required version ranges are valid',
-  format: ({ bundle, required, range, problem }) => ({
-    what:
-      range === ''
-        ? `${bundle} requires package "${required}", but does not specify a versionRange`
-        : `${bundle} requires package "${required}" in the version range "${range}", which is not valid: ${problem}`,
-    why: 'OLM parses the range when a user installs the Operator. Because the range is not valid, the installation fails.',
-    fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
-  }),
+  what: ({ bundle, required, range, problem }) =>
+    range === ''
+      ? `${bundle} requires package "${required}", but does not specify a versionRange`
+      : `${bundle} requires package "${required}" in the version range "${range}", which is not valid: ${problem}`,
+  why: 'OLM parses the range when a user installs the Operator. Because the range is not valid, the installation fails.',
+  fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   *find(its) {
     for (const { by, at, packageName, versionRange } of listPackageRequirements(its)) {
       const range = parseVersionRange(versionRange)
@@ -50,11 +48,10 @@ export const brokenMinKubeVersionRule = defineBundleBlobRule<{
   id: 'broken-min-kube-version',
   severity: 'warning',
   title: 'minKubeVersion is a valid version',
-  format: ({ bundle, version, problem }) => ({
-    what: `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
-    why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. OLM ignores a leading "v", but it cannot install a bundle whose minKubeVersion is otherwise not valid.',
-    fix: 'Use three numbers without a "v", such as 1.25.0.',
-  }),
+  what: ({ bundle, version, problem }) =>
+    `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
+  why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. OLM ignores a leading "v", but it cannot install a bundle whose minKubeVersion is otherwise not valid.',
+  fix: 'Use three numbers without a "v", such as 1.25.0.',
   *find(bundle) {
     for (const { metadata, mark } of listCsvMetadata(bundle)) {
       const text = metadata.minKubeVersion
@@ -72,11 +69,9 @@ export const invalidMaxOpenshiftVersionRule = defineBundleBlobRule<{ bundle: str
   id: 'max-openshift-version',
   severity: 'warning',
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
-  format: ({ bundle, problem }) => ({
-    what: `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
-    why: 'The olm.maxOpenShiftVersion property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
-    fix: `Write only the major and minor version, in quotes: '4.20'.`,
-  }),
+  what: ({ bundle, problem }) => `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
+  why: 'The olm.maxOpenShiftVersion property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
+  fix: `Write only the major and minor version, in quotes: '4.20'.`,
   *find(bundle) {
     for (const [index, { value, mark }] of bundle.properties('olm.maxOpenShiftVersion').entries()) {
       const problem = index > 0 ? 'is set more than once' : findMaxOpenshiftVersionProblem(value)
@@ -104,11 +99,10 @@ export const buildMetadataOnlyVersionsRule = definePackageRule<{
   id: 'build-metadata-only-versions',
   severity: 'warning',
   title: 'Versions of a package differ in more than build metadata',
-  format: ({ bundle, version, other, otherVersion }) => ({
-    what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in build metadata`,
-    why: 'OLM ignores the part after "+" when it compares versions, so neither bundle is newer and ranges cannot distinguish them.',
-    fix: 'Give the later bundle a higher patch version, or set its release.',
-  }),
+  what: ({ bundle, version, other, otherVersion }) =>
+    `${bundle} (${version}) and ${other} (${otherVersion}) differ only in build metadata`,
+  why: 'OLM ignores the part after "+" when it compares versions, so neither bundle is newer and ranges cannot distinguish them.',
+  fix: 'Give the later bundle a higher patch version, or set its release.',
   *find(its) {
     const seen = new Map<string, BundleView>()
     for (const bundle of its.bundles) {
@@ -153,11 +147,10 @@ export const bundleNameOfOtherVersionRule = defineBundleBlobRule<{
   id: 'bundle-name-of-other-version',
   severity: 'info',
   title: 'The version in a bundle name matches the bundle version',
-  format: ({ bundle, version, stated }) => ({
-    what: `${bundle} is named for version ${stated}, but its version is ${version}`,
-    why: 'Users read the version from the name, but OLM reads it from the property, so users and OLM can disagree about which bundle is newer.',
-    fix: 'Rename the bundle to match its version, or correct the olm.package property. Do not change a published bundle.',
-  }),
+  what: ({ bundle, version, stated }) =>
+    `${bundle} is named for version ${stated}, but its version is ${version}`,
+  why: 'Users read the version from the name, but OLM reads it from the property, so users and OLM can disagree about which bundle is newer.',
+  fix: 'Rename the bundle to match its version, or correct the olm.package property. Do not change a published bundle.',
   *find({ blob, version, versionText }) {
     if (version === undefined) return
     const stated = /(?:^|[^0-9a-z])v?(\d+\.\d+\.\d+)(?![\d])/i.exec(blob.name)?.[1]
@@ -175,11 +168,9 @@ export const misreadRangeRule = definePackageRule<{
   id: 'range-trap',
   severity: 'warning',
   title: 'Version ranges match what they appear to match',
-  format: ({ range, trap, part, from }) => ({
-    what: versionRangePitfallMessages[trap](`the ${from} "${range}"`, part),
-    why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
-    fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
-  }),
+  what: ({ range, trap, part, from }) => versionRangePitfallMessages[trap](`the ${from} "${range}"`, part),
+  why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
+  fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   *find(its) {
     for (const { at, about, range, from } of listVersionRanges(its)) {
       const trap = findVersionRangePitfall(range)

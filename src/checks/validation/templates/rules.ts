@@ -21,17 +21,17 @@ export const catalogDiffersFromTemplateRule = defineRule<TemplateDrift>({
   since: '0.1.0',
   network: true,
   title: 'A catalog matches the output of its template',
-  format: ({ template, catalog, differences, command, files }) => ({
-    what: `${catalog} does not match the output of ${template}: ${differences.slice(0, maxListedTemplateDrifts).join('; ')}${
+  what: ({ template, catalog, differences }) =>
+    `${catalog} does not match the output of ${template}: ${differences.slice(0, maxListedTemplateDrifts).join('; ')}${
       differences.length > maxListedTemplateDrifts
         ? `; and ${differences.length - maxListedTemplateDrifts} more`
         : ''
     }`,
-    why: 'A change made only in the template does not reach users, and a change made only in the catalog is lost when the template is rendered again.',
-    fix: `Make the change in the template, and commit the output of this command${
+  why: 'A change made only in the template does not reach users, and a change made only in the catalog is lost when the template is rendered again.',
+  fix: ({ command, files }) =>
+    `Make the change in the template, and commit the output of this command${
       files > 1 ? ` in place of the ${files} existing files` : ''
     }: ${command}`,
-  }),
 })
 
 interface UnrenderableTemplate {
@@ -49,9 +49,8 @@ export const unrenderableTemplateRule = defineRule<UnrenderableTemplate>({
   since: '0.1.0',
   network: true,
   title: 'Every template can be rendered',
-  format: ({ template, catalog, reason }) => ({
-    what: `${template} cannot be rendered: ${reason}`,
-    why: `${catalog} can no longer be generated from the template, and catalog-bot cannot check that they match.`,
-    fix: 'Fix the template so that `catalog-bot render` or `opm alpha render-template` accepts it.',
-  }),
+  what: ({ template, reason }) => `${template} cannot be rendered: ${reason}`,
+  why: ({ catalog }) =>
+    `${catalog} can no longer be generated from the template, and catalog-bot cannot check that they match.`,
+  fix: 'Fix the template so that `catalog-bot render` or `opm alpha render-template` accepts it.',
 })

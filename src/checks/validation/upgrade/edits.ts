@@ -22,11 +22,9 @@ export const bundleEditedRule = defineRule<BundleEditFindingData>({
   id: 'bundle-edited',
   severity: 'error',
   title: 'The content of a published bundle does not change',
-  format: ({ bundle, fields }) => ({
-    what: `published bundle "${bundle}" is changed: ${fields.join(', ')}`,
-    why: 'Clusters where the bundle is already installed have different content under the same name and version, and never upgrade to the new content.',
-    fix: 'Restore the bundle, and publish the correction as a new version that replaces it.',
-  }),
+  what: ({ bundle, fields }) => `published bundle "${bundle}" is changed: ${fields.join(', ')}`,
+  why: 'Clusters where the bundle is already installed have different content under the same name and version, and never upgrade to the new content.',
+  fix: 'Restore the bundle, and publish the correction as a new version that replaces it.',
   find: (change, sides) => findBundleEdits(change, sides, false),
 })
 
@@ -34,11 +32,10 @@ export const bundleMetadataEditedRule = defineRule<BundleEditFindingData>({
   id: 'bundle-metadata-edited',
   severity: 'warning',
   title: 'The displayed metadata of a published bundle does not change',
-  format: ({ bundle }) => ({
-    what: `the metadata of published bundle "${bundle}" has changed (olm.csv.metadata or olm.bundle.object)`,
-    why: 'Installations are not affected, but the catalog shows or serves different metadata than before.',
-    fix: 'Make sure that the metadata was rendered from the same image, for example during a migration to another metadata format.',
-  }),
+  what: ({ bundle }) =>
+    `the metadata of published bundle "${bundle}" has changed (olm.csv.metadata or olm.bundle.object)`,
+  why: 'Installations are not affected, but the catalog shows or serves different metadata than before.',
+  fix: 'Make sure that the metadata was rendered from the same image, for example during a migration to another metadata format.',
   find: (change, sides) => findBundleEdits(change, sides, true),
 })
 
@@ -84,14 +81,13 @@ export const defaultChannelChangedRule = defineRule<{
   id: 'default-channel-changed',
   severity: 'warning',
   title: "A package's default channel does not change",
-  format: ({ before, after, leftBehind }) => ({
-    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatTruncatedNameList(leftBehind)}`}`,
-    why: 'If an installation does not specify a channel, it switches to the new default channel. Installations that specify a channel are not affected.',
-    fix:
-      leftBehind.length === 0
-        ? 'Make sure that the change is intentional, and explain it in the pull request.'
-        : `Add an upgrade path from the versions in channel "${before}" to channel "${after}", or explain in the pull request how users can upgrade.`,
-  }),
+  what: ({ before, after, leftBehind }) =>
+    `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatTruncatedNameList(leftBehind)}`}`,
+  why: 'If an installation does not specify a channel, it switches to the new default channel. Installations that specify a channel are not affected.',
+  fix: ({ before, after, leftBehind }) =>
+    leftBehind.length === 0
+      ? 'Make sure that the change is intentional, and explain it in the pull request.'
+      : `Add an upgrade path from the versions in channel "${before}" to channel "${after}", or explain in the pull request how users can upgrade.`,
   *find({ defaultChannel }, sides) {
     if (!defaultChannel) return
     const stranded = findStrandedVersions(defaultChannel, sides)
@@ -124,11 +120,10 @@ export const headMovesBackwardsRule = defineRule<{
   id: 'head-moves-backwards',
   severity: 'warning',
   title: "A channel's head never moves to an older version",
-  format: ({ channel, before, after, versions }) => ({
-    what: `the head of channel "${channel}" moves back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
-    why: 'New installations get an older version, but clusters with the newer version keep it unless an upgrade edge leads back to the older one.',
-    fix: 'Publish the correction as a newer version. Keep the withdrawn version in the channel, and make the new head skip it.',
-  }),
+  what: ({ channel, before, after, versions }) =>
+    `the head of channel "${channel}" moves back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
+  why: 'New installations get an older version, but clusters with the newer version keep it unless an upgrade edge leads back to the older one.',
+  fix: 'Publish the correction as a newer version. Keep the withdrawn version in the channel, and make the new head skip it.',
   *find({ channels }, sides) {
     for (const { name: channel, head } of channels.changed) {
       const { before, after } = head
@@ -158,10 +153,11 @@ export const installedVersionStrandedRule = defineRule<{
   id: 'installed-version-stranded',
   severity: 'error',
   title: 'Every version keeps its upgrade path',
-  format: ({ channel, bundles, newer, head }) => ({
-    what: `${formatTruncatedNameList(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
-    why: 'Clusters on which these versions are installed stop getting updates, without a warning.',
-    fix: [
+  what: ({ channel, bundles, head }) =>
+    `${formatTruncatedNameList(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
+  why: 'Clusters on which these versions are installed stop getting updates, without a warning.',
+  fix: ({ bundles, newer, head }) =>
+    [
       ...(newer.length < bundles.length
         ? [
             `Make ${head}, or an entry that leads to it, replace or skip these versions, or cover them with a skipRange.`,
@@ -173,7 +169,6 @@ export const installedVersionStrandedRule = defineRule<{
           ]
         : []),
     ].join(' '),
-  }),
   *find({ kind }, sides) {
     const { base, result } = sides
     if (kind !== 'changed' || !base || !result) return

@@ -16,11 +16,10 @@ export const bundleRemovedRule = defineRule<{ bundles: readonly string[] }>({
   id: 'bundle-removed',
   severity: 'warning',
   title: 'A published bundle remains in the catalog',
-  format: ({ bundles }) => ({
-    what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatTruncatedNameList(bundles)}`,
-    why: 'Clusters that pin or reinstall a removed version can no longer install it.',
-    fix: 'Keep the bundles, and deprecate or skip those that users should no longer install.',
-  }),
+  what: ({ bundles }) =>
+    `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatTruncatedNameList(bundles)}`,
+  why: 'Clusters that pin or reinstall a removed version can no longer install it.',
+  fix: 'Keep the bundles, and deprecate or skip those that users should no longer install.',
   *find({ kind, bundles }, sides) {
     if (kind !== 'changed' || bundles.removed.length === 0) return
     yield {
@@ -38,11 +37,9 @@ export const channelRemovedRule = defineRule<{ channel: string }>({
   id: 'channel-removed',
   severity: 'warning',
   title: 'A channel is deprecated before it is removed',
-  format: ({ channel }) => ({
-    what: `channel "${channel}" is removed without prior deprecation`,
-    why: 'Every subscription to the channel stops receiving updates, and its users get no warning.',
-    fix: 'Keep the channel, deprecate it in olm.deprecations with a message that names its successor, and remove it later.',
-  }),
+  what: ({ channel }) => `channel "${channel}" is removed without prior deprecation`,
+  why: 'Every subscription to the channel stops receiving updates, and its users get no warning.',
+  fix: 'Keep the channel, deprecate it in olm.deprecations with a message that names its successor, and remove it later.',
   find: (change, sides) => findRemovedChannels(change, sides, false),
 })
 
@@ -50,11 +47,9 @@ export const deprecatedChannelRemovedRule = defineRule<{ channel: string }>({
   id: 'deprecated-channel-removed',
   severity: 'warning',
   title: 'A deprecated channel is removed only when it is no longer in use',
-  format: ({ channel }) => ({
-    what: `deprecated channel "${channel}" is removed`,
-    why: 'Subscriptions that still use the channel stop getting updates.',
-    fix: 'If the channel has been deprecated long enough, no action is needed.',
-  }),
+  what: ({ channel }) => `deprecated channel "${channel}" is removed`,
+  why: 'Subscriptions that still use the channel stop getting updates.',
+  fix: 'If the channel has been deprecated long enough, no action is needed.',
   find: (change, sides) => findRemovedChannels(change, sides, true),
 })
 
@@ -75,13 +70,13 @@ export const packageRemovedRule = defineRule<{ name: string; bundles: number; de
   id: 'package-removed',
   severity: 'warning',
   title: 'A published package remains in the catalog',
-  format: ({ name, bundles, deprecated }) => ({
-    what: `package "${name}" is removed, with ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}${deprecated ? ' (it was deprecated)' : ''}`,
-    why: 'Existing subscriptions stop receiving updates, and users can no longer install the package.',
-    fix: deprecated
+  what: ({ name, bundles, deprecated }) =>
+    `package "${name}" is removed, with ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}${deprecated ? ' (it was deprecated)' : ''}`,
+  why: 'Existing subscriptions stop receiving updates, and users can no longer install the package.',
+  fix: ({ deprecated }) =>
+    deprecated
       ? 'If the package has been deprecated long enough, no action is needed.'
       : 'To inform users, first deprecate the package in olm.deprecations, and remove it later.',
-  }),
   *find({ kind, name, bundles }, { base, result }) {
     if (kind !== 'removed' || !base || !result) return
     yield {
@@ -95,11 +90,9 @@ export const newlyDeprecatedRule = defineRule<{ what: string; message: string }>
   id: 'newly-deprecated',
   severity: 'info',
   title: 'New deprecations are intentional',
-  format: ({ what, message }) => ({
-    what: `${what} is newly deprecated: ${message}`,
-    why: 'Clusters that use the deprecated item show this message to their users.',
-    fix: 'Make sure that the message explains what to use instead.',
-  }),
+  what: ({ what, message }) => `${what} is newly deprecated: ${message}`,
+  why: 'Clusters that use the deprecated item show this message to their users.',
+  fix: 'Make sure that the message explains what to use instead.',
   *find({ kind, name: of, deprecations }, { result }) {
     if (kind !== 'changed') return
     const locations = new Map<string, Location>()
