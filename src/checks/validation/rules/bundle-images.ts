@@ -38,7 +38,6 @@ export const relatedImageEmptyRule = defineRule<{
   },
 })
 
-/** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
 export const bundleImageNotRelatedRule = defineBundleBlobRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',

@@ -2,7 +2,6 @@ import { installableObjectKinds } from '@catalog-bot/bundle/plain/supported-kind
 import { defineRule, defineBundleBlobRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 
-/** A channel head that supports no install mode. OLM cannot install it for any OperatorGroup. */
 export const noInstallModeRule = definePackageRule<{ bundle: string; modes: number }>({
   id: 'no-install-mode',
   severity: 'warning',
@@ -25,7 +24,6 @@ export const noInstallModeRule = definePackageRule<{ bundle: string; modes: numb
   },
 })
 
-/** A manifest of a kind that OLM does not install from bundles. The install plan fails. */
 export const unsupportedKindRule = defineBundleBlobRule<{ bundle: string; kind: string; name: string }>({
   id: 'kind-olm-refuses',
   severity: 'warning',
@@ -81,7 +79,6 @@ function hasPropertyOfType(bundle: BundleView, type: string): boolean {
   return bundle.properties(type).length > 0
 }
 
-/** A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion. */
 export const objectsWithoutCsvRule = defineBundleBlobRule<{ bundle: string; objects: number; csvs: number }>({
   id: 'objects-without-csv',
   severity: 'warning',
@@ -98,7 +95,6 @@ export const objectsWithoutCsvRule = defineBundleBlobRule<{ bundle: string; obje
   },
 })
 
-/** More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package. */
 export const severalCsvMetadataRule = defineBundleBlobRule<{ bundle: string; count: number }>({
   id: 'several-csv-metadata',
   severity: 'error',
@@ -118,7 +114,6 @@ export const severalCsvMetadataRule = defineBundleBlobRule<{ bundle: string; cou
 const dnsSubdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-/** A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion. */
 export const unusableBundleNameRule = defineBundleBlobRule<{ bundle: string }>({
   id: 'unusable-bundle-name',
   severity: 'warning',

@@ -1,7 +1,6 @@
 import { defineRule, definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findBundleNewerThanChannelHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
-/** A channel whose head is older than another entry. Subscribers get the older version. */
 export const headNotHighestRule = definePackageRule<{
   channel: string
   head: string
@@ -95,7 +94,6 @@ function isCsvManifest({ value, error }: BundleView['blob']['properties'][number
   return error !== undefined || getStringField(value, 'kind') === 'ClusterServiceVersion'
 }
 
-/** A channel name that differs from another only in case, or that users cannot type as displayed. */
 export const confusingChannelNameRule = definePackageRule<{
   channel: string
   trap: 'blanks' | 'invisible' | 'twin'
@@ -135,7 +133,6 @@ export const confusingChannelNameRule = definePackageRule<{
   },
 })
 
-/** The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one. */
 export const deprecatedDefaultChannelRule = definePackageRule<{ channel: string; others: number }>({
   id: 'deprecated-default-channel',
   severity: 'warning',
@@ -159,10 +156,6 @@ export const deprecatedDefaultChannelRule = definePackageRule<{ channel: string;
   },
 })
 
-/**
- * A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
- * start.
- */
 export const deprecatedHeadRule = definePackageRule<{ bundle: string; channels: readonly string[] }>({
   id: 'deprecated-head',
   severity: 'warning',
@@ -190,7 +183,6 @@ export const deprecatedHeadRule = definePackageRule<{ bundle: string; channels: 
   },
 })
 
-/** A deprecation message that contains only whitespace. opm rejects only an empty message. */
 export const blankDeprecationRule = defineRule<{ schema: string; name: string }>({
   id: 'blank-deprecation',
   severity: 'warning',

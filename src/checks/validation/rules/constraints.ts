@@ -11,7 +11,6 @@ import {
 import { formatTruncatedNames } from '../names.ts'
 import { getStringField, type CatalogView } from '../view/catalog-view.ts'
 
-/** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
 export const brokenConstraintRule = defineBundleBlobRule<{ bundle: string; path: string; problem: string }>({
   id: 'broken-constraint',
   severity: 'error',
@@ -32,7 +31,6 @@ function shortenConstraintPath(path: string): string {
   return path.length <= 120 ? path : `${path.slice(0, 50)}…${path.slice(-50)}`
 }
 
-/** A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle. */
 export const impossibleConstraintRule = defineBundleBlobRule<{ bundle: string; packages: readonly string[] }>(
   {
     id: 'impossible-constraint',
@@ -98,7 +96,6 @@ function isValidGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): bo
   return (['group', 'version', 'kind'] as const).every((part) => gvkPatterns[part].test(gvk[part]))
 }
 
-/** A required API that no bundle of this catalog provides. Another catalog or the platform might provide it. */
 export const missingRequiredApiRule = defineRule<{
   bundle: string
   group: string
@@ -145,7 +142,6 @@ function formatGvk(value: Json): string {
   return `${getStringField(value, 'group')}/${getStringField(value, 'version')}/${getStringField(value, 'kind')}`
 }
 
-/** A required package that this catalog lacks. Another catalog on the cluster might have it. */
 export const missingRequiredPackageRule = defineRule<{
   bundle: string
   required: string

@@ -12,7 +12,6 @@ import {
   findEnclosingPropertyType,
 } from '../view/catalog-view.ts'
 
-/** A field that is a typo away from one that opm knows. opm ignores it. */
 export const misspelledFieldRule = defineRule<{ path: string; field: string; known: string; schema: string }>(
   {
     id: 'misspelt-field',
@@ -29,7 +28,6 @@ export const misspelledFieldRule = defineRule<{ path: string; field: string; kno
   },
 )
 
-/** A field that the format does not have and that resembles none of its fields. opm ignores it. */
 export const unknownFieldRule = defineRule<{
   path: string
   field: string
@@ -67,7 +65,6 @@ function isRelatedImageValueField(path: string): boolean {
   return /^relatedImages\[\d+\]\.value$/i.test(path)
 }
 
-/** Several JSON objects in a file that opm parses as YAML. opm silently loads only the first. */
 export const concatenatedJsonRule = defineRule<{ name: string }>({
   id: 'concatenated-json',
   severity: 'error',
@@ -85,7 +82,6 @@ export const concatenatedJsonRule = defineRule<{ name: string }>({
   },
 })
 
-/** Text after a document's root value. opm silently drops it. */
 export const droppedTextRule = defineRule<{ text: string }>({
   id: 'dropped-text',
   severity: 'error',
@@ -107,7 +103,6 @@ function quoteFirstLine(text: string): string {
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}...` : line)
 }
 
-/** A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value. */
 export const repeatedKeyRule = defineRule<{ path: string }>({
   id: 'repeated-key',
   severity: 'error',
@@ -150,7 +145,6 @@ export const misreadScalarRule = defineRule<{ path: string; text: string; value:
 /** Schemas of opm's templates, including the retired composite ones. */
 const templateSchemaPattern = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder\.\w+)$/
 
-/** A template among the files rendered from it. */
 export const templateInCatalogRule = defineRule<{ schema: string }>({
   id: 'template-in-catalog',
   severity: 'warning',

@@ -31,7 +31,6 @@ const knownPropertyTypes = [
   'olm.package.required',
 ]
 
-/** A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type. */
 export const misspelledPropertyTypeRule = defineBundleBlobRule<{
   bundle: string
   type: string
@@ -57,7 +56,6 @@ export const misspelledPropertyTypeRule = defineBundleBlobRule<{
 /** The catalog stores only a summary of the first two, which cannot prove equality. Each type has separate rules. */
 const propertyTypesWithoutDuplicateCheck = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
-/** A bundle has the same property and value twice. opm checks only olm.package. */
 export const duplicatePropertyRule = defineBundleBlobRule<{ bundle: string; type: string }>({
   id: 'duplicate-property',
   severity: 'warning',

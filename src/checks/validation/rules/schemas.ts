@@ -24,7 +24,6 @@ export const unservableSchemaRule = defineRule<{ field: 'schema' | 'package'; va
   },
 })
 
-/** A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it. */
 export const misspelledSchemaRule = defineRule<{ schema: string; known: string }>({
   id: 'misspelt-schema',
   severity: 'error',
@@ -48,7 +47,6 @@ function suggestKnownSchema(schema: string): string | undefined {
     : findSimilarName(schema, Object.keys(fieldShapesByBlobSchema))
 }
 
-/** A custom schema with a prefix that is reserved for OLM. */
 export const reservedSchemaRule = defineRule<{ schema: string }>({
   id: 'reserved-schema',
   severity: 'warning',
@@ -63,10 +61,6 @@ export const reservedSchemaRule = defineRule<{ schema: string }>({
   },
 })
 
-/**
- * Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
- * check.
- */
 export const duplicateCustomBlobRule = defineRule<{ schema: string; name: string }>({
   id: 'duplicate-custom-blob',
   severity: 'warning',
@@ -94,7 +88,6 @@ export const duplicateCustomBlobRule = defineRule<{ schema: string; name: string
   },
 })
 
-/** A custom blob for a package that the catalog lacks. opm checks only its own schemas. */
 export const unknownPackageInCustomBlobRule = defineRule<{ schema: string; name: string; near: string }>({
   id: 'unknown-package-in-custom-blob',
   severity: 'warning',

@@ -62,7 +62,6 @@ function suggestBundleNameOfSameVersion(target: string, names: readonly string[]
   )
 }
 
-/** An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head. */
 export const selfEdgeRule = definePackageRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>(
   {
     id: 'self-edge',
@@ -86,7 +85,6 @@ export const selfEdgeRule = definePackageRule<{ channel: string; entry: string; 
   },
 )
 
-/** An entry that replaces or skips a newer version. OLM would downgrade installed Operators. */
 export const downgradeEdgeRule = definePackageRule<{
   channel: string
   entry: string
@@ -156,10 +154,6 @@ export const skipRangeCoversSelfRule = definePackageRule<{
   },
 })
 
-/**
- * A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
- * unreachable.
- */
 export const skipRangeMissesPredecessorsRule = definePackageRule<{
   channel: string
   entry: string

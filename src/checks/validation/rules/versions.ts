@@ -10,7 +10,6 @@ import { defineBundleBlobRule, definePackageRule, toFindingLocation } from '../c
 import { listPackageRequirements } from '../requirements.ts'
 import { listCsvMetadata, type BundleView, getStringField, type PackageView } from '../view/catalog-view.ts'
 
-/** A required version range that OLM cannot parse. opm parses only skipRange. */
 export const brokenVersionRangeRule = definePackageRule<{
   bundle: string
   required: string
@@ -39,7 +38,6 @@ export const brokenVersionRangeRule = definePackageRule<{
   },
 })
 
-/** A minKubeVersion that is not a version. OLM treats the requirement as never met. */
 export const brokenMinKubeVersionRule = defineBundleBlobRule<{
   bundle: string
   version: string
@@ -89,7 +87,6 @@ function findMaxOpenshiftVersionProblem(value: Json): string | undefined {
     : `is "${value}", which is not an OpenShift version`
 }
 
-/** Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal. */
 export const buildMetadataOnlyVersionsRule = definePackageRule<{
   bundle: string
   version: string
@@ -135,10 +132,6 @@ function hasReleaseInPackageProperty(bundle: BundleView): boolean {
   return bundle.properties('olm.package').some(({ value }) => getStringField(value, 'release') !== '')
 }
 
-/**
- * A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
- * the property.
- */
 export const bundleNameOfOtherVersionRule = defineBundleBlobRule<{
   bundle: string
   version: string

@@ -68,10 +68,6 @@ function formatPropertiesForComparison(bundle: BundleBlob): string {
     .join()
 }
 
-/**
- * A changed default channel: new installations get different updates. Also reports whether the new channel continues
- * the old one.
- */
 export const defaultChannelChangedRule = defineRule<{
   before: string
   after: string

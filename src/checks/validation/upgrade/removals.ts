@@ -30,9 +30,6 @@ export const bundleRemovedRule = defineRule<{ bundles: readonly string[] }>({
   },
 })
 
-/**
- * A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
- */
 export const channelRemovedRule = defineRule<{ channel: string }>({
   id: 'channel-removed',
   severity: 'warning',
