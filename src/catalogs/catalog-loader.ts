@@ -68,10 +68,11 @@ const maxCachedCatalogs = 24
 
 const parsedCatalogFileCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/packages/fbc/facts/facts-version.test.ts.
-const parsedCatalogFileCacheNamespace = defineCacheNamespace<ParsedCatalogFile>('facts', {
-  version: parsedCatalogFileVersion,
-  read: (stored) => (isParsedCatalogFile(stored) ? stored : undefined),
-})
+const parsedCatalogFileCacheNamespace = defineCacheNamespace<ParsedCatalogFile>(
+  'facts',
+  parsedCatalogFileVersion,
+  (stored) => (isParsedCatalogFile(stored) ? stored : undefined),
+)
 
 function isParsedCatalogFile(stored: unknown): stored is ParsedCatalogFile {
   return (

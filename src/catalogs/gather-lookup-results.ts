@@ -92,10 +92,7 @@ const accountLookupResultSchema = z.union([
     }),
   }),
 ])
-const accountLookupCacheNamespace = defineCacheNamespace<LookupResult>('people', {
-  version: 1,
-  read: (stored) => accountLookupResultSchema.safeParse(stored).data,
-})
+const accountLookupCacheNamespace = defineCacheNamespace('people', 1, accountLookupResultSchema)
 
 function getLookupCacheSeconds(question: LookupRequest, answer: LookupResult): number {
   if (question.kind !== 'user') return permissionCacheSeconds

@@ -48,10 +48,11 @@ const clusterTestRequestSchema = z.object({
 /** Persistent state of cluster install tests: requested, running and done. */
 export type ClusterTestRequest = Readonly<z.infer<typeof clusterTestRequestSchema>>
 
-export const clusterTestRequestStateNamespace = defineStateNamespace<ClusterTestRequest>('trial wish', {
-  version: 1,
-  read: (stored) => clusterTestRequestSchema.safeParse(stored).data,
-})
+export const clusterTestRequestStateNamespace = defineStateNamespace(
+  'trial wish',
+  1,
+  clusterTestRequestSchema,
+)
 
 const clusterTestRunStateSchema = z.object({
   key: z.string(),
@@ -65,20 +66,16 @@ const clusterTestRunStateSchema = z.object({
 
 export type ClusterTestRunState = Readonly<z.infer<typeof clusterTestRunStateSchema>>
 
-export const clusterTestRunStateNamespace = defineStateNamespace<ClusterTestRunState>('trial', {
-  version: 1,
-  read: (stored) => clusterTestRunStateSchema.safeParse(stored).data,
-})
+export const clusterTestRunStateNamespace = defineStateNamespace('trial', 1, clusterTestRunStateSchema)
 
 /** When a repository's last install test ended; it then yields for a while. */
 const lastClusterTestRunSchema = z.object({ ended: z.number() })
 
-export const lastClusterTestRunStateNamespace = defineStateNamespace<
-  Readonly<z.infer<typeof lastClusterTestRunSchema>>
->('trial turn', {
-  version: 1,
-  read: (stored) => lastClusterTestRunSchema.safeParse(stored).data,
-})
+export const lastClusterTestRunStateNamespace = defineStateNamespace(
+  'trial turn',
+  1,
+  lastClusterTestRunSchema,
+)
 
 export interface ClusterTestCandidatePull {
   readonly snapshot: PullSnapshot

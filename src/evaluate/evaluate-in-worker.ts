@@ -53,10 +53,7 @@ type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unk
 const tooLargePullTtlSeconds = 30 * 24 * 3600
 const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
-const oversizedPullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema>>('too large', {
-  version: 1,
-  read: (stored) => tooLargePullSchema.safeParse(stored).data,
-})
+const oversizedPullCache = defineCacheNamespace('too large', 1, tooLargePullSchema)
 
 type EvaluationStore = Required<PullHistoryStore> & MergeFreezeStore & Cache & StateStore
 
@@ -267,10 +264,7 @@ type FetchCommitsResult =
 
 const rejectedPullHeadSchema = z.object({ head: z.string(), why: z.string() })
 /** If lost, the heads are fetched and rejected again. */
-const rejectedPullHeadCache = defineCacheNamespace<z.infer<typeof rejectedPullHeadSchema>>('refused head', {
-  version: 1,
-  read: (stored) => rejectedPullHeadSchema.safeParse(stored).data,
-})
+const rejectedPullHeadCache = defineCacheNamespace('refused head', 1, rejectedPullHeadSchema)
 const rejectedPullHeadTtlSeconds = 30 * 24 * 3600
 
 /** Rejects with a GitError that does not concern the head, a ForgeError or a StoreError. */

@@ -27,12 +27,10 @@ const storedMergeQueueRemovalSchema = z.object({
 })
 
 /** Keyed by pull request. src/adapters/store/prune.ts removes the records of merged pull requests. */
-const mergeQueueRemovalStateNamespace = defineStateNamespace<z.infer<typeof storedMergeQueueRemovalSchema>>(
+const mergeQueueRemovalStateNamespace = defineStateNamespace(
   'merge queue removal',
-  {
-    version: 1,
-    read: (stored) => storedMergeQueueRemovalSchema.safeParse(stored).data,
-  },
+  1,
+  storedMergeQueueRemovalSchema,
 )
 
 type PullRequestHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
@@ -61,11 +59,9 @@ interface BranchRulesContext {
   readonly clock: Clock
 }
 
-const branchRulesCache = defineCacheNamespace<CachedBranchRules>('branch rules', {
-  version: 1,
-  read: (stored) =>
-    typeof stored === 'object' && stored !== null ? (stored as CachedBranchRules) : undefined,
-})
+const branchRulesCache = defineCacheNamespace<CachedBranchRules>('branch rules', 1, (stored) =>
+  typeof stored === 'object' && stored !== null ? (stored as CachedBranchRules) : undefined,
+)
 
 export function toMergePlanInput(
   config: Pick<Config, 'install' | 'merge'>,

@@ -41,10 +41,7 @@ import type { Store } from '../ports/store.ts'
 const maxRequestedReviewers = 5
 const reviewerLoginsSchema = z.array(z.string())
 
-const requestedReviewersStateNamespace = defineStateNamespace<readonly string[]>('requested reviews', {
-  version: 1,
-  read: (stored) => reviewerLoginsSchema.safeParse(stored).data,
-})
+const requestedReviewersStateNamespace = defineStateNamespace('requested reviews', 1, reviewerLoginsSchema)
 
 export function toVerdictRecord(
   { snapshot, verdict, configDigest, report }: PullEvaluation,
@@ -177,10 +174,7 @@ const cachedEvaluationSchema = z.object({
   shown: z.string(),
 })
 
-const evaluationCache = defineCacheNamespace<z.infer<typeof cachedEvaluationSchema>>('kept look', {
-  version: 1,
-  read: (stored) => cachedEvaluationSchema.safeParse(stored).data,
-})
+const evaluationCache = defineCacheNamespace('kept look', 1, cachedEvaluationSchema)
 
 /** Differs from every configuration digest. */
 const unmanagedBranchConfigDigest = 'not served'

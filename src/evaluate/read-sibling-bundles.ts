@@ -40,10 +40,11 @@ const siblingBundleCacheSeconds = 30 * 24 * 3600
 const siblingBundleMetadataLruCache = new LruMap<string, BundleUpgradeMetadata>(20_000, () => 1)
 
 /** Raise the version when the facts of a bundle change: test/evaluate/read-sibling-bundles.test.ts. */
-export const siblingBundleMetadataCacheNamespace = defineCacheNamespace<BundleUpgradeMetadata>('neighbours', {
-  version: 1,
-  read: (stored) => (isBundleUpgradeMetadata(stored) ? stored : undefined),
-})
+export const siblingBundleMetadataCacheNamespace = defineCacheNamespace<BundleUpgradeMetadata>(
+  'neighbours',
+  1,
+  (stored) => (isBundleUpgradeMetadata(stored) ? stored : undefined),
+)
 
 function isBundleUpgradeMetadata(stored: unknown): stored is BundleUpgradeMetadata {
   return (

@@ -30,10 +30,9 @@ const maxConsecutiveRegistryFailures = 5
 const maxRegistryHostPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
-const verifiedImageTagStateNamespace = defineStateNamespace<true>('tag of digest', {
-  version: 1,
-  read: (stored) => (stored === true ? stored : undefined),
-})
+const verifiedImageTagStateNamespace = defineStateNamespace<true>('tag of digest', 1, (stored) =>
+  stored === true ? stored : undefined,
+)
 
 export async function pruneVerifiedImageTags(
   store: StateStore,

@@ -124,12 +124,12 @@ function computeImageRecheckAtMs({ missingImages, lookedAt = 0 }: ScanState, apa
     : Number.POSITIVE_INFINITY
 }
 
-const scanStateNamespace = defineStateNamespace<ScanState>('image scan', {
-  version: 1,
+const scanStateNamespace = defineStateNamespace<ScanState>(
+  'image scan',
+  1,
   // Version 0 was a cache, whose unreadable entries were dropped too.
-  read: (stored, version) =>
-    scanStateSchema.safeParse(stored).data ?? (version === 0 ? emptyScanState : undefined),
-})
+  (stored, version) => scanStateSchema.safeParse(stored).data ?? (version === 0 ? emptyScanState : undefined),
+)
 const scanStateKey = ''
 
 export async function readScanState(store: StateStore, repository: RepositoryName): Promise<ScanState> {
@@ -151,10 +151,11 @@ export interface PendingImageReference {
 }
 
 const scanBatchSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
-const scanBatchStateNamespace = defineStateNamespace<readonly PendingImageReference[]>('scan part', {
-  version: 1,
-  read: (stored) => scanBatchSchema.safeParse(stored).data,
-})
+const scanBatchStateNamespace = defineStateNamespace<readonly PendingImageReference[]>(
+  'scan part',
+  1,
+  scanBatchSchema,
+)
 const formatScanBatchKey = (pass: ImageScanPass, index: number) => `${pass.startedAt} ${index}`
 
 export async function readScanBatch(

@@ -37,10 +37,7 @@ const branchStateSchema = z.object({
 export type BranchState = Readonly<z.infer<typeof branchStateSchema>>
 export type PendingRebuild = Readonly<z.infer<typeof pendingRebuildSchema>>
 
-const branchStateNamespace = defineStateNamespace<BranchState>('branch', {
-  version: 1,
-  read: (stored) => branchStateSchema.safeParse(stored).data,
-})
+const branchStateNamespace = defineStateNamespace('branch', 1, branchStateSchema)
 
 type BranchStateContext = JobContext<StateStore>
 

@@ -21,10 +21,9 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Store } from '../ports/store.ts'
 
 /** The commit, by pull request. If lost, it is evaluated once more. */
-const announcedMergeCommitCache = defineCacheNamespace<string>('told landing', {
-  version: 1,
-  read: (stored) => (typeof stored === 'string' ? stored : undefined),
-})
+const announcedMergeCommitCache = defineCacheNamespace<string>('told landing', 1, (stored) =>
+  typeof stored === 'string' ? stored : undefined,
+)
 
 /** The merging job asks within seconds. */
 const announcedMergeTtlSeconds = 3600
@@ -36,15 +35,11 @@ const pullPublicationSchema = z.object({
   isShown: z.boolean(),
 })
 
-type PullPublicationStatus = Readonly<z.infer<typeof pullPublicationSchema>>
-
 /** Whether the merge of a pull request has been published, for its comment and its page. */
-export const pullPublicationStateNamespace = defineStateNamespace<PullPublicationStatus>(
+export const pullPublicationStateNamespace = defineStateNamespace(
   'publication of a pull request',
-  {
-    version: 1,
-    read: (stored) => pullPublicationSchema.safeParse(stored).data,
-  },
+  1,
+  pullPublicationSchema,
 )
 
 /** The stored verdict, complete enough to render the report again. */

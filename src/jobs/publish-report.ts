@@ -11,16 +11,9 @@ import type { BotSettings } from './settings.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
-const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() })
-
-type PullHeadTimerStart = z.infer<typeof pullHeadTimerStartSchema>
+export const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() })
 
 const pullHeadTimerTtlSeconds = 24 * 3600
-
-export const pullHeadTimerCacheFormat = {
-  version: 1,
-  read: (stored: unknown): PullHeadTimerStart | undefined => pullHeadTimerStartSchema.safeParse(stored).data,
-} as const
 
 /**
  * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated
@@ -30,7 +23,7 @@ const commentDelaySeconds = { first: 120, edit: 30 } as const
 
 /** If lost, the report is delayed again. */
 const measureMsSinceReadyToMerge = createPullHeadTimer(
-  defineCacheNamespace('ready since', pullHeadTimerCacheFormat),
+  defineCacheNamespace('ready since', 1, pullHeadTimerStartSchema),
 )
 
 /** Composes a report from the known URLs of the App's check runs. The check runs do not depend on them. */
@@ -144,7 +137,7 @@ export async function resolveCommentDelaySeconds(
 }
 
 /** Entries of a separate cache space. If lost, the time starts over. */
-export function createPullHeadTimer(space: CacheNamespace<PullHeadTimerStart>) {
+export function createPullHeadTimer(space: CacheNamespace<z.infer<typeof pullHeadTimerStartSchema>>) {
   /** Milliseconds since the first call for this head; 0 on that call. */
   return async (
     { repository, pull, head }: PullSnapshot,

@@ -9,7 +9,7 @@ import { renderExternalMergeComment, renderUnmanagedBranchReport } from '../repo
 import type { BotCommentAndCheckRuns } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { publishPullReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
+import { publishPullReport, createPullHeadTimer, pullHeadTimerStartSchema } from '../jobs/publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced, isPullMergedByBot } from '../jobs/merged-report.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import { createMergeRecoveryOptions, recoverMergesOfPull } from './recover-merges.ts'
@@ -19,7 +19,7 @@ const mergeDetectionTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
 const computeMsSinceHeadMerged = createPullHeadTimer(
-  defineCacheNamespace('contained head', pullHeadTimerCacheFormat),
+  defineCacheNamespace('contained head', 1, pullHeadTimerStartSchema),
 )
 
 type PrefetchedBotReports = BotCommentAndCheckRuns | undefined

@@ -277,10 +277,9 @@ async function evaluateMergeGroupEntry(
   }
 }
 
-const mergeGroupWaitStartTimeCache = defineCacheNamespace<number>('groups that wait', {
-  version: 1,
-  read: (stored) => (typeof stored === 'number' ? stored : undefined),
-})
+const mergeGroupWaitStartTimeCache = defineCacheNamespace<number>('groups that wait', 1, (stored) =>
+  typeof stored === 'number' ? stored : undefined,
+)
 
 async function failOverdueMergeGroup(
   { head }: MergeQueueGroup,

@@ -8,10 +8,9 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
 const mergeQueueBranchTtlSeconds = 24 * 3600
 
-const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge queues', {
-  version: 1,
-  read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
-})
+const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge queues', 1, (stored) =>
+  Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined,
+)
 
 /** A group that passed: the tree of its commit was validated on this base, with these heads of pull requests. */
 export interface ValidatedMergeGroup {
@@ -28,10 +27,8 @@ const maxRecordedMergeGroups = 100
 
 const validatedMergeGroupsStateNamespace = defineStateNamespace<readonly ValidatedMergeGroup[]>(
   'good group',
-  {
-    version: 1,
-    read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedMergeGroup[]) : undefined),
-  },
+  1,
+  (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedMergeGroup[]) : undefined),
 )
 
 type MergeGroupStoreContext = Pick<MergeRecoveryOptions, 'repository' | 'store'>

@@ -26,16 +26,18 @@ import { toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 /** How often a repository without recent temporary branches is checked. */
 const stagingBranchUseCacheSeconds = 3600
 
-const stagingBranchUseCacheNamespace = defineCacheNamespace<'used' | 'clean'>('temporary branches', {
-  version: 1,
-  read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
-})
+const stagingBranchUseCacheNamespace = defineCacheNamespace<'used' | 'clean'>(
+  'temporary branches',
+  1,
+  (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
+)
 
 /** Commits on temporary branches, newest first, keyed by base branch. The lease on the base branch guards them. */
-const stagedCommitsStateNamespace = defineStateNamespace<readonly StagedCommit[]>('staged commits', {
-  version: 1,
-  read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
-})
+const stagedCommitsStateNamespace = defineStateNamespace<readonly StagedCommit[]>(
+  'staged commits',
+  1,
+  (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
+)
 
 /** A branch that catalog-bot created, with a commit that it added. */
 type StagedCommit = { readonly branch: string; readonly commit: string }

@@ -21,10 +21,11 @@ import { toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 const mergeAuditRetrySeconds = 30
 
 /** If lost, the commit is evaluated again sooner. */
-const inconclusiveMergeAuditCache = defineCacheNamespace<readonly string[]>('merged commit not judged', {
-  version: 1,
-  read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
-})
+const inconclusiveMergeAuditCache = defineCacheNamespace<readonly string[]>(
+  'merged commit not judged',
+  1,
+  (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
+)
 
 export type ObservedMergeResult =
   /** On the branch, as validated. */

@@ -29,13 +29,7 @@ const unknownMergeRejectionSchema = z.object({ text: z.string(), pull: z.number(
  * The last unknown rejection text since a merge on the branch, and its pull request. If lost, the next rejection counts
  * as the first.
  */
-const unknownMergeRejectionCache = defineCacheNamespace<z.infer<typeof unknownMergeRejectionSchema>>(
-  'unknown refusal',
-  {
-    version: 1,
-    read: (stored) => unknownMergeRejectionSchema.safeParse(stored).data,
-  },
-)
+const unknownMergeRejectionCache = defineCacheNamespace('unknown refusal', 1, unknownMergeRejectionSchema)
 const unknownMergeRejectionTtlSeconds = 3600
 
 /** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */

@@ -52,11 +52,9 @@ const batchSelectionWindowMs = 15_000
 const singleMergeTimeoutMs = 10_000
 
 /** Maximum size of a branch's next batch. If lost, a long batch is tried and rejected once more. */
-const batchSizeLimitCache = defineCacheNamespace<number>('train length', {
-  version: 1,
-  read: (stored) =>
-    typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
-})
+const batchSizeLimitCache = defineCacheNamespace<number>('train length', 1, (stored) =>
+  typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
+)
 const batchSizeLimitTtlSeconds = 600
 
 interface EvaluatedBatchMember extends MergeBatchMember {

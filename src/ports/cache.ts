@@ -1,4 +1,5 @@
 // A cache whose values can be lost at any time, at the cost of another request. Durable records belong in State.
+import type { ZodType } from 'zod'
 
 /** A kind of cached value, declared once with `defineCacheNamespace`. Values are JSON. */
 export interface CacheNamespace<Value> {
@@ -9,14 +10,16 @@ export interface CacheNamespace<Value> {
 }
 
 /**
- * Declares a kind of cached value. Increment `version` when the shape or the meaning changes. A value for which `read` returns
- * undefined counts as lost.
+ * Declares a kind of cached value. Increment `version` when the shape or the meaning changes. `read` is a schema or a function. A
+ * value that does not match the schema, or for which the function returns undefined, counts as lost.
  */
 export function defineCacheNamespace<Value>(
   name: string,
-  { version, read }: { readonly version: number | string; readonly read: CacheNamespace<Value>['read'] },
+  version: number | string,
+  read: CacheNamespace<Value>['read'] | ZodType<Value>,
 ): CacheNamespace<Value> {
-  return { kind: 'cache', name: `${name} ${version}`, read }
+  const parse = typeof read === 'function' ? read : (stored: unknown) => read.safeParse(stored).data
+  return { kind: 'cache', name: `${name} ${version}`, read: parse }
 }
 
 export interface Cache {

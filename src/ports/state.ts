@@ -1,5 +1,6 @@
 // State that must outlive the process and has no dedicated table. Losing it would lose pending work or repeat a message. It
 // does not expire.
+import type { ZodType } from 'zod'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 /** A kind of state, declared once with `defineStateNamespace`. Values are JSON. */
@@ -12,13 +13,15 @@ export interface StateNamespace<Value> {
 
 /**
  * Declares a kind of state. `name` identifies its rows and must not be reused. Increment `version` when the shape changes. `read`
- * converts values of this or an earlier version. Undefined means that the value is invalid.
+ * is a schema, or converts values of this or an earlier version and returns undefined for an invalid one.
  */
 export function defineStateNamespace<Value>(
   name: string,
-  { version, read }: Pick<StateNamespace<Value>, 'version' | 'read'>,
+  version: number,
+  read: StateNamespace<Value>['read'] | ZodType<Value>,
 ): StateNamespace<Value> {
-  return { kind: 'state', name, version, read }
+  const parse = typeof read === 'function' ? read : (stored: unknown) => read.safeParse(stored).data
+  return { kind: 'state', name, version, read: parse }
 }
 
 export interface StateStore {

@@ -40,10 +40,7 @@ const previewRequestSchema = z.object({
 /** Persistent state of preview images: the requested result, and the images to remove later. */
 type PreviewRequest = Readonly<z.infer<typeof previewRequestSchema>>
 
-export const previewRequestStateNamespace = defineStateNamespace<PreviewRequest>('preview wish', {
-  version: 1,
-  read: (stored) => previewRequestSchema.safeParse(stored).data,
-})
+export const previewRequestStateNamespace = defineStateNamespace('preview wish', 1, previewRequestSchema)
 
 const builtPreviewsSchema = z.object({
   images: z.array(
@@ -66,10 +63,7 @@ const builtPreviewsSchema = z.object({
 
 type BuiltPreviews = Readonly<z.infer<typeof builtPreviewsSchema>>
 
-export const builtPreviewStateNamespace = defineStateNamespace<BuiltPreviews>('preview', {
-  version: 1,
-  read: (stored) => builtPreviewsSchema.safeParse(stored).data,
-})
+export const builtPreviewStateNamespace = defineStateNamespace('preview', 1, builtPreviewsSchema)
 
 export interface PreviewCandidatePull {
   readonly snapshot: PullSnapshot

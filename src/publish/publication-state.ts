@@ -83,10 +83,7 @@ const publicationStateSchema = z.object({
 export type PublishedImageState = Readonly<z.infer<typeof publishedImageSchema>>
 export type PublicationState = Readonly<z.infer<typeof publicationStateSchema>>
 
-export const publicationStateNamespace = defineStateNamespace<PublicationState>('publication', {
-  version: 1,
-  read: (stored) => publicationStateSchema.safeParse(stored).data,
-})
+export const publicationStateNamespace = defineStateNamespace('publication', 1, publicationStateSchema)
 
 /** The parts of CatalogPublication.id. `image` has a tag. Only a directory can contain spaces. */
 export function parsePublicationId(id: string): Readonly<Record<'branch' | 'root' | 'image', string>> {
@@ -107,10 +104,7 @@ const rollbackRequestSchema = z.object({
   digest: imageDigestSchema,
 })
 export type RollbackRequest = Readonly<z.infer<typeof rollbackRequestSchema>>
-export const rollbackRequestStateNamespace = defineStateNamespace<RollbackRequest>('rollback', {
-  version: 1,
-  read: (stored) => rollbackRequestSchema.safeParse(stored).data,
-})
+export const rollbackRequestStateNamespace = defineStateNamespace('rollback', 1, rollbackRequestSchema)
 
 /** The report that GitHub last showed, so that each report is written only once. */
 const reportedPublicationsSchema = z.object({
@@ -122,12 +116,10 @@ const reportedPublicationsSchema = z.object({
   problems: z.record(z.string(), z.number()),
 })
 export type ReportedPublications = Readonly<z.infer<typeof reportedPublicationsSchema>>
-export const reportedPublicationsStateNamespace = defineStateNamespace<ReportedPublications>(
+export const reportedPublicationsStateNamespace = defineStateNamespace(
   'shown publications',
-  {
-    version: 1,
-    read: (stored) => reportedPublicationsSchema.safeParse(stored).data,
-  },
+  1,
+  reportedPublicationsSchema,
 )
 
 /** The commit tried last; its check reports the publication. */

@@ -54,10 +54,7 @@ export type PendingRelease = Readonly<z.infer<typeof pendingReleaseSchema>>
 export type ReleaseState = Readonly<z.infer<typeof releaseStateSchema>>
 
 /** By branch name. */
-export const releaseStateNamespace = defineStateNamespace<ReleaseState>('release', {
-  version: 1,
-  read: (stored) => releaseStateSchema.safeParse(stored).data,
-})
+export const releaseStateNamespace = defineStateNamespace('release', 1, releaseStateSchema)
 
 /** Deterministic for each bundle directory. */
 export function formatReleaseBranchName({

@@ -38,14 +38,16 @@ export interface CachedBundleReadersOptions {
 }
 
 // The reader's version covers the answer's shape.
-const bundleImageLookupCacheNamespace = defineCacheNamespace<BundleImageLookupResult>('bundle-answers', {
-  version: bundleReaderVersion,
-  read: (stored) => (isCachedBundleLookup(stored, 'findings') ? stored : undefined),
-})
-const bundleInstallLookupCacheNamespace = defineCacheNamespace<BundleImageLookupResult>('install-answers', {
-  version: bundleReaderVersion,
-  read: (stored) => (isCachedBundleLookup(stored, 'install') ? stored : undefined),
-})
+const bundleImageLookupCacheNamespace = defineCacheNamespace<BundleImageLookupResult>(
+  'bundle-answers',
+  bundleReaderVersion,
+  (stored) => (isCachedBundleLookup(stored, 'findings') ? stored : undefined),
+)
+const bundleInstallLookupCacheNamespace = defineCacheNamespace<BundleImageLookupResult>(
+  'install-answers',
+  bundleReaderVersion,
+  (stored) => (isCachedBundleLookup(stored, 'install') ? stored : undefined),
+)
 
 function isCachedBundleLookup(stored: unknown, field: string): stored is BundleImageLookupResult {
   if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false

@@ -49,10 +49,11 @@ const imageLookupResultSchema = z.union([
   }),
 ])
 // Increment the version when the meaning of an answer changes.
-const imageLookupCacheNamespace = defineCacheNamespace<ImageLookupResult>('image-answers', {
-  version: 2,
-  read: (stored) => imageLookupResultSchema.safeParse(stored).data,
-})
+const imageLookupCacheNamespace = defineCacheNamespace<ImageLookupResult>(
+  'image-answers',
+  2,
+  imageLookupResultSchema,
+)
 
 export function createCachedRegistry(registry: ImageRegistry, options: RegistryCacheOptions): CachedRegistry {
   // Deduplicates concurrent queries.

@@ -37,10 +37,9 @@ import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 
 /** If lost, the catalogs are compared again. */
-const lastRecordedBranchTipCache = defineCacheNamespace<string>('recorded catalogs', {
-  version: 1,
-  read: (stored) => (typeof stored === 'string' ? stored : undefined),
-})
+const lastRecordedBranchTipCache = defineCacheNamespace<string>('recorded catalogs', 1, (stored) =>
+  typeof stored === 'string' ? stored : undefined,
+)
 
 const recordedBranchTipTtlSeconds = 7 * 24 * 3600
 const maxRecordedCatalogs = 100

@@ -203,10 +203,7 @@ const minGitHubRequestsForBusyJob = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const queuedPullReevaluationSeconds = 10
 const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
-const usedRequestQuotaCache = defineCacheNamespace<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
-  version: 1,
-  read: (stored) => usedRequestQuotaSchema.safeParse(stored).data,
-})
+const usedRequestQuotaCache = defineCacheNamespace('used allowance', 1, usedRequestQuotaSchema)
 
 type JobRequestQuota = Awaited<ReturnType<typeof loadJobRequestQuota>>
 

@@ -19,10 +19,9 @@ import { isImageScanDue } from '../../image-scan/scan-repository.ts'
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const pullReevaluationIntervalSeconds = 3600
 /** If lost, each pull request is evaluated once more. */
-const lastSweptPullStateCache = defineCacheNamespace<string>('swept pull', {
-  version: 1,
-  read: (stored) => (typeof stored === 'string' ? stored : undefined),
-})
+const lastSweptPullStateCache = defineCacheNamespace<string>('swept pull', 1, (stored) =>
+  typeof stored === 'string' ? stored : undefined,
+)
 
 /**
  * Enqueues a job for each pull request that changed since the last sweep. List calls show the head, base tip and update

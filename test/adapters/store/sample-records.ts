@@ -21,9 +21,9 @@ export const realTimeClock: Clock = {
 
 /** Namespaces that accept any JSON value. */
 export const createCacheNamespace = (name: string) =>
-  defineCacheNamespace<unknown>(name, { version: 1, read: (stored) => stored })
+  defineCacheNamespace<unknown>(name, 1, (stored) => stored)
 export const createStateNamespace = (name: string) =>
-  defineStateNamespace<unknown>(name, { version: 1, read: (stored) => stored })
+  defineStateNamespace<unknown>(name, 1, (stored) => stored)
 
 let createdRepositoryCount = 0
 export const createRepositoryName = () => ({ owner: 'Owner', name: `Repository-${++createdRepositoryCount}` })

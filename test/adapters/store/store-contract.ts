@@ -622,7 +622,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       test('ignores values with another shape or version', async () => {
         const name = `shape ${createRepositoryName().name}`
         const read = (stored: unknown) => (typeof stored === 'number' ? stored : undefined)
-        const [first, second] = [1, 2].map((version) => defineCacheNamespace(name, { version, read }))
+        const [first, second] = [1, 2].map((version) => defineCacheNamespace(name, version, read))
         if (!first || !second) throw new Error('two versions')
         await store.putCached(
           createCacheNamespace(name),
@@ -674,7 +674,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         const wrong = () => store.putCached(createStateNamespace('x'), new Map([['a', 1]]), 60)
         // @ts-expect-error cached values cannot be put into the state
         const alsoWrong = () => store.writeState(createCacheNamespace('x'), of, new Map([['a', 1]]))
-        const numbers = defineStateNamespace('x', { version: 1, read: () => 1 })
+        const numbers = defineStateNamespace('x', 1, () => 1)
         // @ts-expect-error values have the declared shape
         const misshapen = () => store.writeState(numbers, of, new Map([['a', 'text']]))
         expect([wrong, alsoWrong, misshapen]).toHaveLength(3)
@@ -710,15 +710,12 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       test('of an earlier version is read as such, and an unreadable value is an error', async () => {
         const of = createRepositoryName()
         const name = `versions ${of.name}`
-        const first = defineStateNamespace<number>(name, {
-          version: 1,
-          read: (stored) => (typeof stored === 'number' ? stored : undefined),
-        })
-        const second = defineStateNamespace<{ count: number }>(name, {
-          version: 2,
-          read: (stored, version) =>
-            version === 1 && typeof stored === 'number' ? { count: stored } : (stored as { count: number }),
-        })
+        const first = defineStateNamespace<number>(name, 1, (stored) =>
+          typeof stored === 'number' ? stored : undefined,
+        )
+        const second = defineStateNamespace<{ count: number }>(name, 2, (stored, version) =>
+          version === 1 && typeof stored === 'number' ? { count: stored } : (stored as { count: number }),
+        )
         await store.writeState(first, of, new Map([['a', 3]]))
         expect(await store.readState(second, of, 'a')).toEqual({ count: 3 })
         await store.writeState(second, of, new Map([['a', { count: 4 }]]))
