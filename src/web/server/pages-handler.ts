@@ -40,17 +40,16 @@ import {
   type PageResponse,
 } from './render-requested-page.ts'
 import {
-  createRepositoryAccessChecker,
   parseClientIpAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
-  type RepositoryAccessChecker,
+  RepositoryAccessChecker,
   type RequestRateLimiter,
 } from './repository-access.ts'
 import type { RequestQuotaReader } from './read-operations.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
 import { readRuleMarkdown } from '../pages/markdown.ts'
-import { createSignInFlow, type WebSession, type SignInFlow } from './sign-in.ts'
+import { SignInFlow, type WebSession } from './sign-in.ts'
 
 /** Pages per minute and IP address, and GitHub requests per minute and user. */
 const maxRequestsPerMinute = { pages: 120, questions: 90 } as const
@@ -126,9 +125,9 @@ class StatusPageServer {
     this.#signIn =
       client === undefined || person === undefined || publicUrl === undefined
         ? undefined
-        : createSignInFlow({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
+        : new SignInFlow({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
     this.#budget = createRequestRateLimiter(maxRequestsPerMinute.pages, now)
-    this.#readable = createRepositoryAccessChecker({
+    this.#readable = new RepositoryAccessChecker({
       pages,
       client: person,
       budget: createRequestRateLimiter(maxRequestsPerMinute.questions, now),

@@ -43,20 +43,6 @@ const maxConcurrentAccessQueries = 6
 
 export type RepositoryAccessDecision = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
 
-export interface RepositoryAccessChecker {
-  checkRead(
-    who: WebSession | undefined,
-    repository: RepositoryName,
-    listed: RecordedRepository | undefined,
-  ): Promise<RepositoryAccessDecision>
-  /** Asks GitHub without the cache, for public repositories too, before a change is made. */
-  checkAction(who: WebSession, repository: RepositoryName): Promise<RepositoryAccessDecision>
-  filterReadable(
-    who: WebSession | undefined,
-    listed: readonly RecordedRepository[],
-  ): Promise<readonly RecordedRepository[]>
-}
-
 export interface RepositoryAccessCheckerOptions {
   readonly pages: StatusPageAccess
   /** If absent, sign-in is disabled. */
@@ -66,13 +52,7 @@ export interface RepositoryAccessCheckerOptions {
   readonly now: () => number
 }
 
-export function createRepositoryAccessChecker(
-  options: RepositoryAccessCheckerOptions,
-): RepositoryAccessChecker {
-  return new GitHubAccessChecker(options)
-}
-
-class GitHubAccessChecker implements RepositoryAccessChecker {
+export class RepositoryAccessChecker {
   readonly #options: RepositoryAccessCheckerOptions
   readonly #known: LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>
   readonly #pendingQueries = new Map<string, Promise<RepositoryAccessDecision>>()
@@ -97,6 +77,7 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
     return answer === 'yes' && listed === undefined ? 'no' : answer
   }
 
+  /** Asks GitHub without the cache, for public repositories too, before a change is made. */
   checkAction(session: WebSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
     const key = toRepositoryAccessCacheKey(session, repository)
     this.#known.delete(key)

@@ -71,18 +71,6 @@ interface SignInRedirect {
   readonly cookies: readonly string[]
 }
 
-export interface SignInFlow {
-  /** Undefined for anonymous visitors and ended sessions. */
-  readSession(request: IncomingMessage): Promise<WebSession | undefined>
-  begin(wanted: string | null): SignInRedirect
-  /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
-  finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined>
-  /** The cookies that end a session. */
-  readonly clearedCookies: readonly string[]
-  /** Ends a session everywhere and revokes its token. Rejects if the store fails. */
-  end(session: WebSession): Promise<void>
-}
-
 interface SignInFlowOptions {
   readonly client: OAuthClient
   readonly clientSecret: string
@@ -91,9 +79,7 @@ interface SignInFlowOptions {
   readonly now: () => number
 }
 
-export const createSignInFlow = (options: SignInFlowOptions): SignInFlow => new GitHubSignInFlow(options)
-
-class GitHubSignInFlow implements SignInFlow {
+export class SignInFlow {
   readonly #client: OAuthClient
   readonly #store: Cache
   readonly #now: () => number
@@ -101,6 +87,7 @@ class GitHubSignInFlow implements SignInFlow {
   readonly #redirectUrl: string
   readonly #pendingSignIns: CookieSealer
   readonly #sessions: CookieSealer
+  /** The cookies that end a session. */
   readonly clearedCookies: readonly string[]
 
   constructor({ client, clientSecret, publicUrl, store, now }: SignInFlowOptions) {
@@ -114,6 +101,7 @@ class GitHubSignInFlow implements SignInFlow {
     this.clearedCookies = [this.#formatCookie(signInCookieNames.session, '', 0)]
   }
 
+  /** Undefined for anonymous visitors and ended sessions. */
   async readSession({ headers }: Pick<IncomingMessage, 'headers'>): Promise<WebSession | undefined> {
     const known = sessionSchema.safeParse(
       this.#sessions.open(findCookie(headers, signInCookieNames.session, this.#isSecure) ?? ''),
@@ -141,6 +129,7 @@ class GitHubSignInFlow implements SignInFlow {
     }
   }
 
+  /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
   async finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined> {
     const pending = pendingSignInSchema.safeParse(
       this.#pendingSignIns.open(findCookie(request.headers, signInCookieNames.way, this.#isSecure) ?? ''),
@@ -169,6 +158,7 @@ class GitHubSignInFlow implements SignInFlow {
     }
   }
 
+  /** Ends a session everywhere and revokes its token. Rejects if the store fails. */
   async end(ended: WebSession): Promise<void> {
     try {
       await this.#store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)

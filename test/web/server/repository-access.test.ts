@@ -1,6 +1,6 @@
 // What GitHub answered to one session's token is no answer to another's, and none for what changes something.
 import { beforeEach, expect, test } from '@jest/globals'
-import { createRepositoryAccessChecker } from '../../../src/web/server/repository-access.ts'
+import { RepositoryAccessChecker } from '../../../src/web/server/repository-access.ts'
 
 const repository = { owner: 'coast', name: 'secret' }
 const listedPrivateRepository = { repository, installation: 1, isPublic: false, listedAt: 0 }
@@ -8,7 +8,7 @@ const createWebSession = (word: string) => ({ id: 7, login: 'ann', token: `token
 const tokensCheckedForReadAccess: string[] = []
 let isSessionEnded = (_token: string) => false
 
-const repositoryAccessChecker = createRepositoryAccessChecker({
+const repositoryAccessChecker = new RepositoryAccessChecker({
   pages: 'public',
   client: {
     checkReadAccess: (token) => {

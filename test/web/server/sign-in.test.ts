@@ -1,7 +1,7 @@
 // Signing in with a GitHub that accepts any code, so that every rejection is ours.
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
-import { createSignInFlow } from '../../../src/web/server/sign-in.ts'
+import { SignInFlow } from '../../../src/web/server/sign-in.ts'
 import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
@@ -22,8 +22,8 @@ const signInOptions = {
     checkReadAccess: () => Promise.resolve('yes' as const),
     revoke: (token: string) => Promise.resolve(void revokedTokens.push(token)),
   },
-} satisfies Omit<Parameters<typeof createSignInFlow>[0], 'store'>
-const signInFlow = createSignInFlow({ ...signInOptions, store })
+} satisfies Omit<ConstructorParameters<typeof SignInFlow>[0], 'store'>
+const signInFlow = new SignInFlow({ ...signInOptions, store })
 const startSignIn = () => {
   const { to, cookies } = signInFlow.begin('/r/a/b')
   return { state: new URL(to).searchParams.get('state') ?? '', cookie: cookies[0]?.split(';')[0] ?? '' }
@@ -91,12 +91,12 @@ test('ending a session ends it on every instance and after a restart, without af
   const [mine, other] = [await completeSignIn(), await completeSignIn()]
   const session = await signInFlow.readSession(createRequestWithCookie(mine))
   if (session === undefined) throw new Error('there is no session')
-  const elsewhere = createSignInFlow({ ...signInOptions, store })
+  const elsewhere = new SignInFlow({ ...signInOptions, store })
   expect(await elsewhere.readSession(createRequestWithCookie(mine))).toMatchObject({ login: 'ann' })
   revokedTokens.length = 0
   await signInFlow.end(session)
   expect(revokedTokens).toEqual(['ghu_token'])
-  for (const instance of [signInFlow, elsewhere, createSignInFlow({ ...signInOptions, store })]) {
+  for (const instance of [signInFlow, elsewhere, new SignInFlow({ ...signInOptions, store })]) {
     expect(await instance.readSession(createRequestWithCookie(mine))).toBeUndefined()
     expect(await instance.readSession(createRequestWithCookie(other))).toMatchObject({ login: 'ann' })
   }
@@ -104,7 +104,7 @@ test('ending a session ends it on every instance and after a restart, without af
 
 test('rejects a session that the store does not know, even if its seal is valid', async () => {
   const mine = await completeSignIn()
-  const empty = createSignInFlow({
+  const empty = new SignInFlow({
     ...signInOptions,
     store: createInMemoryCache({ now: () => fakeClockState.now }),
   })
@@ -130,7 +130,7 @@ test('limits the number of store entries per user', async () => {
       return store.putCached(space, values, seconds)
     },
   }
-  const busy = createSignInFlow({ ...signInOptions, store: counting })
+  const busy = new SignInFlow({ ...signInOptions, store: counting })
   for (let turn = 0; turn < 2000; turn++) await completeSignIn(busy)
   expect(keys.size).toBeGreaterThan(200)
   expect(keys.size).toBeLessThanOrEqual(256)
@@ -138,7 +138,7 @@ test('limits the number of store entries per user', async () => {
 
 test('if the store fails, signing out fails but still revokes the token', async () => {
   const mine = await completeSignIn()
-  const broken = createSignInFlow({
+  const broken = new SignInFlow({
     ...signInOptions,
     store: { ...store, putCached: () => Promise.reject(new Error('the store is away')) },
   })

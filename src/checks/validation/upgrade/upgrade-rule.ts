@@ -51,17 +51,6 @@ export interface BaseAndResultPackage {
   readonly result?: CatalogPackage
 }
 
-export interface CatalogPackage {
-  readonly catalog: Catalog
-  readonly blob?: PackageBlob | undefined
-  readonly channels: readonly ChannelBlob[]
-  channel(name: string): ChannelBlob | undefined
-  bundle(name: string): BundleBlob | undefined
-  /** Version texts by bundle name, '' if none. */
-  readonly versions: ReadonlyMap<string, string>
-  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
-}
-
 /** Adds the rule's words, the subject, and catalog and package in the data. */
 export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
   const sides = getSidesOfPackages(change)
@@ -96,13 +85,13 @@ export function formatTruncatedNameList(names: readonly string[], limit = 8): st
 /** By index among the change's packages. Cached, because every rule needs the same sides. */
 const getSidesOfPackages = memoizePerObject(({ base, result, packages }: CatalogChange) =>
   packages.map(({ name }): BaseAndResultPackage => ({
-    ...(base && { base: new LazyCatalogPackage(base, getPackageBlobs(base).get(name)) }),
-    ...(result && { result: new LazyCatalogPackage(result, getPackageBlobs(result).get(name)) }),
+    ...(base && { base: new CatalogPackage(base, getPackageBlobs(base).get(name)) }),
+    ...(result && { result: new CatalogPackage(result, getPackageBlobs(result).get(name)) }),
   })),
 )
 
 /** Builds lookups lazily, because most rules need little of most packages. */
-class LazyCatalogPackage implements CatalogPackage {
+export class CatalogPackage {
   readonly catalog: Catalog
   private readonly blobs: PackageBlobs | undefined
   private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined
@@ -123,6 +112,7 @@ class LazyCatalogPackage implements CatalogPackage {
     return this.blobs?.channels ?? []
   }
 
+  /** Version texts by bundle name, '' if none. */
   get versions(): ReadonlyMap<string, string> {
     return (this.versionsByName ??= new Map(
       this.blobs?.bundles.map((bundle) => [bundle.name, getBundleVersion(bundle)]),

@@ -39,20 +39,6 @@ export interface CatalogView {
   package(name: string): PackageView | undefined
 }
 
-export interface PackageView {
-  readonly name: string
-  /** The `olm.package` blob; absent if no blob declares the package. */
-  readonly blob?: PackageBlob | undefined
-  readonly channels: readonly ChannelView[]
-  readonly bundles: readonly BundleView[]
-  /** The first bundle with that name. */
-  bundle(name: string): BundleView | undefined
-  ladder(): VersionIndex<BundleView>
-  readonly deprecations: readonly DeprecationBlob[]
-  /** For `olm.package`, the name is ''. */
-  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
-}
-
 export interface ChannelView {
   readonly blob: ChannelBlob
   readonly graph: UpgradeGraph
@@ -77,11 +63,12 @@ export function createCatalogView(catalog: Catalog): CatalogView {
   return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
 }
 
-const createPackageView = memoizePerObject((its: PackageBlobs): PackageView => new LazyPackageView(its))
+const createPackageView = memoizePerObject((its: PackageBlobs) => new PackageView(its))
 
 /** Builds lookups lazily: a catalog can have hundreds of thousands of small packages. */
-class LazyPackageView implements PackageView {
+export class PackageView {
   readonly name: string
+  /** The `olm.package` blob; undefined if no blob declares the package. */
   readonly blob: PackageBlob | undefined
   readonly channels: readonly ChannelView[]
   readonly bundles: readonly BundleView[]
@@ -98,6 +85,7 @@ class LazyPackageView implements PackageView {
     this.deprecations = deprecations
   }
 
+  /** The first bundle with that name. */
   bundle(name: string): BundleView | undefined {
     return (this.byName ??= indexBundlesByName(this.bundles)).get(name)
   }
@@ -106,6 +94,7 @@ class LazyPackageView implements PackageView {
     return (this.versions ??= new VersionIndex(this.bundles, ({ version }) => version))
   }
 
+  /** For `olm.package`, the name is ''. */
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
     if (this.deprecations.length === 0) return false
     return (this.deprecated ??= collectDeprecationEntryKeys(this.deprecations)).has(`${schema} ${name}`)
