@@ -91,7 +91,7 @@ const getSidesOfPackages = memoizePerObject(({ base, result, packages }: Catalog
 )
 
 /** Builds lookups lazily, because most rules need little of most packages. */
-export class CatalogPackage {
+class CatalogPackage {
   readonly catalog: Catalog
   private readonly blobs: PackageBlobs | undefined
   private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined
