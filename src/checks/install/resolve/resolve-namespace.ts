@@ -12,7 +12,6 @@ import {
   compareStrings,
   ResolverError,
   type OperatorEntry,
-  type ParsedOperatorProperties,
   type BundleRequirement,
   CelEvaluationError,
 } from './operator-properties.ts'
@@ -133,13 +132,6 @@ const getRequirementCandidateCache = memoizePerObject(
   (_catalogs: readonly CatalogSource[]) => new RequirementCandidateCache(),
 )
 
-interface SubscriptionUpgradeCandidates {
-  readonly subscription: Subscription
-  /** In order of preference. The installed bundle is last. */
-  readonly candidates: readonly OperatorEntry[]
-  readonly current: OperatorEntry | undefined
-}
-
 class ResolutionSolver {
   private readonly namespace: ResolverNamespace
   private readonly reach: RequirementCandidateCache
@@ -155,20 +147,16 @@ class ResolutionSolver {
   resolve(): NamespaceResolution {
     const installed = this.namespace.installed.map(({ entry }) => entry)
     this.rejectUnsound(installed)
+    this.addBundles(installed)
     const problems: string[] = []
-    const wanted: (SubscriptionUpgradeCandidates | SolverVariable)[] = []
     for (const subscription of this.namespace.subscriptions)
       try {
-        wanted.push(this.findCandidates(subscription))
+        this.subscribed.push(this.createSubscriptionVariable(subscription))
       } catch (error) {
         if (!(error instanceof ResolverError)) throw error
         problems.push(error.message)
       }
     if (problems.length > 0) throw new ResolverError(joinUniqueErrorMessages(problems))
-    const quick = this.chooseQuickly(wanted)
-    if (quick) return { kind: 'resolved', bundles: quick }
-    this.addBundles(installed)
-    for (const one of wanted) this.subscribed.push('candidates' in one ? this.createVariable(one) : one)
     const choice = solveBundleSelection([...this.subscribed, ...this.bundles.values(), ...this.invariants()])
     switch (choice.kind) {
       case 'chosen':
@@ -196,8 +184,8 @@ class ResolutionSolver {
     })
   }
 
-  /** The candidates of a Subscription, or an unsatisfiable variable if it names something missing. */
-  private findCandidates(subscription: Subscription): SubscriptionUpgradeCandidates | SolverVariable {
+  /** Creates a variable that cannot be satisfied if the Subscription names something missing. */
+  private createSubscriptionVariable(subscription: Subscription): SolverVariable {
     const current = this.findInstalledEntry(subscription)
     const found = this.listOfferedEntries(subscription, current)
     if ('nothing' in found)
@@ -210,19 +198,11 @@ class ResolutionSolver {
       }
     const preferred = found.channels.flatMap((entries) => sortEntriesInChannelOrder(entries))
     const wanted = preferred.filter((entry) => !current || canUpgradeFromCurrentEntry(entry, current))
-    const candidates = wanted.flatMap((entry) => {
+    const entries = wanted.flatMap((entry) => {
       const same = found.byName(entry.name)
       return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
     })
-    this.rejectUnsound(candidates)
-    return { subscription, candidates, current }
-  }
-
-  private createVariable({
-    subscription,
-    candidates: entries,
-    current,
-  }: SubscriptionUpgradeCandidates): SolverVariable {
+    this.rejectUnsound(entries)
     const candidates = this.addBundles(entries)
     if (current)
       for (const candidate of new Set(candidates)) {
@@ -245,66 +225,6 @@ class ResolutionSolver {
         createSubscriptionConstraint(subscription.name, ids),
       ],
     }
-  }
-
-  /**
-   * Takes each preferred choice while none conflicts; the solver would return the same. Undefined if there is a
-   * conflict.
-   */
-  private chooseQuickly(
-    all: readonly (SubscriptionUpgradeCandidates | SolverVariable)[],
-  ): readonly BundleToInstall[] | undefined {
-    const wanted: SubscriptionUpgradeCandidates[] = []
-    for (const one of all) {
-      if (!('candidates' in one)) return undefined
-      wanted.push(one)
-    }
-    const chosen = new Map<OperatorEntry, string>()
-    const taken = new Set<string>()
-    const replacing = new Map<OperatorEntry, OperatorEntry>()
-    for (const { candidates, current } of wanted)
-      if (current)
-        for (const candidate of candidates) {
-          // Two Subscriptions with the same candidates conflict.
-          if (replacing.has(candidate)) return undefined
-          replacing.set(candidate, current)
-        }
-    const choices: (readonly OperatorEntry[])[] = []
-    let isOdd = false
-    const isFree = (entry: OperatorEntry): boolean => {
-      isOdd ||= !this.isCounted(entry)
-      if (entry.facts.isDeprecated) return false
-      const conflict = replacing.get(entry)
-      if (conflict && chosen.has(conflict)) return false
-      for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
-      const keys = listEntryUniquenessKeys(entry)
-      return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
-    }
-    const take = (entry: OperatorEntry): void => {
-      chosen.set(entry, replacing.get(entry)?.name ?? '')
-      for (const key of listEntryUniquenessKeys(entry)) taken.add(key)
-      for (const requirement of entry.facts.requirements()) {
-        const candidates = this.candidatesFor(requirement, entry)
-        choices.push(candidates)
-      }
-    }
-    for (const { candidates, current } of wanted)
-      choices.push(current ? [...candidates, current] : candidates)
-    for (const { entry, isSubscribed } of this.namespace.installed) {
-      if (isSubscribed) continue
-      if (!isFree(entry)) return undefined
-      take(entry)
-    }
-    for (const candidates of choices) {
-      if (candidates.some((candidate) => chosen.has(candidate))) continue
-      const found = candidates.find(isFree)
-      if (found === undefined) return undefined
-      take(found)
-    }
-    if (isOdd) return undefined
-    return [...chosen]
-      .filter(([entry]) => entry.catalog !== undefined)
-      .map(([entry, replaces]) => ({ entry, replaces }))
   }
 
   /** @throws ResolverError if the entries lead to something that OLM cannot read or order. */
@@ -473,14 +393,6 @@ const simulatedNamespaceName = 'simulation'
 function createSubscriptionExistsConstraint({ name }: Subscription): SolverConstraint {
   return { kind: 'mandatory', text: `subscription ${name} exists` }
 }
-
-/** Keys that only one bundle of a namespace can have. */
-const listEntryUniquenessKeys = (entry: OperatorEntry): readonly string[] =>
-  listOperatorUniquenessKeys(entry.facts)
-const listOperatorUniquenessKeys = memoizePerObject((facts: ParsedOperatorProperties): readonly string[] => [
-  ...facts.provided.map((api) => `api ${api}`),
-  ...facts.packages.map(({ name }) => `package ${name}`),
-])
 
 function toSolverVariableId({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${simulatedNamespaceName}/${channel}/${name}`
