@@ -144,7 +144,7 @@ export const getTreeEntryPaths = memoizeByPathList<TreePathEntry, readonly strin
 /**
  * Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path.
  */
-export function findLowerBound(sorted: readonly PathOrPathEntry[], path: string, start = 0): number {
+function findLowerBound(sorted: readonly PathOrPathEntry[], path: string, start = 0): number {
   let low = start
   let high = sorted.length
   while (low < high) {

@@ -1,7 +1,6 @@
 // Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
 // other.
 import { createFinding } from '@catalog-bot/findings/rule'
-import { createPathListFilter, findLowerBound } from '../../pull-request/incremental-path-list.ts'
 import type { CheckInput } from '../check.ts'
 import { confusableNameRule } from './rules.ts'
 
@@ -69,11 +68,7 @@ export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'chan
     .filter(({ before, after }) => before === undefined && after !== undefined)
     .map(({ path }) => path)
   if (added.length === 0) return []
-  // Folding can turn other letters into slashes; then collisions can be anywhere.
-  const isPlain = listNonAsciiPaths(basePaths).length === 0 && added.every(isAscii)
-  const taken = isPlain
-    ? indexBasePathsNearAddedPaths(added, basePaths, removed)
-    : indexBasePathsByFoldedName(basePaths, removed)
+  const taken = indexCollidingBasePaths(added, basePaths, removed)
   const judged = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
     const found = findPathCollision(path, taken, judged)
@@ -83,99 +78,37 @@ export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'chan
   })
 }
 
-const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
-const listNonAsciiPaths = createPathListFilter<string>((path) => !isAscii(path))
-
-/** The base's remaining paths and directories by folded form. The last of several wins. */
-export function indexBasePathsByFoldedName(basePaths: readonly string[], removed: ReadonlySet<string>) {
-  const taken = new Map<string, string>()
-  const walked = new Set<string>()
-  for (const path of basePaths)
-    // Files of one directory are adjacent in the list, so each directory is added once.
-    for (let at = path; !removed.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
-      walked.add(at)
-      taken.set(toCaseFoldedPath(at), at)
-      if (!at.includes('/')) break
-    }
-  return taken
-}
-
 /**
- * Like indexBasePathsByFoldedName, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
+ * The base's remaining paths and directories that a new path or one of its directories equals after folding, by folded
+ * form. `sorted`: all paths of the base. The last of several wins.
  */
-export function indexBasePathsNearAddedPaths(
+export function indexCollidingBasePaths(
   added: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): Map<string, string> {
+  const wanted = new Set(added.flatMap((path) => listPathPrefixes(toCaseFoldedPath(path))))
   const taken = new Map<string, string>()
-  /** Directories of the base by folded form, with a trailing slash. */
-  const twins = new Map<string, readonly string[]>([['', ['']]])
-  const children = new Map<string, ReadonlyMap<string, readonly string[]>>()
-  const childrenOf = (prefix: string) => {
-    const known = children.get(prefix) ?? groupDirectoryEntriesByFoldedName(sorted, prefix)
-    children.set(prefix, known)
-    return known
-  }
-  for (const path of added) {
-    let above = ''
-    for (const name of toCaseFoldedPath(path).split('/')) {
-      const here = above + name
-      if (!twins.has(`${here}/`)) {
-        const alike = (twins.get(above) ?? []).flatMap((prefix) =>
-          (childrenOf(prefix).get(name) ?? []).map((child) => prefix + child),
-        )
-        twins.set(
-          `${here}/`,
-          alike.map((one) => `${one}/`),
-        )
-        const last = findNameWithLastRemainingFile(alike, sorted, removed)
-        if (last !== undefined) taken.set(here, last)
+  let unwanted: string | undefined
+  for (const path of sorted) {
+    if (removed.has(path) || (unwanted !== undefined && path.startsWith(unwanted))) continue
+    for (const at of listPathPrefixes(path)) {
+      const folded = toCaseFoldedPath(at)
+      if (!wanted.has(folded)) {
+        // Nothing below is wanted: a slash remains a slash, although other letters can also become one.
+        unwanted = `${at}/`
+        break
       }
-      above = `${here}/`
+      taken.set(folded, at)
     }
   }
   return taken
 }
 
-/** Children of a directory in the sorted paths, by folded name. */
-function groupDirectoryEntriesByFoldedName(sorted: readonly string[], prefix: string) {
-  const found = new Map<string, string[]>()
-  let at = findLowerBound(sorted, prefix)
-  for (;;) {
-    const path = sorted[at]
-    if (path === undefined || !path.startsWith(prefix)) return found
-    const slash = path.indexOf('/', prefix.length)
-    const name = slash < 0 ? path.slice(prefix.length) : path.slice(prefix.length, slash)
-    const folded = toCaseFoldedPath(name)
-    const its = found.get(folded)
-    if (its === undefined) found.set(folded, [name])
-    else its.push(name)
-    // '0' follows the slash in ASCII: skips everything below.
-    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, at)
-  }
-}
-
-/** The candidate whose first remaining file comes last. */
-function findNameWithLastRemainingFile(
-  alike: readonly string[],
-  sorted: readonly string[],
-  removed: ReadonlySet<string>,
-): string | undefined {
-  let last: { readonly at: number; readonly name: string } | undefined
-  for (const name of alike) {
-    const at = findFirstRemainingFileIndex(name, sorted, removed)
-    if (at !== undefined && (last === undefined || at > last.at)) last = { at, name }
-  }
-  return last?.name
-}
-
-function findFirstRemainingFileIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
-  const file = findLowerBound(sorted, name)
-  if (sorted[file] === name && !removed.has(name)) return file
-  for (let at = findLowerBound(sorted, `${name}/`); sorted[at]?.startsWith(`${name}/`); at++)
-    if (!removed.has(sorted[at] ?? '')) return at
-  return undefined
+/** `a/b/c` has the prefixes `a`, `a/b`, and `a/b/c`. */
+function listPathPrefixes(path: string): readonly string[] {
+  const segments = path.split('/')
+  return segments.map((_, index) => segments.slice(0, index + 1).join('/'))
 }
 
 interface PathCollision {

@@ -4,8 +4,7 @@ import type { TouchedPath } from '../../../src/pull-request/change.ts'
 import type { BlobSha } from '../../../src/pull-request/ids.ts'
 import {
   findCollidingPaths,
-  indexBasePathsByFoldedName,
-  indexBasePathsNearAddedPaths,
+  indexCollidingBasePaths,
   toCaseFoldedPath,
 } from '../../../src/checks/ownership/colliding-paths.ts'
 
@@ -32,8 +31,11 @@ test('the same is taken near the new paths as anywhere', () => {
     const base = all.filter(() => randomIntegerBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
     const gone = new Set(base.filter(() => randomIntegerBelow(4) === 0))
-    const anywhere = indexBasePathsByFoldedName(base, gone)
-    const near = indexBasePathsNearAddedPaths(added, base, gone)
+    const anywhere = new Map<string, string>()
+    for (const path of base.filter((one) => !gone.has(one)))
+      for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
+        anywhere.set(toCaseFoldedPath(at), at)
+    const near = indexCollidingBasePaths(added, base, gone)
     for (const path of added)
       for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
         const like = anywhere.get(toCaseFoldedPath(at))
