@@ -11,6 +11,9 @@ import {
 let prngState = 5
 const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
+const listPathPrefixes = (path: string) =>
+  [...path.matchAll(/\/|$/g)].map(({ index }) => path.slice(0, index))
+
 /** A tree in which names differ by case now and then, and no file lies where a directory is. */
 function createRandomFilePaths(count: number): string[] {
   const names = ['a', 'A', 'b', 'B', 'a-b', 'A.b', 'ab']
@@ -31,17 +34,14 @@ test('the same is taken near the new paths as anywhere', () => {
     const base = all.filter(() => randomIntegerBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
     const gone = new Set(base.filter(() => randomIntegerBelow(4) === 0))
-    const anywhere = new Map<string, string>()
-    for (const path of base.filter((one) => !gone.has(one)))
-      for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
-        anywhere.set(toCaseFoldedPath(at), at)
+    const kept = base.filter((path) => !gone.has(path)).flatMap(listPathPrefixes)
+    const anywhere = new Map(kept.map((at) => [toCaseFoldedPath(at), at]))
     const near = indexCollidingBasePaths(added, base, gone)
-    for (const path of added)
-      for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-        const like = anywhere.get(toCaseFoldedPath(at))
-        if (like !== undefined && like !== at) collisions += 1
-        expect([at, near.get(toCaseFoldedPath(at))]).toEqual([at, like])
-      }
+    for (const at of added.flatMap(listPathPrefixes)) {
+      const like = anywhere.get(toCaseFoldedPath(at))
+      if (like !== undefined && like !== at) collisions += 1
+      expect([at, near.get(toCaseFoldedPath(at))]).toEqual([at, like])
+    }
   }
   expect(collisions).toBeGreaterThan(500)
 })
