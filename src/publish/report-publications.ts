@@ -34,12 +34,12 @@ import {
   toPublicationFailureViews,
   toPublishedImageView,
   toPublicationStateView,
-  type PublicationStatus as Told,
+  type PublicationStatus,
 } from './publication-state.ts'
 
 type PublishIssueState = ReportedPublications['issue']
 
-export interface PublicationStatusWithRollback extends Told {
+export interface PublicationStatusWithRollback extends PublicationStatus {
   /** The last /rollback, carried out or not. */
   readonly rollbackRequest?: RollbackRequest | undefined
 }
@@ -57,7 +57,7 @@ const deploymentRejectedMessage =
 
 /** Reports on a commit that its image build started or was superseded. */
 export async function reportImageBuildProgress(
-  { publication, commit, by }: Told & { readonly by?: CommitSha },
+  { publication, commit, by }: PublicationStatus & { readonly by?: CommitSha },
   ctx: PublicationReportContext,
 ): Promise<void> {
   const { catalog, image, tags } = publication
