@@ -148,6 +148,23 @@ export async function readMergeRejectionInputsDigest(
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
+/**
+ * Whether GitHub rejects a merge because of one unsigned commit. False if the rules cannot be read, because GitHub
+ * applies them anyway. A queue that squashes or rebases merges other commits than those of the pull request.
+ */
+export async function requiresSignedCommits(
+  branch: string,
+  { forge, app }: JobContext<Cache>,
+): Promise<boolean> {
+  try {
+    const { rules } = await fetchBranchRules({ forge, store: app.store, clock: app.clock }, branch)
+    return rules.signatures && (rules.queue?.method ?? 'merge') === 'merge'
+  } catch (error) {
+    app.log.warn({ err: error, branch }, 'the branch rules could not be read')
+    return false
+  }
+}
+
 /** A digest of the branch's rules and the App's permissions there. */
 export async function readBranchRulesDigest(
   branch: string,
