@@ -228,8 +228,7 @@ function toListedHosts(hostname: string, port: number): [host: string, hostAndPo
   return [host, `${host}:${port}`]
 }
 
-const lowercaseHost = (text: string): string =>
-  (ipaddr.IPv6.isValid(text) ? `[${text}]` : text).toLowerCase()
+const lowercaseHost = (text: string): string => (ipaddr.IPv6.isValid(text) ? `[${text}]` : text).toLowerCase()
 
 /** Decides from a name or an address alone whether a host is public. */
 function isGlobalUnicast(address: IpAddress): boolean {
