@@ -92,10 +92,14 @@ const accountLookupResultSchema = z.union([
     }),
   }),
 ])
-const accountLookupCacheNamespace = defineCacheNamespace<LookupResult>('people', {
-  version: 1,
-  read: (stored) => accountLookupResultSchema.safeParse(stored).data,
-})
+// The type makes storing an answer that the schema cannot read an error.
+const accountLookupCacheNamespace = defineCacheNamespace<z.infer<typeof accountLookupResultSchema>>(
+  'people',
+  {
+    version: 1,
+    read: (stored) => accountLookupResultSchema.safeParse(stored).data,
+  },
+)
 
 function getLookupCacheSeconds(question: LookupRequest, answer: LookupResult): number {
   if (question.kind !== 'user') return permissionCacheSeconds
