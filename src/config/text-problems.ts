@@ -1,4 +1,19 @@
-import { isMap, isNode, isScalar, isSeq, visit, type Document, type YAMLMap } from 'yaml'
+import {
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type Alias,
+  type Document,
+  type Scalar,
+  type SchemaOptions,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml'
+import type { Location } from '@catalog-bot/findings/finding'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { z } from 'zod'
 
@@ -43,11 +58,90 @@ function formatUnicodeCodePoint(character: string): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
+/** By the library's code and message, whose terms only people who know the YAML specification understand. */
+const yamlSyntaxProblems: readonly (readonly [RegExp, string])[] = [
+  [/^TAB_AS_INDENT/, 'a tab indents this line; indent it with spaces'],
+  [/Missing closing/, 'a quotation mark before this line is not closed; close it, or remove it'],
+  [/end with a [\]}]/, 'a `[` or `{` before this line is not closed; close it, or put the text in quotes'],
+  [
+    /^BAD_INDENT/,
+    'this line and the lines above it are not aligned; indent the keys of a section, or the items of a list, with the same number of spaces',
+  ],
+  [/Nested mappings/, 'this value contains a colon and a space; put the value in quotes'],
+  [/same line with key/, 'a list must start on the line after its key'],
+  [/^BAD_SCALAR_START/, 'a value cannot start with this character; put the value in quotes'],
+  [/^BAD_DQ_ESCAPE/, 'in double quotes, `\\` starts an escape sequence; write `\\\\`, or use single quotes'],
+  [/Comments must/, 'a comment needs a space before `#`'],
+  [
+    /[Ii]mplicit/,
+    'this line must be `key: value`, with a space after the colon, or `- item` in a list; add what is missing',
+  ],
+  [/^UNEXPECTED_TOKEN/, 'this text does not belong here; remove it, or put the whole value in quotes'],
+  [/^RESOURCE_EXHAUSTION/, 'the values are nested too deeply'],
+  [
+    /(?:)/,
+    'catalog-bot cannot read the file from here on; check the quotation marks, brackets, commas, and spaces of this line',
+  ],
+]
+
+export function describeYamlSyntaxError({ code, message }: YAMLParseError): string {
+  return yamlSyntaxProblems.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1] ?? message
+}
+
+/**
+ * Parses a file that must have at most one YAML document, without duplicate keys or aliases. `problem`: the first one.
+ * The later ones are usually consequences.
+ */
+export function parseYamlDocument(file: string, text: string, options: Pick<SchemaOptions, 'schema'> = {}) {
+  const lines = new LineCounter()
+  // Duplicates are found below. The library also slices the whole text for each pretty error.
+  const parseOptions = {
+    ...options,
+    lineCounter: lines,
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: true,
+  }
+  const documents = parseAllDocuments(text, parseOptions)
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  const locate = (offset: number): Location => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const problem = findYamlProblem(document, more[0])
+  return { document, locate, problem: problem && { ...problem, at: locate(problem.offset) } }
+}
+
+function findYamlProblem(
+  document: Document.Parsed | undefined,
+  second: Document.Parsed | undefined,
+): { readonly offset: number; readonly problem: string } | undefined {
+  const [error] = document?.errors ?? []
+  if (error !== undefined) return { offset: error.pos[0], problem: describeYamlSyntaxError(error) }
+  if (second !== undefined)
+    return {
+      offset: second.range[0],
+      problem: 'the file contains more than one document; remove all but one',
+    }
+  if (document === undefined) return undefined
+  let alias: Alias | undefined
+  visit(document, { Alias: (_, node) => ((alias = node), visit.BREAK) })
+  const problem = 'this value starts with `*`, which refers to another value; put the value in quotes'
+  if (alias !== undefined) return { offset: alias.range?.[0] ?? 0, problem }
+  const repeated = findDuplicateYamlKey(document)
+  return (
+    repeated && {
+      offset: repeated.range?.[0] ?? 0,
+      problem: 'this key must be unique; remove it or the other one',
+    }
+  )
+}
+
 // Finds duplicate keys in the mappings of a YAML document in linear time. The library finds them too, but compares
 // each key with all keys before it, so a file with many keys takes quadratic time.
 /** The first duplicate key in the document. Ignores keys that are not scalars. */
-export function findDuplicateYamlKey(document: Document.Parsed): unknown {
-  let repeated: unknown
+export function findDuplicateYamlKey(document: Document.Parsed): Scalar | undefined {
+  let repeated: Scalar | undefined
   visit(document, {
     Map: (_, { items }) => {
       const known = new Set<unknown>()
