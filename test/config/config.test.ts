@@ -89,6 +89,13 @@ describe('a configuration', () => {
     expect(found.replace('the configuration of this repository is invalid: ', '')).toContain(problem)
   })
 
+  test('with keys that are lists or sections is invalid, before the keys are converted to text', () => {
+    // Their text contains the text of the keys below them, again on each level.
+    const explicit = `${'? '.repeat(120)}a`
+    for (const text of [explicit, 'opm: {{version}}\n', '[a]: b\n'])
+      expect(findConfigProblems(text)).toEqual([expect.stringContaining('a key must be text')])
+  })
+
   test('that is nested too deeply has one problem', () => {
     expect(findConfigProblems('['.repeat(5000))).toEqual([expect.stringContaining('nested too deeply')])
   })
