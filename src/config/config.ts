@@ -303,14 +303,9 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
   const divided = findAmbiguousLineBreak(text)
   if (divided !== undefined) {
-    const before = text.slice(0, divided.offset).split('\n')
-    const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return createUnreadableConfigResult([
-      {
-        at,
-        problem: `the file contains the character ${divided.name}, which some parsers treat as the end of a line or of the text`,
-      },
-    ])
+    const { name, ...position } = divided
+    const problem = `the file contains the character ${name}, which some parsers treat as the end of a line or of the text`
+    return createUnreadableConfigResult([{ at: { file: configPath, ...position }, problem }])
   }
   const { document, locate, problem } = parseYamlDocument(configPath, text)
   if (problem !== undefined) return createUnreadableConfigResult([problem])

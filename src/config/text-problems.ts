@@ -13,7 +13,6 @@ import {
   type Scalar,
   type SchemaOptions,
   type YAMLMap,
-  type YAMLParseError,
   type YAMLSeq,
 } from 'yaml'
 import type { Location } from '@catalog-bot/findings/finding'
@@ -37,9 +36,12 @@ const invisibleOrSpaceCharPattern = /[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Poin
 /** Finds the first character at which parsers split the text differently. */
 export function findAmbiguousLineBreak(
   text: string,
-): { readonly offset: number; readonly name: string } | undefined {
+): { readonly line: number; readonly column: number; readonly name: string } | undefined {
   const found = ambiguousLineBreakPattern.exec(text)
-  return found ? { offset: found.index, name: formatUnicodeCodePoint(found[0]) } : undefined
+  if (found === null) return undefined
+  const before = text.slice(0, found.index).split('\n')
+  const column = (before.at(-1)?.length ?? 0) + 1
+  return { line: before.length, column, name: formatUnicodeCodePoint(found[0]) }
 }
 
 /** The name of the first character that is invisible, or that only some parsers treat as a space. */
@@ -66,30 +68,17 @@ const yamlSyntaxProblems: readonly (readonly [RegExp, string])[] = [
   [/^TAB_AS_INDENT/, 'a tab indents this line; indent it with spaces'],
   [/Missing closing/, 'a quotation mark before this line is not closed; close it, or remove it'],
   [/end with a [\]}]/, 'a `[` or `{` before this line is not closed; close it, or put the text in quotes'],
-  [
-    /^BAD_INDENT/,
-    'this line and the lines above it are not aligned; indent the keys of a section, or the items of a list, with the same number of spaces',
-  ],
+  [/^BAD_INDENT/, 'this line is not aligned with those above it; indent them with the same number of spaces'],
   [/Nested mappings/, 'this value contains a colon and a space; put the value in quotes'],
   [/same line with key/, 'a list must start on the line after its key'],
   [/^BAD_SCALAR_START/, 'a value cannot start with this character; put the value in quotes'],
   [/^BAD_DQ_ESCAPE/, 'in double quotes, `\\` starts an escape sequence; write `\\\\`, or use single quotes'],
   [/Comments must/, 'a comment needs a space before `#`'],
-  [
-    /[Ii]mplicit/,
-    'this line must be `key: value`, with a space after the colon, or `- item` in a list; add what is missing',
-  ],
+  [/[Ii]mplicit/, 'this line must be `key: value`, with a space after the colon, or `- item` in a list'],
   [/^UNEXPECTED_TOKEN/, 'this text does not belong here; remove it, or put the whole value in quotes'],
   [/^RESOURCE_EXHAUSTION/, 'the values are nested too deeply'],
-  [
-    /(?:)/,
-    'catalog-bot cannot read the file from here on; check the quotation marks, brackets, commas, and spaces of this line',
-  ],
+  [/(?:)/, 'the file cannot be read from here on; check quotation marks, brackets, and spaces'],
 ]
-
-export function describeYamlSyntaxError({ code, message }: YAMLParseError): string {
-  return yamlSyntaxProblems.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1] ?? message
-}
 
 /**
  * Parses a file that must have at most one YAML document, without duplicate keys or aliases. `problem`: the first one.
@@ -120,12 +109,12 @@ function findYamlProblem(
   second: Document.Parsed | undefined,
 ): { readonly offset: number; readonly problem: string } | undefined {
   const [error] = document?.errors ?? []
-  if (error !== undefined) return { offset: error.pos[0], problem: describeYamlSyntaxError(error) }
+  const isKnown = ([pattern]: (typeof yamlSyntaxProblems)[number]) =>
+    pattern.test(`${error?.code} ${error?.message}`)
+  if (error !== undefined)
+    return { offset: error.pos[0], problem: yamlSyntaxProblems.find(isKnown)?.[1] ?? error.message }
   if (second !== undefined)
-    return {
-      offset: second.range[0],
-      problem: 'the file contains more than one document; remove all but one',
-    }
+    return { offset: second.range[0], problem: 'the file contains more than one document' }
   if (document === undefined) return undefined
   let odd = undefined as Alias | YAMLMap | YAMLSeq | undefined
   visit(document, {
@@ -133,20 +122,13 @@ function findYamlProblem(
     // The library converts such a key to text, which takes it 35 seconds at a depth of 400.
     Pair: (_, { key }) => (isCollection(key) ? ((odd = key), visit.BREAK) : undefined),
   })
-  if (odd !== undefined)
-    return {
-      offset: odd.range?.[0] ?? 0,
-      problem: isAlias(odd)
-        ? 'this value starts with `*`, which refers to another value; put the value in quotes'
-        : 'a key must be text; put the key, or a value that starts with `{`, in quotes',
-    }
-  const repeated = findDuplicateYamlKey(document)
-  return (
-    repeated && {
-      offset: repeated.range?.[0] ?? 0,
-      problem: 'this key must be unique; remove it or the other one',
-    }
-  )
+  const node = odd ?? findDuplicateYamlKey(document)
+  const problem = isAlias(node)
+    ? 'this value starts with `*`, which refers to another value; put the value in quotes'
+    : isCollection(node)
+      ? 'a key must be text; put the key, or a value that starts with `{`, in quotes'
+      : 'this key must be unique; remove it or the other one'
+  return node && { offset: node.range?.[0] ?? 0, problem }
 }
 
 // Finds duplicate keys in the mappings of a YAML document in linear time. The library finds them too, but compares

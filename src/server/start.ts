@@ -81,15 +81,10 @@ export async function startBotFromEnvironment({
 
 /** Finds mistakes before the first order. The processes that hold the credentials read the lists again. */
 async function verifyAdministratorLists(environment: StartBotOptions['environment']): Promise<void> {
-  for (const [name, parse] of [
-    ['PUBLISH_TARGETS', parsePushTargets],
-    ['CLUSTER_TARGETS', parseClusterTargets],
-  ] as const) {
+  const parsers = { PUBLISH_TARGETS: parsePushTargets, CLUSTER_TARGETS: parseClusterTargets }
+  for (const [name, parse] of Object.entries(parsers)) {
     const path = environment[name]
-    if (!path) continue
-    const text = await readFile(path, 'utf8').catch(() => {
-      throw new SettingsError(`${name}: cannot read ${path}`)
-    })
-    parse(text)
+    const fail = () => Promise.reject(new SettingsError(`${name}: cannot read ${path}`))
+    if (path) parse(await readFile(path, 'utf8').catch(fail))
   }
 }

@@ -64,7 +64,7 @@ describe('a configuration', () => {
 
   test.each([
     ['a:\n\tb: 1\n', '2:1 a tab indents this line; indent it with spaces'],
-    ['a:\n  b: 1\n c: 2\n', '3:1 this line and the lines above it are not aligned; indent the keys'],
+    ['a:\n  b: 1\n c: 2\n', '3:1 this line is not aligned with those above it'],
     ['a: "b\nc: 1\n', '3:1 a quotation mark before this line is not closed'],
     ['a: [1, 2\nb: 3\n', '2:1 a `[` or `{` before this line is not closed'],
     ['a: 1\nfoo\nb: 2\n', '2:1 this line must be `key: value`'],
@@ -82,7 +82,7 @@ describe('a configuration', () => {
     ['a: 1\n---\nb: 1\n', '2:1 the file contains more than one document'],
     ['a: 1\na: 2\n', '2:1 this key must be unique'],
     ['a: ! b\n- c\n', '2:1 this line must be `key: value`'],
-    ['a: &\n', '1:4 catalog-bot cannot read the file from here on'],
+    ['a: &\n', '1:4 the file cannot be read from here on'],
   ])('with the syntax error %j has one problem in plain words', (text, problem) => {
     const [found = '', ...more] = findConfigProblems(text)
     expect(more).toEqual([])

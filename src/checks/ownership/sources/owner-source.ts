@@ -122,10 +122,10 @@ function findOwnerFileTextProblem(file: string, text: string): OwnerSourceReadRe
     return createBrokenOwnerSourceResult(start, `the file is larger than ${maxOwnerFileBytes / 1024} KiB`)
   const divided = findAmbiguousLineBreak(text)
   if (divided === undefined) return undefined
-  const before = text.slice(0, divided.offset).split('\n')
+  const { name, ...position } = divided
   return createBrokenOwnerSourceResult(
-    { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 },
-    `the file contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
+    { file, ...position },
+    `the file contains ${name}, which some parsers treat as the end of a line or of the file`,
   )
 }
 
