@@ -92,6 +92,7 @@ const accountLookupResultSchema = z.union([
     }),
   }),
 ])
+// The type makes storing an answer that the schema cannot read an error.
 const accountLookupCacheNamespace = defineCacheNamespace('people', 1, accountLookupResultSchema)
 
 function getLookupCacheSeconds(question: LookupRequest, answer: LookupResult): number {
@@ -111,7 +112,7 @@ export function createLookupResolver(
     if (isRegistryLookup(question)) return answerImageQuestion(question)
     // Whether a comment was edited must be current when its command is obeyed, and a check can be rerun at any moment.
     if (question.kind === 'comment' || question.kind === 'check-run') return forge.answer(question)
-    const key = `${toRepositoryKey(forge.repository)} ${toLookupKey(question)}`.toLowerCase()
+    const key = `${toRepositoryKey(forge.repository)} ${toLookupKey(question)}`
     const cached = (await store.getCached(accountLookupCacheNamespace, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)

@@ -1,7 +1,7 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
 // (docs/dev/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import { isMap, isScalar, type Document } from 'yaml'
 import { z } from 'zod'
 import { createFinding, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
@@ -11,8 +11,8 @@ import {
   describeSchemaProblem,
   findAmbiguousLineBreak,
   findInvisibleCharacter,
-  findDuplicateYamlKey,
   findYamlOffset,
+  parseYamlDocument,
 } from './text-problems.ts'
 import { configPath, configUnreadableRule } from './config-path.ts'
 import { permissionsSchema } from './permissions.ts'
@@ -284,18 +284,13 @@ export type ConfigParseResult =
  * because this layer must not depend on the rules.
  */
 export function findUnknownRuleIdsInConfig(text: string, known: ReadonlySet<string>): readonly Finding[] {
-  const lines = new LineCounter()
-  const rules: unknown = parseDocument(text, {
-    lineCounter: lines,
-    uniqueKeys: false,
-    prettyErrors: false,
-  }).getIn(['rules'], true)
+  const { document, locate } = parseYamlDocument(configPath, text)
+  const rules: unknown = document?.getIn(['rules'], true)
   if (!isMap(rules)) return []
   return rules.items.flatMap(({ key }) => {
     const id = isScalar(key) ? String(key.value) : ''
     if (known.has(id)) return []
-    const { line, col } = lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0)
-    const at = { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
+    const at = locate(isScalar(key) ? (key.range?.[0] ?? 0) : 0)
     return [createFinding(configUnreadableRule, at, { problem: `rules.${id}: unknown rule` })]
   })
 }
@@ -306,76 +301,42 @@ export function findUnknownRuleIdsInConfig(text: string, known: ReadonlySet<stri
  */
 export function parseConfig(text: string | undefined): ConfigParseResult {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
-  const lines = new LineCounter()
   const divided = findAmbiguousLineBreak(text)
   if (divided !== undefined) {
-    const before = text.slice(0, divided.offset).split('\n')
-    const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return createUnreadableConfigResult([
-      {
-        at,
-        problem: `the file contains the character ${divided.name}, which some parsers treat as the end of a line or of the text`,
-      },
-    ])
+    const { name, ...position } = divided
+    const problem = `the file contains the character ${name}, which some parsers treat as the end of a line or of the text`
+    return createUnreadableConfigResult([{ at: { file: configPath, ...position }, problem }])
   }
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    // Duplicates are found below in linear time. text-problems.ts explains why.
-    uniqueKeys: false,
-    prettyErrors: false,
-    strict: true,
-  })
-  const locationAt = (offset: number): Location => {
-    const { line, col } = lines.linePos(offset)
-    return { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
-  if (document.errors.length > 0)
-    return createUnreadableConfigResult(
-      document.errors.map((error) => ({
-        at: locationAt(error.pos[0]),
-        problem: error.message.split('\n')[0] ?? error.message,
-      })),
-    )
-  const repeated = findDuplicateYamlKey(document) as { range?: [number, number, number] } | undefined
-  if (repeated !== undefined)
-    return createUnreadableConfigResult([
-      { at: locationAt(repeated.range?.[0] ?? 0), problem: 'Map keys must be unique' },
-    ])
-  let value: unknown
-  try {
-    value = document.toJS({ maxAliasCount: 0 }) ?? {}
-  } catch (error) {
-    return createUnreadableConfigResult([
-      { at: locationAt(0), problem: error instanceof Error ? error.message : String(error) },
-    ])
-  }
+  const { document, locate, problem } = parseYamlDocument(configPath, text)
+  if (problem !== undefined) return createUnreadableConfigResult([problem])
+  const value: unknown = document?.toJS() ?? {}
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return createUnreadableConfigResult([
       {
-        at: locationAt(document.contents?.range?.[0] ?? 0),
+        at: locate(document?.contents?.range?.[0] ?? 0),
         problem: `the file contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
       },
     ])
-  return validateConfig(value, document, locationAt)
+  return validateConfig(value, document, locate)
 }
 
 function validateConfig(
   value: object,
-  document: Document.Parsed,
-  locationAt: (offset: number) => Location,
+  document: Document.Parsed | undefined,
+  locate: (offset: number) => Location,
 ): ConfigParseResult {
   const result = configSchema.safeParse(value, { error: describeSchemaProblem })
   if (result.success) {
     const odd = findNamesWithInvisibleCharacters(result.data)
     return odd.length === 0
       ? { kind: 'config', config: result.data }
-      : createUnreadableConfigResult(odd.map((problem) => ({ at: locationAt(0), problem })))
+      : createUnreadableConfigResult(odd.map((problem) => ({ at: locate(0), problem })))
   }
   return createUnreadableConfigResult(
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
       return {
-        at: locationAt(findYamlOffset(document, path, 'value')),
+        at: locate(findYamlOffset(document, path, 'value')),
         problem: path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`,
       }
     }),

@@ -25,7 +25,12 @@ import {
 } from './pull-evaluation.ts'
 import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
 import type { StateStore } from '../ports/state.ts'
-import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
+import {
+  readMergeBackoff,
+  type MergeBackoff,
+  readMergeQueueRemovalUser,
+  requiresSignedCommits,
+} from './merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
 import type { LookupRequest } from '../checks/lookups.ts'
@@ -41,6 +46,7 @@ import type { OpenPullSummary } from '../ports/forge.ts'
 interface EvaluationInputs {
   readonly memory: Required<WorkerPullHistoryStore>
   readonly openPulls: () => Promise<readonly OpenPullSummary[]>
+  readonly demandsSignatures?: boolean
   readonly hints?: EvaluationSchedulingHints | undefined
   /** Answers questions from memory instead of sending requests. */
   readonly ask?: LookupResolver | undefined
@@ -90,7 +96,9 @@ export async function evaluateInWorker(
 
   const startedAt = app.clock.now()
   const openPulls = () => forge.openPulls()
-  const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
+  const demandsSignatures = !isQueued && (await requiresSignedCommits(snapshot.baseRef, ctx))
+  const inputs = { memory: store, openPulls, demandsSignatures, hints, ...how }
+  const answer = await requestEvaluation(snapshot, ctx, inputs)
   switch (answer.kind) {
     case 'seen': {
       const { kind: _, ...evaluation } = answer
@@ -231,7 +239,8 @@ export async function requestEvaluation(
     inputs.onAnswer?.(question, answer)
     return answer
   }
-  const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
+  const { demandsSignatures = false } = inputs
+  const order = { snapshot, mirror, facts, budget, demandsSignatures, ...(opm !== undefined && { opm }) }
   const answer = await app.evaluationPool.evaluate(
     order,
     createWorkerCallbackHandler(answerAndNotify, inputs),

@@ -144,21 +144,35 @@ export async function readMergeRejectionInputsDigest(
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
+/**
+ * Whether GitHub rejects a merge because of one unsigned commit. False if the rules cannot be read, because GitHub
+ * applies them anyway. A queue that squashes or rebases merges other commits than those of the pull request.
+ */
+export async function requiresSignedCommits(branch: string, ctx: JobContext<Cache>): Promise<boolean> {
+  const { rules } = (await fetchBranchRulesOrWarn(branch, ctx)) ?? {}
+  return rules?.signatures === true && (rules.queue?.method ?? 'merge') === 'merge'
+}
+
 /** A digest of the branch's rules and the App's permissions there. */
 export async function readBranchRulesDigest(
   branch: string,
-  { forge, app }: JobContext<Cache>,
+  ctx: JobContext<Cache>,
   options: { readonly fresh?: boolean } = {},
 ): Promise<string | undefined> {
+  const known = await fetchBranchRulesOrWarn(branch, ctx, options)
+  if (known === undefined) return undefined
+  return createHash('sha256')
+    .update(JSON.stringify([known.rules, known.permissions]))
+    .digest('hex')
+}
+
+async function fetchBranchRulesOrWarn(
+  branch: string,
+  { forge, app }: JobContext<Cache>,
+  options: { readonly fresh?: boolean } = {},
+): Promise<CachedBranchRules | undefined> {
   try {
-    const { rules, permissions } = await fetchBranchRules(
-      { forge, store: app.store, clock: app.clock },
-      branch,
-      options,
-    )
-    return createHash('sha256')
-      .update(JSON.stringify([rules, permissions]))
-      .digest('hex')
+    return await fetchBranchRules({ forge, store: app.store, clock: app.clock }, branch, options)
   } catch (error) {
     app.log.warn({ err: error, branch }, 'the branch rules could not be read')
     return undefined

@@ -20,6 +20,7 @@ export interface EvaluationRequest {
   /** A folder that caches facts about files by content. */
   readonly facts: string
   readonly budget: EvaluationLimits
+  readonly demandsSignatures: boolean
   /** Path to the administrator's opm. If absent, only catalog-bot's own catalog server is used. */
   readonly opm?: string
 }

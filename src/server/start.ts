@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import pino from 'pino'
 import type { RunningBotServer } from './serve.ts'
 import { openEmbeddedDatabase } from '../adapters/store/embedded-database.ts'
 import { readSavedAppCredentials } from '../jobs/saved-credentials.ts'
-import { getStoreFolder, readSettings } from '../jobs/settings.ts'
+import { getStoreFolder, readSettings, SettingsError } from '../jobs/settings.ts'
+import { parseClusterTargets } from '../cluster-test/process/cluster-targets.ts'
+import { parsePushTargets } from '../publish/process/push-targets.ts'
 import { readPackageVersion } from '../adapters/package-metadata.ts'
 
 /** Redacted wherever they appear in a log. */
@@ -54,7 +57,11 @@ export async function startBotFromEnvironment({
     )
     if (metricsUrl !== undefined) say(`Metrics are available at ${metricsUrl}.`)
   }
+  await verifyAdministratorLists(environment)
   if (settings.credentials === undefined) {
+    const { readRegistryAccess } = await import('../adapters/registry/registry-access.ts')
+    // Otherwise, the server would fail with them after the setup.
+    await readRegistryAccess(environment, settings.insecureRegistries)
     const { startSetup } = await import('./setup/set-up.ts')
     return startSetup({ settings, log, say, onServing: reportServing })
   }
@@ -70,4 +77,14 @@ export async function startBotFromEnvironment({
   const app = await startBotServer(settings, settings.credentials, log, { ...(opening && { opening }) })
   reportServing(app)
   return app
+}
+
+/** Finds mistakes before the first order. The processes that hold the credentials read the lists again. */
+async function verifyAdministratorLists(environment: StartBotOptions['environment']): Promise<void> {
+  const parsers = { PUBLISH_TARGETS: parsePushTargets, CLUSTER_TARGETS: parseClusterTargets }
+  for (const [name, parse] of Object.entries(parsers)) {
+    const path = environment[name]
+    const fail = () => Promise.reject(new SettingsError(`${name}: cannot read ${path}`))
+    if (path) parse(await readFile(path, 'utf8').catch(fail))
+  }
 }

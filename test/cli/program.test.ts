@@ -118,6 +118,17 @@ describe('the package for authors', () => {
       )
   })
 
+  test('does not advertise installing on a cluster', () => {
+    const formatInstallHelp = (addApp: Parameters<typeof buildProgram>[0]) => {
+      const program = buildProgram(addApp)
+      const install = program.commands.find((command) => command.name() === 'install')
+      return `${program.helpInformation()}${install?.helpInformation()}${getCommandHelp(install!).text}`
+    }
+    const onCluster = /kubeconfig|on a cluster|finalizers|ClusterRole|the cluster can/i
+    expect(formatInstallHelp(addAppCommands)).toMatch(onCluster)
+    expect(formatInstallHelp(addHiddenAppCommandStubs)).not.toMatch(onCluster)
+  })
+
   test('rejects `install --kubeconfig`, and says where to run it', async () => {
     const entries = ['src/cli/install-on-cluster.ts']
     await buildSplitModules({ entries, folder: builtPackage, exclusions: moduleExclusionPlugin })

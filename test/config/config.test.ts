@@ -62,6 +62,44 @@ describe('a configuration', () => {
     expect(problems.every((problem) => /^\d+:\d+ /.test(problem))).toBe(true)
   })
 
+  test.each([
+    ['a:\n\tb: 1\n', '2:1 a tab indents this line; indent it with spaces'],
+    ['a:\n  b: 1\n c: 2\n', '3:1 this line is not aligned with those above it'],
+    ['a: "b\nc: 1\n', '3:1 a quotation mark before this line is not closed'],
+    ['a: [1, 2\nb: 3\n', '2:1 a `[` or `{` before this line is not closed'],
+    ['a: 1\nfoo\nb: 2\n', '2:1 this line must be `key: value`'],
+    ['a:b\nc: 1\n', '1:1 this line must be `key: value`, with a space after the colon'],
+    ['a: b: c\n', '1:4 this value contains a colon and a space; put the value in quotes'],
+    ['a: @foo\n', '1:4 a value cannot start with this character; put the value in quotes'],
+    [
+      'a:\n- *.yaml\n',
+      '2:3 this value starts with `*`, which refers to another value; put the value in quotes',
+    ],
+    ['a: "\\d"\n', '1:5 in double quotes, `\\` starts an escape sequence'],
+    ['a: - b\n', '1:4 a list must start on the line after its key'],
+    ['a: "x" y\n', '1:8 this text does not belong here'],
+    ['a: "x"#c\n', '1:7 a comment needs a space before `#`'],
+    ['a: 1\n---\nb: 1\n', '2:1 the file contains more than one document'],
+    ['a: 1\na: 2\n', '2:1 this key must be unique'],
+    ['a: ! b\n- c\n', '2:1 this line must be `key: value`'],
+    ['a: &\n', '1:4 the file cannot be read from here on'],
+  ])('with the syntax error %j has one problem in plain words', (text, problem) => {
+    const [found = '', ...more] = findConfigProblems(text)
+    expect(more).toEqual([])
+    expect(found.replace('the configuration of this repository is invalid: ', '')).toContain(problem)
+  })
+
+  test('with keys that are lists or sections is invalid, before the keys are converted to text', () => {
+    // Their text contains the text of the keys below them, again on each level.
+    const explicit = `${'? '.repeat(120)}a`
+    for (const text of [explicit, 'opm: {{version}}\n', '[a]: b\n'])
+      expect(findConfigProblems(text)).toEqual([expect.stringContaining('a key must be text')])
+  })
+
+  test('that is nested too deeply has one problem', () => {
+    expect(findConfigProblems('['.repeat(5000))).toEqual([expect.stringContaining('nested too deeply')])
+  })
+
   test('that configures an unknown rule is reported with the location of that rule', () => {
     const known = new Set(['several-heads'])
     expect(findUnknownRuleIdsInConfig('rules:\n  several-heads: error\n', known)).toEqual([])

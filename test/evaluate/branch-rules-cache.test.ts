@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { createLookupResolver } from '../../src/catalogs/gather-lookup-results.ts'
 import { fetchBranchRules } from '../../src/evaluate/merge-plan-input.ts'
 import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
@@ -44,4 +45,17 @@ test('repositories do not share cached branch rules', async () => {
   expect((await fetchBranchRules(other, 'main')).rules.unread).toEqual(['1'])
   const twice = await fetchBranchRules(other, 'main')
   expect(twice.rules.unread).toEqual(['1'])
+})
+
+test('cached answers about branches whose names differ only in case differ, as on GitHub', async () => {
+  const { store, forge } = createBranchRulesContext()
+  const answer = ({ branch }: { branch: string }) =>
+    Promise.resolve({ kind: branch === 'Next' ? 'yes' : 'no' })
+  const resolve = createLookupResolver(
+    { ...forge, answer } as never,
+    () => Promise.reject(new Error()),
+    store,
+  )
+  for (const branch of ['next', 'Next', 'next'])
+    expect(await resolve({ kind: 'branch', branch })).toEqual({ kind: branch === 'Next' ? 'yes' : 'no' })
 })

@@ -5,8 +5,9 @@ import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { evaluateInWorker } from '../../src/evaluate/evaluate-in-worker.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
+import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { defaultEvaluationLimits, type EvaluationLimits } from '../../src/catalogs/reader-pool.ts'
-import type { EvaluationResponse } from '../../src/evaluate/pull-evaluation.ts'
+import type { EvaluationRequest, EvaluationResponse } from '../../src/evaluate/pull-evaluation.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { createVerdictInput, createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
@@ -29,11 +30,15 @@ let nextEvaluationResponse: EvaluationResponse
 let evaluationCount: number
 let lastPullNumber = 0
 let pullSnapshot: PullSnapshot
+let branchRules: Partial<BranchRules>
+let demandedSignatures: unknown[]
 beforeEach(() => {
   configYaml = undefined
   evaluationLimits = defaultEvaluationLimits
   nextEvaluationResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
   evaluationCount = 0
+  branchRules = {}
+  demandedSignatures = []
   pullSnapshot = createTestPullSnapshot({ pull: toPullNumber(++lastPullNumber) })
 })
 
@@ -45,8 +50,9 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
       settings: { ...readSettings({}), budget: evaluationLimits },
       registries: { forEvaluation: () => undefined },
       evaluationPool: {
-        evaluate: async () => {
+        evaluate: async ({ demandsSignatures }: EvaluationRequest) => {
           evaluationCount += 1
+          demandedSignatures.push(demandsSignatures)
           return nextEvaluationResponse
         },
       },
@@ -55,7 +61,11 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
       treeOf: async () => toTreeSha(createHexSha('d')),
       entry: async () => configYaml && { mode: '100644', oid: toBlobSha(configYaml) },
     },
-    forge: {},
+    forge: {
+      repository: pullSnapshot.repository,
+      permissions: async () => undefined,
+      branchRules: async () => branchRules,
+    },
     mirror: '/nowhere',
   } as unknown as Parameters<typeof evaluateInWorker>[1]
   const { verdict } = await evaluateInWorker({ ...pullSnapshot, ...differences }, ctx)
@@ -103,3 +113,21 @@ test('what has more comments than are read is not looked at at all', async () =>
   )
   expect(evaluationCount).toBe(0)
 })
+
+test.each<[string, Partial<BranchRules>, boolean]>([
+  ['nothing', { signatures: false }, false],
+  ['signatures', { signatures: true }, true],
+  ['signatures and a queue', { signatures: true, queue: { method: 'merge', largestGroup: 5 } }, true],
+  [
+    'signatures and a queue that squashes',
+    { signatures: true, queue: { method: 'squash', largestGroup: 5 } },
+    false,
+  ],
+])(
+  'if the branch requires %s, the evaluation knows whether commits must be signed',
+  async (name, rules, demands) => {
+    branchRules = rules
+    await evaluateAndFormatVerdict({ baseRef: name })
+    expect(demandedSignatures).toEqual([demands])
+  },
+)

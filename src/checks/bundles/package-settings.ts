@@ -1,11 +1,10 @@
 // `ci.yaml` and `release-config.yaml` in the format of operator-pipelines, and their validation, separately and together;
 // see docs/reference/package-settings.md.
 import { z } from 'zod'
-import { LineCounter, parseAllDocuments } from 'yaml'
 import type { Location, Finding } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { describeSchemaProblem, findDuplicateYamlKey, findYamlOffset } from '../../config/text-problems.ts'
+import { describeSchemaProblem, findYamlOffset, parseYamlDocument } from '../../config/text-problems.ts'
 import type { PackageSettingsFile, PackageDirectoryState } from './post-release-catalog.ts'
 import type { UpdateGraphMode } from '@catalog-bot/fbc/graph/derive-channels'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -123,31 +122,11 @@ export function parsePackageSettings<T>(
 
 /** One evaluation reads the settings of a file in several places. */
 const parseSettingsYaml = memoizePerObject(({ path: file, text }: PackageSettingsFile) => {
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
-  const [document, ...more] = Array.isArray(documents) ? documents : []
-  const toLocation = (offset: number): Location => {
-    const { line, col } = lines.linePos(offset)
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
+  const { document, locate, problem } = parseYamlDocument(file, text)
   // Points to the key, because its value may begin on another line.
-  const locationOf = (path: PackageSettingsKeyPath) => toLocation(findYamlOffset(document, path, 'key'))
-  const unreadable = (offset: number, problem: string) => ({
-    data: undefined,
-    locationOf,
-    problem: { at: toLocation(offset), problem },
-  })
-  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'the file contains more than one document')
-  const [error] = document?.errors ?? []
-  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'the file is not valid YAML')
-  const repeated = document && (findDuplicateYamlKey(document) as { range?: readonly number[] } | undefined)
-  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'the file contains a duplicate key')
-  try {
-    const data: unknown = document?.toJS({ maxAliasCount: 0 }) ?? {}
-    return { data, locationOf, problem: undefined }
-  } catch {
-    return unreadable(0, 'the file uses an alias')
-  }
+  const locationOf = (path: PackageSettingsKeyPath) => locate(findYamlOffset(document, path, 'key'))
+  const data: unknown = problem === undefined ? (document?.toJS() ?? {}) : undefined
+  return { data, locationOf, problem }
 })
 
 function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {

@@ -2,6 +2,9 @@
 import type { Command } from 'commander'
 import { formatRunAppHint } from '../output.ts'
 
+/** `install` rejects the first, which hides the others too. */
+const clusterOptions = ['--kubeconfig', '--context', '--catalog-host', '--installer-role', '--force-clean-up']
+
 export function addHiddenAppCommandStubs(program: Command): void {
   for (const [name, ...aliases] of [['merging', 'landings'], ['serve'], ['once'], ['demo']] as const)
     program
@@ -15,4 +18,8 @@ export function addHiddenAppCommandStubs(program: Command): void {
           `"${name}" is part of the GitHub App, which this package does not include. ${formatRunAppHint()}`,
         )
       })
+  const install = program.commands.find((command) => command.name() === 'install')
+  install?.description('Simulate installing a package')
+  for (const option of install?.options ?? [])
+    if (clusterOptions.includes(option.long ?? '')) option.hideHelp()
 }

@@ -222,7 +222,10 @@ function addInstallCommand(program: Command): void {
     .option('--objects', 'also print the objects that would be created')
     .option('--verbose', "print the installers' full messages")
     .option('--offline', 'do not contact any registry')
-    .option('--kubeconfig <file>', 'also install the package on this cluster, in a temporary namespace')
+    .option(
+      '--kubeconfig <file>',
+      'also install the package on this cluster, in a temporary namespace; if the simulation passes, the result on the cluster determines the exit code',
+    )
     .option('--context <name>', 'kubeconfig context (default: the current context)')
     .option(
       '--catalog-host <host>',
@@ -249,8 +252,7 @@ function addInstallExamples(command: Command): void {
       'install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20',
       'install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0,olm-v1',
     ],
-    `Without --with, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles. With --kubeconfig, the
-result on the cluster determines the exit code if the simulation passes.
+    `Without --with, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles.
 
 Exit codes:
   0  the package can be installed

@@ -31,7 +31,7 @@ async function handleEvaluationRequest(
   order: EvaluationRequest,
   callBack: ParentProcessRequestSender,
 ): Promise<EvaluationResponse> {
-  const { snapshot, budget } = order
+  const { snapshot, budget, demandsSignatures } = order
   const call = (request: WorkerCallbackRequest) => callBack(request)
   const repository = await openReadOnlyGitMirror(order.mirror, { maxPaths: budget.paths })
   sharedCatalogLoader ??= createCatalogLoader(
@@ -46,6 +46,7 @@ async function handleEvaluationRequest(
       memory: createPullHistoryStoreProxy(call),
       openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
       budget,
+      demandsSignatures,
       ...(order.opm !== undefined && { opm: order.opm }),
     })
     const { configDigest, epoch, commands, incoming, described, verdictInput } = evaluation

@@ -1,5 +1,5 @@
-// Sends orders to the processes that hold push credentials. The App's own process reads neither those nor the
-// administrator's list.
+// Sends orders to the processes that hold push credentials. The App's own process does not read those, and reads the
+// administrator's list only to find mistakes at the start.
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { proxyEnvVariableNames } from '../../ports/proxy.ts'
 import { findWorkerScript } from '../../adapters/workers/start-worker.ts'

@@ -1,8 +1,7 @@
 // The administrator's list: which GitHub repository can push to which image repositories, and with which credentials. A
 // repository's configuration can only choose among these (docs/dev/decisions/publishing.md).
 import { z } from 'zod'
-import { parse } from 'yaml'
-import { describeSchemaProblem } from '../../config/text-problems.ts'
+import { describeSchemaProblem, parseYamlDocument } from '../../config/text-problems.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 
@@ -66,13 +65,12 @@ export function parseTargetList<Schema extends z.ZodType>(
   variable: string,
   schema: Schema,
 ): readonly z.output<Schema>[] {
-  let value: unknown
-  try {
-    value = parse(text, { maxAliasCount: 0 })
-  } catch {
-    throw new Error(`${variable} is not valid YAML`)
-  }
-  const result = z.array(schema).safeParse(value ?? [], { error: describeSchemaProblem })
+  const { document, problem } = parseYamlDocument(variable, text)
+  if (problem !== undefined)
+    throw new Error(
+      `${variable} is not valid YAML: line ${problem.at.line}, column ${problem.at.column}: ${problem.problem}`,
+    )
+  const result = z.array(schema).safeParse(document?.toJS() ?? [], { error: describeSchemaProblem })
   if (result.success) return result.data
   throw new Error(
     `${variable}: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,

@@ -2,8 +2,8 @@
 // subset of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list,
 // and only maintainers can change it. This file does not decide permissions.
 import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
-import { findDuplicateYamlKey } from '../../config/text-problems.ts'
+import { isMap, isScalar, isSeq, visit, type Scalar } from 'yaml'
+import { parseYamlDocument } from '../../config/text-problems.ts'
 import { isTemplatePath } from '../layout/template-pairs.ts'
 import type { AddedImageReference } from '../change.ts'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
@@ -59,22 +59,12 @@ export function parseCompositeListFile(bytes: Uint8Array): CompositeListFile | u
   if (bytes.length > maxCompositeListFileBytes) return undefined
   const text = decodeUtf8Strictly(bytes)
   if (text === undefined || !printableTextPattern.test(text)) return undefined
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, {
-    lineCounter: lines,
-    schema: 'failsafe',
-    // repeatedKeyRule checks this below in linear time.
-    uniqueKeys: false,
-    prettyErrors: false,
-    strict: true,
-  })
-  const [document, ...more] = Array.isArray(documents) ? documents : []
-  if (!document || more.length > 0 || document.errors.length + document.warnings.length > 0) return undefined
-  if (findDuplicateYamlKey(document) !== undefined) return undefined
+  const { document, locate, problem } = parseYamlDocument('', text, { schema: 'failsafe' })
+  if (document === undefined || problem !== undefined || document.warnings.length > 0) return undefined
   let indirect = false
   visit(document, (_, node) => {
     const nodeProperties = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null
-    if (isAlias(node) || nodeProperties?.anchor !== undefined || hasYamlTag(node, text)) indirect = true
+    if (nodeProperties?.anchor !== undefined || hasYamlTag(node, text)) indirect = true
     return indirect ? visit.BREAK : undefined
   })
   const root = document.contents
@@ -82,20 +72,20 @@ export function parseCompositeListFile(bytes: Uint8Array): CompositeListFile | u
   const fields = indexYamlFieldsByKey(root.items)
   const list = fields?.get('references')
   if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
-  return parseCompositeListEntries(list.key, list.value.items, fields ?? new Map(), { text, lines })
+  return parseCompositeListEntries(list.key, list.value.items, fields ?? new Map(), { text, locate })
 }
 
 function parseCompositeListEntries(
   key: Scalar<string>,
   items: readonly unknown[],
   fields: ReadonlyMap<string, YamlField>,
-  { text, lines }: { readonly text: string; readonly lines: LineCounter },
+  { text, locate }: { readonly text: string; readonly locate: (offset: number) => TextPosition },
 ): CompositeListFile | undefined {
   const markOf = ({ range }: Scalar): TextPosition => {
-    const { line, col } = lines.linePos(range?.[0] ?? 0)
-    return { line, column: col }
+    const { line, column } = locate(range?.[0] ?? 0)
+    return { line, column }
   }
-  const lastLine = ({ range }: Scalar) => lines.linePos(Math.max((range?.[1] ?? 1) - 1, 0)).line
+  const lastLine = ({ range }: Scalar) => locate(Math.max((range?.[1] ?? 1) - 1, 0)).line
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
   const head = markOf(key).line

@@ -33,6 +33,7 @@ describe('an untrusted pull request', () => {
     snapshot,
     mirror: fixture.mirror,
     facts,
+    demandsSignatures: true,
     budget: { ...defaultEvaluationLimits, ...budget },
   })
   beforeAll(async () => {
@@ -107,6 +108,11 @@ describe('an untrusted pull request', () => {
     const response = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
     expect(response.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 500/) })
     expect(requests.filter(({ kind }) => kind === 'ask')).toEqual([])
+  }, 240_000)
+
+  test('with an unsigned commit for a branch that requires signatures has a finding', async () => {
+    const { answer } = await look({ 'README.md': 'unsigned\n' })
+    expect(JSON.stringify(answer)).toContain('"rule":"unsigned-commit"')
   }, 240_000)
 
   test('that changes more paths than the limit is too large, and the reason has both numbers', async () => {

@@ -227,3 +227,21 @@ describe('the credentials of a new App', () => {
     await expect(startup).rejects.toThrow('symbolic link')
   })
 })
+
+describe('without credentials, the start fails because of', () => {
+  const listFile = join(temporaryDirectory, 'list.yaml')
+  test.each([
+    ['REGISTRY_PROXY', 'nowhere', 'REGISTRY_PROXY must be one of'],
+    ['PUBLISH_TARGETS', listFile, 'PUBLISH_TARGETS is not valid YAML: line 1, column 4: '],
+    ['CLUSTER_TARGETS', listFile, 'CLUSTER_TARGETS is not valid YAML: line 1, column 4: '],
+    ['PUBLISH_TARGETS', '/nowhere/list.yaml', 'PUBLISH_TARGETS: cannot read /nowhere/list.yaml'],
+  ])('an invalid %s (%s)', async (variable, value, message) => {
+    writeFileSync(listFile, 'a: @\n')
+    const environment = { DATA_DIR: join(temporaryDirectory, 'none'), PORT: '0', LOG_LEVEL: 'silent' }
+    const startup = startBotFromEnvironment({
+      environment: { ...environment, [variable]: value },
+      say: () => undefined,
+    })
+    await expect(startup.then((started) => started.close())).rejects.toThrow(message)
+  })
+})

@@ -147,7 +147,7 @@ export class EgressPolicy {
   }
 
   readonly certificatesOf = (hostname: string, port: number): readonly string[] =>
-    [hostname, `${hostname}:${port}`].flatMap((host) => this.#options.certificates?.[host] ?? [])
+    toListedHosts(hostname, port).flatMap((host) => this.#options.certificates?.[host] ?? [])
 
   /** The proxy for an https origin, if any. */
   readonly proxyTo = (
@@ -155,13 +155,14 @@ export class EgressPolicy {
     port: number,
   ): { readonly proxy: ProxyServer; readonly by: EgressProxy['by'] } | undefined => {
     const { proxy: egressProxy } = this.#options
-    const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
+    const url = new URL(`https://${toListedHosts(hostname, port)[1]}`)
     const proxy = egressProxy?.to(url)
     return egressProxy && proxy && { proxy, by: egressProxy.by }
   }
 
   #getInternalRanges(hostname: string, port: number): readonly CidrRange[] | undefined {
-    return this.#internal.get(`${hostname}:${port}`) ?? this.#internal.get(hostname)
+    const [host, hostAndPort] = toListedHosts(hostname, port)
+    return this.#internal.get(hostAndPort) ?? this.#internal.get(host)
   }
 
   #checkAddress(hostname: string, port: number, address: string): void {
@@ -179,13 +180,13 @@ export class EgressPolicy {
   #checkHost(url: URL): void {
     const hostname = canonicalizeHostname(url.hostname)
     const port = getUrlPort(url)
-    const isPlain =
-      this.#plainHttp.has(`${hostname}:${port}`) || (this.#plainHttp.has(hostname) && port === 80)
+    const [host, hostAndPort] = toListedHosts(hostname, port)
+    const isPlain = this.#plainHttp.has(hostAndPort) || (this.#plainHttp.has(host) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
       throw createBlockedHostError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
-    if (this.#only && !this.#only.has(hostname) && !this.#only.has(`${hostname}:${port}`))
+    if (this.#only && !this.#only.has(host) && !this.#only.has(hostAndPort))
       throw createBlockedHostError(`${url.host} is not one of the allowed registries`)
-    if (!allowedPorts.has(port) && !this.#listedPorts.has(`${hostname}:${port}`))
+    if (!allowedPorts.has(port) && !this.#listedPorts.has(hostAndPort))
       throw createBlockedHostError(`port ${port} on ${hostname} is not an allowed registry port`)
     if (ipaddr.isValid(hostname)) this.#checkAddress(hostname, port, hostname)
     else if (!this.#getInternalRanges(hostname, port) && isInternalHostname(hostname))
@@ -221,7 +222,13 @@ function isInCidr([network, bits]: CidrRange, address: IpAddress): boolean {
 
 const createBlockedHostError = (message: string): RegistryError => new RegistryError('blocked', message)
 
-const lowercaseHost = (text: string): string => text.toLowerCase()
+/** How the options list a canonical host: an IPv6 address has brackets, as in a URL. */
+function toListedHosts(hostname: string, port: number): [host: string, hostAndPort: string] {
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
+  return [host, `${host}:${port}`]
+}
+
+const lowercaseHost = (text: string): string => (ipaddr.IPv6.isValid(text) ? `[${text}]` : text).toLowerCase()
 
 /** Decides from a name or an address alone whether a host is public. */
 function isGlobalUnicast(address: IpAddress): boolean {

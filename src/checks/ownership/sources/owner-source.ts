@@ -1,12 +1,12 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
 import type { Location } from '@catalog-bot/findings/finding'
-import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
+import { isMap, isScalar, isSeq, visit, type Document, type Node, type Scalar } from 'yaml'
 import {
   findAmbiguousLineBreak,
   findInvisibleCharacter,
   normalizeYamlKeyForComparison,
-  findDuplicateYamlKey,
+  parseYamlDocument,
 } from '../../../config/text-problems.ts'
 import { parseUserPrincipal, type Principal, parsePrincipal } from '../principals.ts'
 
@@ -71,34 +71,22 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
   const start: Location = { file, line: 1, column: 1 }
   const unreadable = findOwnerFileTextProblem(file, text)
   if (unreadable !== undefined) return unreadable
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, {
-    lineCounter: lines,
-    schema: 'failsafe',
-    // The library's check is quadratic: it compares each key with all previous keys, and slices the whole text for each
-    // error.
-    uniqueKeys: false,
-    prettyErrors: false,
-    strict: true,
-  })
-  const locateOffset = (offset: number): Location => {
-    const { line, col } = lines.linePos(offset)
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
+  const {
+    document,
+    locate: locateOffset,
+    problem: syntaxProblem,
+  } = parseYamlDocument(file, text, { schema: 'failsafe' })
   const locate = (node: unknown): Location => {
     const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
     return offset === undefined ? start : locateOffset(offset)
   }
-  const [document, ...more] = Array.isArray(documents) ? documents : []
-  if (more.length > 0) return createBrokenOwnerSourceResult(start, 'the file contains more than one document')
+  if (syntaxProblem !== undefined)
+    return createBrokenOwnerSourceResult(syntaxProblem.at, syntaxProblem.problem)
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
-  const error = document.errors[0] ?? document.warnings[0]
-  if (error !== undefined)
-    return createBrokenOwnerSourceResult(
-      locateOffset(error.pos[0]),
-      error.message.split('\n')[0] ?? 'the file is not valid YAML',
-    )
+  const [warning] = document.warnings
+  if (warning !== undefined)
+    return createBrokenOwnerSourceResult(locateOffset(warning.pos[0]), 'the file has a tag or a directive')
   // YAML versions differ: 1.1 does not parse `no` as a string.
   if (document.directives?.yaml.explicit === true)
     return createBrokenOwnerSourceResult(start, 'the file has a %YAML directive')
@@ -134,24 +122,20 @@ function findOwnerFileTextProblem(file: string, text: string): OwnerSourceReadRe
     return createBrokenOwnerSourceResult(start, `the file is larger than ${maxOwnerFileBytes / 1024} KiB`)
   const divided = findAmbiguousLineBreak(text)
   if (divided === undefined) return undefined
-  const before = text.slice(0, divided.offset).split('\n')
+  const { name, ...position } = divided
   return createBrokenOwnerSourceResult(
-    { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 },
-    `the file contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
+    { file, ...position },
+    `the file contains ${name}, which some parsers treat as the end of a line or of the file`,
   )
 }
 
-/** Aliases are easy to misread, and tags change a value's type. */
+/** Anchors are easy to misread, and tags change a value's type. */
 function findAmbiguousYamlNode(
   document: Document.Parsed,
 ): { readonly node: unknown; readonly says: string } | undefined {
   let odd: unknown
-  let unseen: unknown
+  let unseen: Scalar | undefined
   visit(document, {
-    Alias: (_, node) => {
-      odd = node
-      return visit.BREAK
-    },
     Value: (key, node) => {
       if (node.tag !== undefined || node.anchor !== undefined) odd = node
       else if (key === 'key' && isScalar(node) && findInvisibleCharacter(String(node.value)) !== undefined)
@@ -159,10 +143,8 @@ function findAmbiguousYamlNode(
       return odd === undefined && unseen === undefined ? undefined : visit.BREAK
     },
   })
-  if (odd !== undefined) return { node: odd, says: 'the file uses an alias, an anchor, or a tag' }
-  if (unseen !== undefined) return { node: unseen, says: 'a key contains an invisible character' }
-  const repeated = findDuplicateYamlKey(document)
-  return repeated === undefined ? undefined : { node: repeated, says: 'Map keys must be unique' }
+  if (odd !== undefined) return { node: odd, says: 'the file uses an anchor or a tag' }
+  return unseen && { node: unseen, says: 'a key contains an invisible character' }
 }
 
 /** Unquoted scalars that YAML 1.1 or 1.2 does not parse as strings: null, booleans, numbers, dates. */

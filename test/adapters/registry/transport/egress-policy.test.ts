@@ -158,6 +158,25 @@ describe('schemes, ports and hosts', () => {
     expect(() => open.checkAddresses('registry.test', 443, ['127.0.0.1'])).toThrow(/public/)
     expect(() => open.checkAddresses('registry.test', 5002, ['10.0.0.1'])).toThrow(/public/)
   })
+  test('an IPv6 registry is listed with brackets, as in a URL', () => {
+    const hosts = ['[::1]:5002', '[2001:4860::1]']
+    const { plainHttp, internal } = allowLoopbackRegistries(...hosts)
+    const open = new EgressPolicy({
+      plainHttp: plainHttp ?? [],
+      internal: internal ?? {},
+      onlyHosts: hosts,
+      certificates: { '[::1]:5002': 'port', '[::1]': 'all' },
+    })
+    open.checkUrl(new URL('http://[::1]:5002/'))
+    open.checkUrl(new URL('https://[2001:4860::1]/'))
+    // The host and port of the first, without brackets, are another address.
+    for (const url of ['http://[::1:5002]/', 'https://[::1]/', 'https://[2001:4860::2]/'])
+      expect(() => open.checkUrl(new URL(url))).toThrow(/TLS|allowed/)
+    expect(open.schemeOf('[::1]:5002')).toBe('http:')
+    expect(open.certificatesOf('::1', 5002)).toEqual(['all', 'port'])
+    expect(open.certificatesOf('::1', 443)).toEqual(['all'])
+    new EgressPolicy({ internal: { '::1': ['::1/128'] } }).checkUrl(new URL('https://[::1]/'))
+  })
   test('denied address ranges are rejected even if they are public', () => {
     const strict = new EgressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
     expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
