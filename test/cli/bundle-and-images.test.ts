@@ -1,25 +1,11 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-
-function runCli(...parameters: string[]): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) =>
-    execFile(
-      process.execPath,
-      ['--no-warnings', cliPath, ...parameters],
-      { env: { HOME: '/dev/null', PATH: '' } },
-      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
-}
+import { runCatalogBot } from './command.ts'
 
 const createCsvSpec = () => ({
   installModes: [{ type: 'AllNamespaces', supported: true }],
@@ -68,18 +54,18 @@ spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installM
 afterAll(() => scriptedRegistry.close())
 
 test('a nonexistent path is reported as neither a file, a directory, nor an image reference', async () => {
-  const { code, err } = await runCli('bundle', 'validate', './not-there')
+  const { code, err } = await runCatalogBot('bundle', 'validate', './not-there')
   expect(code).toBe(2)
   expect(err).toContain('"./not-there" is neither an existing file or directory nor an image reference')
 })
 
 describe('bundle', () => {
   test('validate passes a good directory and fails a bad one', async () => {
-    expect(await runCli('bundle', 'validate', join(folder, 'good'))).toMatchObject({
+    expect(await runCatalogBot('bundle', 'validate', join(folder, 'good'))).toMatchObject({
       code: 0,
       out: expect.stringContaining('registry+v1, passed'),
     })
-    const bad = await runCli('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
+    const bad = await runCatalogBot('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
     expect(bad.code).toBe(1)
     expect(JSON.parse(bad.out)).toMatchObject({
       passed: false,
@@ -104,7 +90,7 @@ describe('bundle', () => {
         files: Object.fromEntries(files) as Record<string, string>,
       })
       const validate = (name: string) =>
-        runCli('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
+        runCatalogBot('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
       expect(await validate('chart')).toMatchObject({
         code: 0,
         out: expect.stringContaining('helm+v3, passed'),
@@ -116,13 +102,13 @@ describe('bundle', () => {
     }
   }, 180_000)
   test('validate shows the location, the message, and the source line', async () => {
-    const { out } = await runCli('bundle', 'validate', join(folder, 'misspelt'))
+    const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: error: OLM ignores the annotation olm.skiprange')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
   }, 90_000)
   test('validate reports the message of opm if opm rejects the bundle', async () => {
-    const { code, out } = await runCli('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
+    const { code, out } = await runCatalogBot('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
     expect({ code, ...JSON.parse(out) }).toMatchObject({
       code: 1,
       passed: false,
@@ -131,7 +117,7 @@ describe('bundle', () => {
   }, 90_000)
   test('validate runs only the requested suites, and rejects an unknown one', async () => {
     const rulesOf = async (...more: string[]) => {
-      const { out } = await runCli('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
+      const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
       return (JSON.parse(out) as { findings: { rule: string }[] }).findings.map(({ rule }) => rule)
     }
     expect(await rulesOf()).toEqual([])
@@ -139,13 +125,13 @@ describe('bundle', () => {
     expect(await rulesOf('--suite', 'operatorframework')).toEqual(
       expect.arrayContaining(['no-icon', 'no-provider']),
     )
-    expect(await runCli('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
+    expect(await runCatalogBot('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
       code: 2,
       err: expect.stringContaining('unknown suite "good"'),
     })
   }, 180_000)
   test('render prints the blob', async () => {
-    expect(JSON.parse((await runCli('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
+    expect(JSON.parse((await runCatalogBot('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
       schema: 'olm.bundle',
       name: 'good.v1.0.0',
       image: '',
@@ -156,7 +142,7 @@ describe('bundle', () => {
 describe('images', () => {
   test('reports missing images, summarizes by registry, and resumes from saved answers', async () => {
     const answers = join(folder, 'answers')
-    const first = await runCli(
+    const first = await runCatalogBot(
       'images',
       join(folder, 'catalog'),
       '--insecure-registry',
@@ -169,7 +155,7 @@ describe('images', () => {
     expect(first.out).toMatch(/: 2 \((?:1 ok, 1 missing|1 missing, 1 ok)\)/)
     expect(readFileSync(answers, 'utf8').trim().split('\n')).toHaveLength(2)
     const requestsBefore = scriptedRegistry.requests.length
-    await runCli(
+    await runCatalogBot(
       'images',
       join(folder, 'catalog'),
       '--insecure-registry',
@@ -181,14 +167,14 @@ describe('images', () => {
   }, 90_000)
   test('an image without an answer from its registry does not pass', async () => {
     writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
-    const ran = await runCli('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
+    const ran = await runCatalogBot('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
   }, 90_000)
   test('passes if all images exist, and fails for a nonexistent directory', async () => {
     expect(
-      (await runCli('images', join(folder, 'whole'), '--insecure-registry', scriptedRegistry.host)).code,
+      (await runCatalogBot('images', join(folder, 'whole'), '--insecure-registry', scriptedRegistry.host)).code,
     ).toBe(0)
-    expect((await runCli('images', join(folder, 'nowhere'))).code).toBe(2)
+    expect((await runCatalogBot('images', join(folder, 'nowhere'))).code).toBe(2)
   }, 90_000)
 })
 
@@ -198,7 +184,7 @@ test('escape codes in a catalog or an argument do not reach the terminal', async
     'hostile/catalog.json',
     JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }),
   )
-  const { out } = await runCli(
+  const { out } = await runCatalogBot(
     'images',
     join(folder, 'hostile'),
     '--insecure-registry',
@@ -206,7 +192,7 @@ test('escape codes in a catalog or an argument do not reach the terminal', async
   )
   expect(out).toContain('malformed: ')
   expect(out).toContain('\\u{1b}[2J')
-  const { code, err } = await runCli('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
+  const { code, err } = await runCatalogBot('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
   expect(code).toBe(2)
   expect(`${out}${err}`).not.toContain('\u001b')
 })
