@@ -7,6 +7,9 @@ import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/regist
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 import { runCatalogBot } from './command.ts'
 
+const checkImages = (name: string, ...more: string[]) =>
+  runCatalogBot('images', join(folder, name), '--insecure-registry', scriptedRegistry.host, ...more)
+
 const createCsvSpec = () => ({
   installModes: [{ type: 'AllNamespaces', supported: true }],
   install: { strategy: 'deployment', spec: {} },
@@ -71,7 +74,7 @@ describe('bundle', () => {
       passed: false,
       findings: [{ rule: 'unusable-install-modes' }],
     })
-  }, 90_000)
+  })
   test('validate opens charts and bundles in images, and compares labels', async () => {
     const images = await startMockRegistry()
     try {
@@ -90,7 +93,13 @@ describe('bundle', () => {
         files: Object.fromEntries(files) as Record<string, string>,
       })
       const validate = (name: string) =>
-        runCatalogBot('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
+        runCatalogBot(
+          'bundle',
+          'validate',
+          `${images.host}/org/${name}:1`,
+          '--insecure-registry',
+          images.host,
+        )
       expect(await validate('chart')).toMatchObject({
         code: 0,
         out: expect.stringContaining('helm+v3, passed'),
@@ -100,13 +109,13 @@ describe('bundle', () => {
     } finally {
       await images.stop()
     }
-  }, 180_000)
+  })
   test('validate shows the location, the message, and the source line', async () => {
     const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: error: OLM ignores the annotation olm.skiprange')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
-  }, 90_000)
+  })
   test('validate reports the message of opm if opm rejects the bundle', async () => {
     const { code, out } = await runCatalogBot('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
     expect({ code, ...JSON.parse(out) }).toMatchObject({
@@ -114,7 +123,7 @@ describe('bundle', () => {
       passed: false,
       message: 'failed to derive properties: json: cannot unmarshal number into Go value of type string',
     })
-  }, 90_000)
+  })
   test('validate runs only the requested suites, and rejects an unknown one', async () => {
     const rulesOf = async (...more: string[]) => {
       const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
@@ -129,53 +138,37 @@ describe('bundle', () => {
       code: 2,
       err: expect.stringContaining('unknown suite "good"'),
     })
-  }, 180_000)
+  })
   test('render prints the blob', async () => {
     expect(JSON.parse((await runCatalogBot('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
       schema: 'olm.bundle',
       name: 'good.v1.0.0',
       image: '',
     })
-  }, 90_000)
+  })
 })
 
 describe('images', () => {
   test('reports missing images, summarizes by registry, and resumes from saved answers', async () => {
     const answers = join(folder, 'answers')
-    const first = await runCatalogBot(
-      'images',
-      join(folder, 'catalog'),
-      '--insecure-registry',
-      scriptedRegistry.host,
-      '--resume',
-      answers,
-    )
+    const first = await checkImages('catalog', '--resume', answers)
     expect(first).toMatchObject({ code: 1, err: '' })
     expect(first.out).toContain(`missing: ${scriptedRegistry.host}/org/gone:1`)
     expect(first.out).toMatch(/: 2 \((?:1 ok, 1 missing|1 missing, 1 ok)\)/)
     expect(readFileSync(answers, 'utf8').trim().split('\n')).toHaveLength(2)
     const requestsBefore = scriptedRegistry.requests.length
-    await runCatalogBot(
-      'images',
-      join(folder, 'catalog'),
-      '--insecure-registry',
-      scriptedRegistry.host,
-      '--resume',
-      answers,
-    )
+    await checkImages('catalog', '--resume', answers)
     expect(scriptedRegistry.requests).toHaveLength(requestsBefore)
-  }, 90_000)
+  })
   test('an image without an answer from its registry does not pass', async () => {
     writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
     const ran = await runCatalogBot('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
-  }, 90_000)
+  })
   test('passes if all images exist, and fails for a nonexistent directory', async () => {
-    expect(
-      (await runCatalogBot('images', join(folder, 'whole'), '--insecure-registry', scriptedRegistry.host)).code,
-    ).toBe(0)
+    expect((await checkImages('whole')).code).toBe(0)
     expect((await runCatalogBot('images', join(folder, 'nowhere'))).code).toBe(2)
-  }, 90_000)
+  })
 })
 
 test('escape codes in a catalog or an argument do not reach the terminal', async () => {
@@ -184,12 +177,7 @@ test('escape codes in a catalog or an argument do not reach the terminal', async
     'hostile/catalog.json',
     JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }),
   )
-  const { out } = await runCatalogBot(
-    'images',
-    join(folder, 'hostile'),
-    '--insecure-registry',
-    scriptedRegistry.host,
-  )
+  const { out } = await checkImages('hostile')
   expect(out).toContain('malformed: ')
   expect(out).toContain('\\u{1b}[2J')
   const { code, err } = await runCatalogBot('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)

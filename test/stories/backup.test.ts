@@ -12,7 +12,12 @@ import { runSqlQuery } from '../adapters/store/postgres-server.ts'
 import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
-import { builtCommand, startStoryEnvironment, startStoryBot, type StoryEnvironment } from './story-environment.ts'
+import {
+  builtCommand,
+  startStoryEnvironment,
+  startStoryBot,
+  type StoryEnvironment,
+} from './story-environment.ts'
 
 const backupGuideText = readFileSync(
   join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'),
