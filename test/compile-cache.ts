@@ -3,3 +3,5 @@
 import { join } from 'node:path'
 
 export const compileCacheDirectory = join(import.meta.dirname, '..', 'node_modules', '.cache', 'catalog-bot')
+/** For processes that run the sources. */
+export const compileCacheEnvironment = { NODE_COMPILE_CACHE: join(compileCacheDirectory, 'compiled') }

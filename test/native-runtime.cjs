@@ -17,7 +17,8 @@ const sharedConstructors = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 
 
 const launcher = pathToFileURL(join(__dirname, '../src/adapters/git/launcher.ts')).href
 
-let loads = 0
+/** Files that this process has loaded, each with the number of times. */
+const loads = new Map()
 module.exports = class NativeRuntime extends Runtime {
   constructor(config, environment, ...others) {
     for (const name of sharedConstructors) environment.global[name] = globalThis[name]
@@ -32,7 +33,10 @@ module.exports = class NativeRuntime extends Runtime {
     const { follow } = await import(globals)
     follow({ ...this.jestGlobals.envGlobals(), jest: this.jestGlobals.jestObjectFor(path) })
     // Starting a process blocks a worker with a large heap for eight milliseconds, so a small process does it.
-    if (loads === 0) (await import(launcher)).startProcessLauncher()
-    await import(`${pathToFileURL(path).href}?${(loads += 1)}`)
+    if (loads.size === 0) (await import(launcher)).startProcessLauncher()
+    const count = loads.get(path) ?? 0
+    loads.set(path, count + 1)
+    // Node.js caches compiled code by address, so the first load has the same address in each run.
+    await import(`${pathToFileURL(path).href}${count === 0 ? '' : `?${count}`}`)
   }
 }

@@ -1,25 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { runCatalogBot } from './command.ts'
 
-const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-
-function runCli(...parameters: string[]): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) =>
-    execFile(
-      process.execPath,
-      ['--no-warnings', cliPath, ...parameters],
-      { env: { HOME: '/dev/null', PATH: '' } },
-      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
-}
+const checkImages = (name: string, ...more: string[]) =>
+  runCatalogBot('images', join(folder, name), '--insecure-registry', scriptedRegistry.host, ...more)
 
 const createCsvSpec = () => ({
   installModes: [{ type: 'AllNamespaces', supported: true }],
@@ -68,24 +57,24 @@ spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installM
 afterAll(() => scriptedRegistry.close())
 
 test('a nonexistent path is reported as neither a file, a directory, nor an image reference', async () => {
-  const { code, err } = await runCli('bundle', 'validate', './not-there')
+  const { code, err } = await runCatalogBot('bundle', 'validate', './not-there')
   expect(code).toBe(2)
   expect(err).toContain('"./not-there" is neither an existing file or directory nor an image reference')
 })
 
 describe('bundle', () => {
   test('validate passes a good directory and fails a bad one', async () => {
-    expect(await runCli('bundle', 'validate', join(folder, 'good'))).toMatchObject({
+    expect(await runCatalogBot('bundle', 'validate', join(folder, 'good'))).toMatchObject({
       code: 0,
       out: expect.stringContaining('registry+v1, passed'),
     })
-    const bad = await runCli('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
+    const bad = await runCatalogBot('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
     expect(bad.code).toBe(1)
     expect(JSON.parse(bad.out)).toMatchObject({
       passed: false,
       findings: [{ rule: 'unusable-install-modes' }],
     })
-  }, 90_000)
+  })
   test('validate opens charts and bundles in images, and compares labels', async () => {
     const images = await startMockRegistry()
     try {
@@ -104,7 +93,13 @@ describe('bundle', () => {
         files: Object.fromEntries(files) as Record<string, string>,
       })
       const validate = (name: string) =>
-        runCli('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
+        runCatalogBot(
+          'bundle',
+          'validate',
+          `${images.host}/org/${name}:1`,
+          '--insecure-registry',
+          images.host,
+        )
       expect(await validate('chart')).toMatchObject({
         code: 0,
         out: expect.stringContaining('helm+v3, passed'),
@@ -114,24 +109,24 @@ describe('bundle', () => {
     } finally {
       await images.stop()
     }
-  }, 180_000)
+  })
   test('validate shows the location, the message, and the source line', async () => {
-    const { out } = await runCli('bundle', 'validate', join(folder, 'misspelt'))
+    const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: error: OLM ignores the annotation olm.skiprange')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
-  }, 90_000)
+  })
   test('validate reports the message of opm if opm rejects the bundle', async () => {
-    const { code, out } = await runCli('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
+    const { code, out } = await runCatalogBot('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
     expect({ code, ...JSON.parse(out) }).toMatchObject({
       code: 1,
       passed: false,
       message: 'failed to derive properties: json: cannot unmarshal number into Go value of type string',
     })
-  }, 90_000)
+  })
   test('validate runs only the requested suites, and rejects an unknown one', async () => {
     const rulesOf = async (...more: string[]) => {
-      const { out } = await runCli('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
+      const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
       return (JSON.parse(out) as { findings: { rule: string }[] }).findings.map(({ rule }) => rule)
     }
     expect(await rulesOf()).toEqual([])
@@ -139,57 +134,41 @@ describe('bundle', () => {
     expect(await rulesOf('--suite', 'operatorframework')).toEqual(
       expect.arrayContaining(['no-icon', 'no-provider']),
     )
-    expect(await runCli('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
+    expect(await runCatalogBot('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
       code: 2,
       err: expect.stringContaining('unknown suite "good"'),
     })
-  }, 180_000)
+  })
   test('render prints the blob', async () => {
-    expect(JSON.parse((await runCli('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
+    expect(JSON.parse((await runCatalogBot('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
       schema: 'olm.bundle',
       name: 'good.v1.0.0',
       image: '',
     })
-  }, 90_000)
+  })
 })
 
 describe('images', () => {
   test('reports missing images, summarizes by registry, and resumes from saved answers', async () => {
     const answers = join(folder, 'answers')
-    const first = await runCli(
-      'images',
-      join(folder, 'catalog'),
-      '--insecure-registry',
-      scriptedRegistry.host,
-      '--resume',
-      answers,
-    )
+    const first = await checkImages('catalog', '--resume', answers)
     expect(first).toMatchObject({ code: 1, err: '' })
     expect(first.out).toContain(`missing: ${scriptedRegistry.host}/org/gone:1`)
     expect(first.out).toMatch(/: 2 \((?:1 ok, 1 missing|1 missing, 1 ok)\)/)
     expect(readFileSync(answers, 'utf8').trim().split('\n')).toHaveLength(2)
     const requestsBefore = scriptedRegistry.requests.length
-    await runCli(
-      'images',
-      join(folder, 'catalog'),
-      '--insecure-registry',
-      scriptedRegistry.host,
-      '--resume',
-      answers,
-    )
+    await checkImages('catalog', '--resume', answers)
     expect(scriptedRegistry.requests).toHaveLength(requestsBefore)
-  }, 90_000)
+  })
   test('an image without an answer from its registry does not pass', async () => {
     writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
-    const ran = await runCli('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
+    const ran = await runCatalogBot('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
-  }, 90_000)
+  })
   test('passes if all images exist, and fails for a nonexistent directory', async () => {
-    expect(
-      (await runCli('images', join(folder, 'whole'), '--insecure-registry', scriptedRegistry.host)).code,
-    ).toBe(0)
-    expect((await runCli('images', join(folder, 'nowhere'))).code).toBe(2)
-  }, 90_000)
+    expect((await checkImages('whole')).code).toBe(0)
+    expect((await runCatalogBot('images', join(folder, 'nowhere'))).code).toBe(2)
+  })
 })
 
 test('escape codes in a catalog or an argument do not reach the terminal', async () => {
@@ -198,15 +177,10 @@ test('escape codes in a catalog or an argument do not reach the terminal', async
     'hostile/catalog.json',
     JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }),
   )
-  const { out } = await runCli(
-    'images',
-    join(folder, 'hostile'),
-    '--insecure-registry',
-    scriptedRegistry.host,
-  )
+  const { out } = await checkImages('hostile')
   expect(out).toContain('malformed: ')
   expect(out).toContain('\\u{1b}[2J')
-  const { code, err } = await runCli('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
+  const { code, err } = await runCatalogBot('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
   expect(code).toBe(2)
   expect(`${out}${err}`).not.toContain('\u001b')
 })

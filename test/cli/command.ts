@@ -2,9 +2,9 @@
 // for all tests of a worker, one command after the other; that a command's own process starts and ends well is what
 // built-command.test.ts and old-node.test.ts are about.
 import { fork, type ChildProcess } from 'node:child_process'
-import { join, resolve as absolute } from 'node:path'
+import { resolve as absolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileCacheDirectory } from '../compile-cache.ts'
+import { compileCacheEnvironment } from '../compile-cache.ts'
 import type { CommandResult, CommandInput } from './warm-command-line.ts'
 
 export type { CommandResult } from './warm-command-line.ts'
@@ -50,7 +50,7 @@ function startCommandProcess(): ChildProcess {
     env: {
       HOME: '/dev/null',
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: join(compileCacheDirectory, 'compiled'),
+      ...compileCacheEnvironment,
     },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

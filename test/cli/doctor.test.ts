@@ -22,10 +22,12 @@ import {
 } from '../../src/cli/diagnosis.ts'
 import { readAppManifest } from '../../sandbox/demo/bot-environment.ts'
 import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
+import { buildCatalogBotCli } from '../../bench/built-command.ts'
+import { compileCacheDirectory } from '../compile-cache.ts'
 
 const mergeRulesFixture = await MergeRulesFixture.furnish()
 
-const cliPath = join(import.meta.dirname, '../../src/cli.ts')
+const [program = '', ...programArguments] = await buildCatalogBotCli()
 const botCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))
 
 interface DoctorResult {
@@ -41,10 +43,11 @@ function runDoctor(args: readonly string[], environment: Record<string, string> 
     HOME: mergeRulesFixture.githubFixture.directory,
     GITHUB_API_URL: mergeRulesFixture.githubFixture.github.url,
     GITHUB_THROTTLE: 'off',
+    CATALOG_BOT_CACHE: compileCacheDirectory,
     ...environment,
   }
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--no-warnings', cliPath, 'doctor', ...args], { env }, (error, out, err) =>
+    execFile(program, [...programArguments, 'doctor', ...args], { env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
   })

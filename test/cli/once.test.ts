@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { parse } from 'yaml'
+import { buildCatalogBotCli } from '../../bench/built-command.ts'
 import {
   startDemoEnvironment,
   demoRepositoryName,
@@ -25,7 +26,7 @@ import { createGitHubClientFromToken } from '../../src/adapters/github/github-ap
 import { getTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
-const cliPath = join(import.meta.dirname, '../../src/cli.ts')
+const [program = '', ...programArguments] = await buildCatalogBotCli()
 
 /** The token permissions of the workflow in docs/how-to/actions.md, under the names of App permissions. */
 const documentedWorkflowPermissions = Object.fromEntries(
@@ -118,9 +119,9 @@ function runOnceCommand(token: string, ...args: readonly string[]): Promise<Once
     CATALOG_BOT_CACHE: compileCacheDirectory,
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(traceCollector.address() as AddressInfo).port}`,
   }
-  const command = ['--no-warnings', cliPath, 'once', '--repository', demoRepositoryName, ...args]
+  const command = [...programArguments, 'once', '--repository', demoRepositoryName, ...args]
   return new Promise((resolve) =>
-    execFile(process.execPath, command, { env }, (error, out, err) =>
+    execFile(program, command, { env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     ),
   )

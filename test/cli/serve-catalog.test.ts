@@ -9,6 +9,7 @@ import { request } from 'undici'
 import { getGrpcService, type ProtoMessage } from '../../packages/fbc-server/src/grpc-services.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { unusualCatalog, writeUnusualCatalog } from '../packages/fbc-server/unusual-catalog.ts'
+import { compileCacheEnvironment } from '../compile-cache.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
@@ -31,7 +32,10 @@ async function startServeCatalogCommand(...args: readonly string[]) {
   const child = spawn(
     process.execPath,
     ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
-    { env: { HOME: '/dev/null', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
   )
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break

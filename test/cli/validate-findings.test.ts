@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { compileCacheEnvironment } from '../compile-cache.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
@@ -113,7 +114,10 @@ test('a reader that closes the pipe early causes no error output', async () => {
     const child = spawn(
       process.execPath,
       ['--no-warnings', 'src/cli.ts', 'validate', join(temporaryDirectory, 'many'), '--all'],
-      { env: { HOME: '/dev/null', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
+      {
+        env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
     )
     let stderr = ''
     child.stderr.on('data', (piece: Buffer) => (stderr += piece.toString()))

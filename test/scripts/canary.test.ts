@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startMockGitHub, type MockGitHub } from '../../sandbox/github/github.ts'
 import { canaryProbes } from '../../scripts/canary/probes.ts'
+import { compileCacheEnvironment } from '../compile-cache.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const repositoryName = 'acme/canary'
@@ -46,7 +47,10 @@ function runCanary(args: readonly string[], interruptAt?: RegExp): Promise<Canar
   const child = spawn(
     process.execPath,
     ['--no-warnings', 'scripts/canary.ts', '--token-file', join(temporaryDirectory, 'token'), ...args],
-    { cwd: projectRoot, env: { PATH: process.env['PATH'], GITHUB_API_URL: mockGitHub.url } },
+    {
+      cwd: projectRoot,
+      env: { PATH: process.env['PATH'], GITHUB_API_URL: mockGitHub.url, ...compileCacheEnvironment },
+    },
   )
   const out = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()))

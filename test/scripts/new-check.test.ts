@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,6 +20,10 @@ beforeEach(() => {
   linkPackages(projectRoot, temporaryDirectory)
 })
 afterEach(() => rmSync(temporaryDirectory, { recursive: true }))
+
+test('a copy of the project does not build into the cache of the project', () => {
+  expect(existsSync(join(temporaryDirectory, 'node_modules/.cache'))).toBe(false)
+})
 
 test('a new check is in every list, passes unrelated changes, and can have rules', async () => {
   writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')

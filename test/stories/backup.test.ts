@@ -12,7 +12,12 @@ import { runSqlQuery } from '../adapters/store/postgres-server.ts'
 import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
-import { startStoryEnvironment, startStoryBot, type StoryEnvironment } from './story-environment.ts'
+import {
+  builtCommand,
+  startStoryEnvironment,
+  startStoryBot,
+  type StoryEnvironment,
+} from './story-environment.ts'
 
 const backupGuideText = readFileSync(
   join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'),
@@ -60,7 +65,7 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     const options = { environment, onLog: (line: string) => world.log.push(line) }
     bot = await (databaseUrl === undefined
       ? startStoryBot({ ...options, embedded: true })
-      : startBotProcess(options))
+      : startBotProcess({ ...options, command: builtCommand }))
     world.demo.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
   }
   const run = (command = '', environment: Record<string, string>) =>

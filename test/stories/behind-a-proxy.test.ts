@@ -5,6 +5,7 @@ import { execFile, execFileSync, type ExecFileException } from 'node:child_proce
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildCatalogBotCli } from '../../bench/built-command.ts'
 import {
   startDemoEnvironment,
   demoRepositoryName,
@@ -20,6 +21,7 @@ import {
 } from '../forward-proxy.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
+const [program = '', ...programArguments] = await buildCatalogBotCli()
 const githubHost = 'github.company.example'
 const proxyPassword = 'p@ss:word!'
 const appPermissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', actions: 'write' } as const // prettier-ignore
@@ -73,11 +75,10 @@ function runOnceCommand(
     CATALOG_BOT_CACHE: compileCacheDirectory,
     ...environment,
   }
-  const cli = join(import.meta.dirname, '../../src/cli.ts')
-  const command = ['--no-warnings', cli, 'once', '--repository', demoRepositoryName]
+  const command = [...programArguments, 'once', '--repository', demoRepositoryName]
   return new Promise((resolve) =>
     execFile(
-      process.execPath,
+      program,
       command,
       { env, maxBuffer: 1 << 26 },
       (error: ExecFileException | null, out: string, err: string) =>

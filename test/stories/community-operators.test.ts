@@ -1,34 +1,22 @@
 // The main job on a real catalog repository: the owners of 324 packages, four catalog versions, 60 MB.
-import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { runCatalogBot } from '../cli/command.ts'
 import { findSharedPath } from '../shared-data.ts'
 import { createRealCatalogEnvironment } from './real-catalog-environment.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const communityOperatorsPath = findSharedPath('community-operators')
-const cliScriptPath = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 
 ;(communityOperatorsPath === undefined ? describe.skip : describe)('on the community operators', () => {
   test.each(['v4.16', 'v4.20', 'v4.21', 'v4.22'])(
     'every package of %s passes',
-    (version) => {
-      const args = [
-        '--no-warnings',
-        cliScriptPath,
-        'validate',
-        '--profile',
-        'opm',
-        '-o',
-        'json',
-        join(communityOperatorsPath ?? '', 'catalogs', version),
-      ]
-      const report = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as {
-        passed: boolean
-      }
-      expect(report.passed).toBe(true)
+    async (version) => {
+      const catalog = join(communityOperatorsPath ?? '', 'catalogs', version)
+      const { out } = await runCatalogBot('validate', '--profile', 'opm', '-o', 'json', catalog)
+      expect((JSON.parse(out) as { passed: boolean }).passed).toBe(true)
     },
     60_000,
   )

@@ -74,7 +74,7 @@ export async function startStoryEnvironment({
 }
 
 /** Built before the tests start, because a hook would time out on a busy machine. */
-const builtCommand = await buildCatalogBotCli()
+export const builtCommand = await buildCatalogBotCli()
 
 /** Databases by the bot's data folder, so that a restarted bot continues with its database. */
 const databaseUrlByDataFolder = new Map<string, Promise<string | undefined>>()
