@@ -334,7 +334,7 @@ const hostileInputCases: readonly HostileInputCase[] = [
 ]
 
 // V8's code cache is created once, at installation.
-measureProcess([...cliCommand, 'validate', '.'], cliEnvironment)
+measureProcess([...cliCommand, 'validate', scratchFolder], cliEnvironment)
 console.log(
   `${'wall s'.padStart(6)} ${'CPU s'.padStart(6)} ${'peak MB'.padStart(8)} ${'file MB'.padStart(8)}  input: first finding`,
 )
