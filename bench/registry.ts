@@ -21,7 +21,7 @@ import {
 } from '../test/adapters/registry/scripted-registry.ts'
 
 const isQuickBenchmarkRun = process.argv.includes('--quick')
-const imageCount = 400
+const imageCount = isQuickBenchmarkRun ? 40 : 400
 const benchmarkClock: Clock = {
   now: () => performance.now(),
   sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
@@ -116,7 +116,7 @@ async function benchDockerRegistry(): Promise<void> {
   }
   printTableRow('catalog-bot', ...ours.map((value) => value.toFixed(2)))
   printTableRow('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
-  const sample = references.slice(0, isQuickBenchmarkRun ? 30 : 100)
+  const sample = references.slice(0, isQuickBenchmarkRun ? 4 : 100)
   const skopeo: number[] = []
   for (const concurrency of concurrencies) {
     const inspect = (): Promise<number> =>
@@ -141,7 +141,7 @@ async function benchDockerRegistry(): Promise<void> {
 }
 
 async function benchHighLatencyRegistry(): Promise<void> {
-  const total = isQuickBenchmarkRun ? 1000 : 4000
+  const total = isQuickBenchmarkRun ? 100 : 4000
   const thread = new Worker(new URL('./distant-registry.ts', import.meta.url), {
     workerData: { images: total },
   })
