@@ -117,18 +117,13 @@ async function benchDockerRegistry(): Promise<void> {
   printTableRow('catalog-bot', ...ours.map((value) => value.toFixed(2)))
   printTableRow('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
   const sample = references.slice(0, isQuickBenchmarkRun ? 4 : 100)
+  const skopeoInspect = ['inspect', '--raw', '--no-creds', '--tls-verify=false']
   const skopeo: number[] = []
   for (const concurrency of concurrencies) {
     const inspect = (): Promise<number> =>
       measureDurationMs(() =>
         pLimit(concurrency).map(sample, (reference) =>
-          runCommand('skopeo', [
-            'inspect',
-            '--raw',
-            '--no-creds',
-            '--tls-verify=false',
-            `docker://${reference}`,
-          ]),
+          runCommand('skopeo', [...skopeoInspect, `docker://${reference}`]),
         ),
       )
     skopeo.push((await measureMedianOfRepeatedRuns(isQuickBenchmarkRun ? 1 : 3, inspect)) / sample.length)
