@@ -283,16 +283,9 @@ interface HostileInputCase {
   readonly command: (directory: string) => readonly string[]
 }
 
-const buildValidateCommandArgs = (directory: string): readonly string[] => [
-  'validate',
-  '--no-cache',
-  '--no-config',
-  '--profile',
-  values.profile,
-  '-o',
-  'json',
-  directory,
-]
+const validateOptions = ['--no-cache', '--no-config', '--profile', values.profile, '-o', 'json']
+const checkOptions = ['--base', 'main~1', '--head', 'main', '--author', 'somebody', '--offline', '-o', 'json']
+const buildValidateCommandArgs = (directory: string) => ['validate', ...validateOptions, directory]
 
 const hostileInputCases: readonly HostileInputCase[] = [
   ...Object.entries(hostileFileGenerators).map(([name, pieces]) => ({
@@ -316,25 +309,12 @@ const hostileInputCases: readonly HostileInputCase[] = [
       runGit(directory, 'add', '.')
       runGit(directory, 'commit', '--quiet', '--message=head')
     },
-    command: (directory: string) => [
-      'check',
-      '--repo',
-      directory,
-      '--base',
-      'main~1',
-      '--head',
-      'main',
-      '--author',
-      'somebody',
-      '--offline',
-      '-o',
-      'json',
-    ],
+    command: (directory: string) => ['check', '--repo', directory, ...checkOptions],
   })),
 ]
 
 // V8's code cache is created once, at installation.
-measureProcess([...cliCommand, 'validate', '.'], cliEnvironment)
+measureProcess([...cliCommand, 'validate', scratchFolder], cliEnvironment)
 console.log(
   `${'wall s'.padStart(6)} ${'CPU s'.padStart(6)} ${'peak MB'.padStart(8)} ${'file MB'.padStart(8)}  input: first finding`,
 )

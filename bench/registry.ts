@@ -21,7 +21,7 @@ import {
 } from '../test/adapters/registry/scripted-registry.ts'
 
 const isQuickBenchmarkRun = process.argv.includes('--quick')
-const imageCount = 400
+const imageCount = isQuickBenchmarkRun ? 40 : 400
 const benchmarkClock: Clock = {
   now: () => performance.now(),
   sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
@@ -116,19 +116,14 @@ async function benchDockerRegistry(): Promise<void> {
   }
   printTableRow('catalog-bot', ...ours.map((value) => value.toFixed(2)))
   printTableRow('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
-  const sample = references.slice(0, isQuickBenchmarkRun ? 30 : 100)
+  const sample = references.slice(0, isQuickBenchmarkRun ? 4 : 100)
+  const skopeoInspect = ['inspect', '--raw', '--no-creds', '--tls-verify=false']
   const skopeo: number[] = []
   for (const concurrency of concurrencies) {
     const inspect = (): Promise<number> =>
       measureDurationMs(() =>
         pLimit(concurrency).map(sample, (reference) =>
-          runCommand('skopeo', [
-            'inspect',
-            '--raw',
-            '--no-creds',
-            '--tls-verify=false',
-            `docker://${reference}`,
-          ]),
+          runCommand('skopeo', [...skopeoInspect, `docker://${reference}`]),
         ),
       )
     skopeo.push((await measureMedianOfRepeatedRuns(isQuickBenchmarkRun ? 1 : 3, inspect)) / sample.length)
@@ -141,7 +136,7 @@ async function benchDockerRegistry(): Promise<void> {
 }
 
 async function benchHighLatencyRegistry(): Promise<void> {
-  const total = isQuickBenchmarkRun ? 1000 : 4000
+  const total = isQuickBenchmarkRun ? 100 : 4000
   const thread = new Worker(new URL('./distant-registry.ts', import.meta.url), {
     workerData: { images: total },
   })

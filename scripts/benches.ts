@@ -145,16 +145,8 @@ function prepareRepository(): Readonly<Record<string, string>> {
   const [catalog = ''] = readdirSync(join(repository, 'catalogs')).map((name) =>
     join(repository, 'catalogs', name),
   )
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', [
-      '-c',
-      'user.name=bench',
-      '-c',
-      'user.email=bench@localhost',
-      '-C',
-      repository,
-      ...args,
-    ])
+  const identity = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost']
+  const git = (...args: readonly string[]) => execFileSync('git', [...identity, ...args], { cwd: repository })
   git('init', '--quiet', '--initial-branch=main')
   git('add', '.')
   git('commit', '--quiet', '--message=base')

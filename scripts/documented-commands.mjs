@@ -13,9 +13,7 @@
 // In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
 import { execFileSync, spawn } from 'node:child_process'
 import {
-  appendFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -173,17 +171,13 @@ function pagesOf(paths) {
 
 async function main(argv) {
   const files = []
-  let done
   const except = []
   for (let at = 0; at < argv.length; at++) {
-    if (argv[at] === '--done') done = argv[++at]
-    else if (argv[at] === '--except') except.push(argv[++at])
+    if (argv[at] === '--except') except.push(argv[++at])
     else files.push(argv[at])
   }
   if (files.length === 0 || except.includes(undefined)) {
-    console.error(
-      'usage: node scripts/documented-commands.mjs [--done FILE] [--except COMMAND] PAGE|FOLDER...',
-    )
+    console.error('usage: node scripts/documented-commands.mjs [--except COMMAND] PAGE|FOLDER...')
     return 2
   }
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -196,7 +190,7 @@ async function main(argv) {
 
   const scratch = mkdtempSync(join(tmpdir(), 'documented-'))
   try {
-    const finished = new Set(done && existsSync(done) ? readFileSync(done, 'utf8').split('\0') : [])
+    const finished = new Set()
     const times = startStepTimer()
     const counts = { run: 0, before: 0, later: 0, notRun: [] }
     const places = placesIn(scratch)
@@ -236,10 +230,7 @@ async function main(argv) {
       const note = (command, place = one.place) => {
         counts.run++
         // `npm ci && npm test` has run both.
-        for (const part of [command, ...command.split(' && ')]) {
-          finished.add(`${place} ${part}`)
-          if (done) appendFileSync(done, `${place} ${part}\0`)
-        }
+        for (const part of [command, ...command.split(' && ')]) finished.add(`${place} ${part}`)
       }
       // The other places are built from the checkout's dependencies. A page may name them before it names `npm ci`.
       if (!isHere && now.length > 0 && !finished.has('checkout npm ci')) {

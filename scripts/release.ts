@@ -173,27 +173,13 @@ async function packNpmPackages({ stage }: Release): Promise<void> {
 async function makeActionBundle({ stage, version }: Release): Promise<void> {
   cpSync(join(stage, 'action.yml'), join(stage, 'dist-author', 'action.yml'))
   const bundle = join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`)
-  await runExternalProgram('tar', [
-    '--sort=name',
-    '--mtime=@0',
-    '--owner=0',
-    '--group=0',
-    '-czf',
-    bundle,
-    '-C',
-    join(stage, 'dist-author'),
-    '.',
-  ])
+  const reproducible = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0']
+  await runExternalProgram('tar', [...reproducible, '-czf', bundle, '-C', join(stage, 'dist-author'), '.'])
 }
 
 async function packChart({ stage }: Release): Promise<void> {
-  await runExternalProgram('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
-  await runExternalProgram('helm', [
-    'package',
-    join(stage, 'deploy/chart'),
-    '--destination',
-    join(outputDirectory, 'chart'),
-  ])
+  await helm('lint', '--quiet', join(stage, 'deploy/chart'))
+  await helm('package', join(stage, 'deploy/chart'), '--destination', join(outputDirectory, 'chart'))
   cpSync(join(stage, 'deploy/compose.yaml'), join(outputDirectory, 'files', 'compose.yaml'))
   cpSync(join(stage, 'deploy/compose.postgres.yaml'), join(outputDirectory, 'files', 'compose.postgres.yaml'))
   reportStep('chart, Compose files, action')
@@ -343,14 +329,10 @@ async function signFiles({ commit, distribution }: Release, key: string | undefi
   const [first] = digests
   if (!isOnPath('cosign') || first === undefined)
     return reportStep('signed; NOT VERIFIED by cosign, which is not on the PATH')
-  await runExternalProgram('cosign', [
-    'verify-blob',
-    ...blob,
-    '--signature',
-    join(files, 'SHA256SUMS.sig'),
-    join(files, 'SHA256SUMS'),
-  ])
-  await runExternalProgram('cosign', ['verify-blob-attestation', ...blob, '--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json'), join(files, first.name)]) // prettier-ignore
+  const sums = join(files, 'SHA256SUMS')
+  await cosign('verify-blob', ...blob, '--signature', `${sums}.sig`, sums)
+  const signature = ['--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json')]
+  await cosign('verify-blob-attestation', ...blob, ...signature, join(files, first.name))
   reportStep('signed, and verified by cosign')
 }
 
@@ -385,12 +367,8 @@ async function verifyNpmPackage({ version, stage }: Release, tarball: string, no
 
 async function verifyActionBundle({ version }: Release): Promise<void> {
   const folder = mkdtempSync(join(workFolder, 'action-'))
-  await runExternalProgram('tar', [
-    '-xzf',
-    join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`),
-    '-C',
-    folder,
-  ])
+  const bundle = join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`)
+  await runExternalProgram('tar', ['-xzf', bundle, '-C', folder])
   if (!existsSync(join(folder, 'action.yml'))) throw new Error('the bundle has no action.yml')
   const printed = await runExternalProgram(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
     env: { PATH: `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}` },
@@ -413,31 +391,12 @@ async function verifyImageAndChart({ version, stage }: Release, key: string): Pr
     await bot('sign', image, '--key', keyFile, '--insecure-registry', host)
     await bot('verify', image, '--key', publicKey, '--insecure-registry', host)
     if (isOnPath('cosign'))
-      await runExternalProgram('cosign', [
-        'verify',
-        '--key',
-        publicKey,
-        '--insecure-ignore-tlog',
-        '--allow-http-registry',
-        image,
-      ])
+      await cosign('verify', '--key', publicKey, '--insecure-ignore-tlog', '--allow-http-registry', image)
     const [chart = ''] = readdirSync(join(outputDirectory, 'chart'))
-    await runExternalProgram('helm', [
-      'push',
-      join(outputDirectory, 'chart', chart),
-      `oci://${host}/charts`,
-      '--plain-http',
-    ])
-    const manifest = await runExternalProgram('helm', [
-      'template',
-      'bot',
-      `oci://${host}/charts/catalog-bot`,
-      '--version',
-      version,
-      '--plain-http',
-      '--kube-version',
-      '1.30.0',
-    ])
+    const charts = `oci://${host}/charts`
+    await helm('push', join(outputDirectory, 'chart', chart), charts, '--plain-http')
+    const settings = ['--version', version, '--plain-http', '--kube-version', '1.30.0']
+    const manifest = await helm('template', 'bot', `${charts}/catalog-bot`, ...settings)
     if (!manifest.includes(`/catalog-bot:${version}`))
       throw new Error("the chart does not use this version's image")
     reportStep('image and chart in a registry: signed, verified, rendered')
@@ -468,6 +427,14 @@ async function runExternalProgram(
   const [output, [status]] = await Promise.all([readText(child.stdout), closed])
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${status}`)
   return output.trim()
+}
+
+function helm(...args: readonly string[]): Promise<string> {
+  return runExternalProgram('helm', args)
+}
+
+function cosign(...args: readonly string[]): Promise<string> {
+  return runExternalProgram('cosign', args)
 }
 
 /** Throws the first error when all have ended, so that no program continues after the release has failed. */

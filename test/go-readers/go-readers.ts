@@ -36,7 +36,6 @@ export function startGoImageReaders(go: string): GoImageReaders {
       cwd: fileURLToPath(new URL('.', import.meta.url)),
       encoding: 'utf8',
       env: {
-        GOCACHE: join(directory, 'cache'),
         ...process.env,
         GOTOOLCHAIN: 'local',
         CGO_ENABLED: '0',
