@@ -65,12 +65,16 @@ export const fileSystemsWithStamps = new Set([0xef53, 0x58465342, 0x9123683e, 0x
 /** A younger file can be written again without a new ctime, whose resolution is up to a second. */
 const minAgeForStampMs = 2000
 
+/** Fits nearly all files. Its unused part takes no memory, and buffers of growing sizes would stay until garbage is collected. */
+const minReadBufferBytes = 4 * 1024 * 1024
+
 /** A reusable buffer: allocating fresh memory is as slow as reading the file. */
 export class ReusableReadBuffer {
   private bytes = new Uint8Array(0)
 
   reserve(size: number): Uint8Array {
-    if (size > this.bytes.length) this.bytes = new Uint8Array(new ArrayBuffer(size))
+    if (size > this.bytes.length)
+      this.bytes = new Uint8Array(new ArrayBuffer(Math.max(size, minReadBufferBytes)))
     return this.bytes.subarray(0, size)
   }
 }

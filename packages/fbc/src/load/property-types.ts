@@ -12,7 +12,7 @@ import {
   createStructType,
 } from '../go/decode/go-type.ts'
 import type { BundleObjectSummary } from '../facts/catalog.ts'
-import { readJson, JsonError } from '../go/json/read-json.ts'
+import { readJson, JsonError, maxJsonDepth } from '../go/json/read-json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { type ParsedValue, getMapValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo, detachStringFromParent } from '../go/utf8.ts'
@@ -20,7 +20,6 @@ import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { decodeGoStruct } from '../go/decode/decode.ts'
 import { decodeSingleLineBase64 } from '../go/base64.ts'
-import { parseManifestIdentity } from '../go/fast/manifest-identity.ts'
 
 interface ParsedBundleObject {
   readonly summary: BundleObjectSummary
@@ -217,6 +216,27 @@ function copyStringFieldOrEmpty(value: ParsedValue | undefined, key: string): st
 function trySummarizeBundleObject(base64: string): BundleObjectSummary | undefined {
   // 'e' is the first base64 letter of an opening brace.
   const json = base64.startsWith('e') ? decodeSingleLineBase64(base64) : undefined
-  const identity = json === undefined ? undefined : parseManifestIdentity(json)
-  return json !== undefined && identity ? { ...identity, bytes: json.length } : undefined
+  const manifest = json === undefined || mayExceedJsonDepth(json) ? undefined : tryParseManifest(json)
+  if (json === undefined || manifest === undefined) return undefined
+  const [apiVersion, kind, name] = [manifest.apiVersion, manifest.kind, manifest.metadata?.name].map(
+    (text) => (typeof text === 'string' ? text : ''),
+  ) as [string, string, string]
+  // Each character of `json` is one byte, so the exact reader must decode other text.
+  if (!/^[ -~]*$/.test(apiVersion + kind + name)) return undefined
+  return { apiVersion, kind, name, bytes: json.length }
+}
+
+/** JSON.parse has no limit. */
+function mayExceedJsonDepth(json: string): boolean {
+  return json.length > 2 * maxJsonDepth && (json.match(/[[{]/g)?.length ?? 0) > maxJsonDepth
+}
+
+function tryParseManifest(
+  json: string,
+): { apiVersion?: unknown; kind?: unknown; metadata?: { name?: unknown } | null } | undefined {
+  try {
+    return JSON.parse(json) as ReturnType<typeof tryParseManifest>
+  } catch {
+    return undefined
+  }
 }

@@ -1,6 +1,6 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeSingleLineBase64 } from '../base64.ts'
-import { type ParsedValue, getMapValue } from '../tree.ts'
+import { type ListValue, type MapEntry, type MapValue, type ParsedValue, getMapValue } from '../tree.ts'
 import type {
   GoType,
   StructType,
@@ -33,28 +33,37 @@ export function matchesGoType(type: GoType, value: ParsedValue): boolean {
     case 'bytes':
       return value.kind === 'string' && isValidGoBase64(value.value)
     case 'slice':
-      if (value.kind !== 'list') return false
-      if (value.memo?.matchedType === type) return true
-      for (const item of value.items) if (!matchesGoType(type.element, item)) return false
-      if (value.memo) value.memo.matchedType = type
-      return true
+      return (
+        value.kind === 'list' &&
+        matchesOnce(type, value, () => value.items.every((item) => matchesGoType(type.element, item)))
+      )
     case 'map':
-      if (value.kind !== 'map') return false
-      if (value.memo?.matchedType === type) return true
-      for (const entry of value.entries) if (!matchesGoType(type.element, entry.value)) return false
-      if (value.memo) value.memo.matchedType = type
-      return true
+      return (
+        value.kind === 'map' &&
+        matchesOnce(type, value, () =>
+          value.entries.every((entry) => matchesGoType(type.element, entry.value)),
+        )
+      )
     case 'struct':
-      if (value.kind !== 'map') return false
-      if (value.memo?.matchedType === type) return true
-      for (const entry of value.entries) {
-        if (Object.hasOwn(type.fields, entry.key)) {
-          if (!matchesGoType(type.fields[entry.key] as GoType, entry.value)) return false
-        } else if (hasFieldIgnoringCase(type, entry.key)) return false
-      }
-      if (value.memo) value.memo.matchedType = type
-      return true
+      return (
+        value.kind === 'map' &&
+        matchesOnce(type, value, () => value.entries.every((entry) => matchesField(type, entry)))
+      )
   }
+}
+
+/** Equal blocks of text are compared once. */
+function matchesOnce(type: GoType, { memo }: ListValue | MapValue, matches: () => boolean): boolean {
+  if (memo?.matchedType === type) return true
+  const isMatch = matches()
+  if (isMatch && memo) memo.matchedType = type
+  return isMatch
+}
+
+function matchesField(type: StructType, { key, value }: MapEntry): boolean {
+  return Object.hasOwn(type.fields, key)
+    ? matchesGoType(type.fields[key] as GoType, value)
+    : !hasFieldIgnoringCase(type, key)
 }
 
 function isValidGoBase64(text: string): boolean {

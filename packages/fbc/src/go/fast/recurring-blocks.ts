@@ -28,7 +28,7 @@ class LazyRecurringValue {
   }
 
   get memo(): TextBlockCache {
-    return this.block.memo
+    return this.block
   }
 
   protected tree(): ParsedValue {
@@ -63,7 +63,7 @@ const recurringBlockSlotCount = 8192
  */
 const recurringBlockPrefixBytes = 128
 
-export interface RecurringBlock {
+export interface RecurringBlock extends TextBlockCache {
   readonly start: number
   length: number
   /** From its first byte to the end of its last value. */
@@ -75,23 +75,42 @@ export interface RecurringBlock {
   literalIndent: number
   readonly firstLine: number
   lineCount: number
-  readonly memo: TextBlockCache
+}
+
+export function createRecurringBlock(
+  kind: RecurringBlock['kind'],
+  start: number,
+  column: number,
+  depth: number,
+  firstLine: number,
+): RecurringBlock {
+  return {
+    kind,
+    start,
+    length: 0,
+    span: 0,
+    column,
+    depth,
+    literalIndent: 0,
+    firstLine,
+    lineCount: 0,
+    matchedType: undefined,
+    plain: undefined,
+    property: undefined,
+    marshalled: undefined,
+  }
 }
 
 /** Keeps only the latest of the blocks that share a slot, so the table never grows. */
 export class RecurringBlockTable {
   private readonly bytes: Uint8Array
-  private readonly known = new Map<number, RecurringBlock>()
-  private ownView: DataView | undefined
+  private readonly view: DataView
+  private readonly known: (RecurringBlock | undefined)[]
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, slotCount = recurringBlockSlotCount) {
     this.bytes = bytes
-  }
-
-  /** Created on first use, because most texts that are read again contain no known block. */
-  private get view(): DataView {
-    const { buffer, byteOffset, byteLength } = this.bytes
-    return (this.ownView ??= new DataView(buffer, byteOffset, byteLength))
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.known = new Array<RecurringBlock | undefined>(slotCount)
   }
 
   /** Returns -1 near the end of the file, where no block can recur. */
@@ -112,13 +131,13 @@ export class RecurringBlockTable {
     column: number,
     depth: number,
   ): RecurringBlock | undefined {
-    const block = this.known.get(slot)
+    const block = slot < 0 ? undefined : this.known[slot]
     if (block?.kind !== kind || block.column !== column || block.depth !== depth) return undefined
     return this.isSame(block.start, at, block.length) ? block : undefined
   }
 
   record(slot: number, block: RecurringBlock): void {
-    if (slot >= 0 && block.length >= minRecurringBlockBytes) this.known.set(slot, block)
+    if (slot >= 0 && block.length >= minRecurringBlockBytes) this.known[slot] = block
   }
 
   private isSame(one: number, other: number, length: number): boolean {
@@ -131,3 +150,6 @@ export class RecurringBlockTable {
     return true
   }
 }
+
+/** Texts that are read again contain nearly no known block. */
+export const noRecurringBlocks = new RecurringBlockTable(new Uint8Array(), 0)

@@ -29,6 +29,8 @@ import {
   type RecurringBlock,
   LazyRecurringList,
   LazyRecurringMap,
+  createRecurringBlock,
+  noRecurringBlocks,
 } from './recurring-blocks.ts'
 import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
@@ -156,13 +158,11 @@ class FastJsonParser {
       const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
       return new Recurring(bytes, start, this.at, known, reparseRecurringJsonBlock)
     }
-    const firstLine = lines.count
-    const memo: TextBlockCache = { matchedType: undefined, plain: undefined, property: undefined }
-    const value = this.blockHere(kind, memo)
-    const length = this.at - start
-    const lineCount = lines.count - firstLine
-    const where = { start, length, span: length, column: 0, depth, literalIndent: 0 }
-    blocks.record(slot, { kind, ...where, firstLine, lineCount, memo })
+    const block = createRecurringBlock(kind, start, 0, depth, lines.count)
+    const value = this.blockHere(kind, block)
+    block.length = this.at - start
+    block.lineCount = lines.count - block.firstLine
+    blocks.record(slot, block)
     return value
   }
 
@@ -327,12 +327,5 @@ function reparseRecurringJsonBlock(
   { kind, depth }: RecurringBlock,
 ): ParsedValue {
   unusedLineStartBuffer.clear()
-  const reader = new FastJsonParser(
-    bytes,
-    start,
-    unusedLineStartBuffer,
-    new RecurringBlockTable(bytes),
-    depth,
-  )
-  return reader.blockHere(kind)
+  return new FastJsonParser(bytes, start, unusedLineStartBuffer, noRecurringBlocks, depth).blockHere(kind)
 }

@@ -26,6 +26,8 @@ import {
   LazyRecurringList,
   LazyRecurringMap,
   type RecurringBlockReader,
+  createRecurringBlock,
+  noRecurringBlocks,
 } from './recurring-blocks.ts'
 import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
@@ -71,8 +73,6 @@ export class FastYamlReader {
     }
   }
 }
-
-const emptyTextBlockCache: TextBlockCache = {}
 
 class FastYamlParser {
   private readonly bytes: Uint8Array
@@ -123,14 +123,8 @@ class FastYamlParser {
       const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
       return new Recurring(bytes, start, start + known.span, known, reparseRecurringYamlBlock)
     }
-    const memo: TextBlockCache = {
-      matchedType: undefined,
-      plain: undefined,
-      property: undefined,
-      marshalled: undefined,
-    }
-    const block = createRecurringYamlBlock(kind, start, column, depth, lines.count, memo)
-    const value = this.unknownBlock(kind, column, memo)
+    const block = createRecurringBlock(kind, start, column, depth, lines.count)
+    const value = this.unknownBlock(kind, column, block)
     block.span = value.end - start
     this.recordBlock(slot, block)
     return value
@@ -450,7 +444,7 @@ class FastYamlParser {
     const known = blocks.find(slot, 'literal', start, column, depth)
     if (known && this.skipKnownBlock(known))
       return new LazyString(bytes, start, start + known.length, ScalarStyle.literal, known.literalIndent)
-    const block = createRecurringYamlBlock('literal', start, column, depth, lines.count, emptyTextBlockCache)
+    const block = createRecurringBlock('literal', start, column, depth, lines.count)
     const value = this.unknownLiteral(column)
     block.literalIndent = value.indent
     this.recordBlock(slot, block)
@@ -575,24 +569,13 @@ class FastYamlParser {
   }
 }
 
-function createRecurringYamlBlock(
-  kind: RecurringBlock['kind'],
-  start: number,
-  column: number,
-  depth: number,
-  firstLine: number,
-  memo: TextBlockCache,
-): RecurringBlock {
-  return { kind, start, length: 0, span: 0, column, depth, literalIndent: 0, firstLine, lineCount: 0, memo }
-}
-
 /** Lines of a block that is read again are already recorded. */
 const unusedLineStartBuffer = new LineStarts()
 
 /** Never reads a literal. */
 const reparseRecurringYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
   unusedLineStartBuffer.clear()
-  return new FastYamlParser(bytes, start, unusedLineStartBuffer, new RecurringBlockTable(bytes)).blockHere(
+  return new FastYamlParser(bytes, start, unusedLineStartBuffer, noRecurringBlocks).blockHere(
     kind,
     column,
     depth,

@@ -37,7 +37,7 @@ export class JsonError extends Error {
 }
 
 /** Go's limit. */
-const maxJsonDepth = 10_000
+export const maxJsonDepth = 10_000
 
 interface JsonParserFrame {
   readonly start: number

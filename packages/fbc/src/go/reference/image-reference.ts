@@ -35,13 +35,11 @@ type PullSpecResult =
   | { readonly spec: PullSpec; readonly error?: undefined }
   | { readonly spec?: undefined; readonly error: string }
 
-/** `@sha256:` and 64 digits. */
-const sha256DigestSuffixLength = 72
-const sha256DigestSuffixPattern = /^@sha256:[a-f0-9]{64}$/
-
-/** Caches the verdict on names before a digest, up to `maxCachedRepositoryNames`. */
-const repositoryNameErrorCache = new Map<string, string | undefined>()
-const maxCachedRepositoryNames = 2000
+/** Nearly all images of catalogs: a lowercase host with a dot, a path, and a digest. */
+const commonPullSpecPattern = new RegExp(
+  '^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\\.)+[a-z0-9]+(?:-+[a-z0-9]+)*' +
+    `(?:/${pathComponentPatternSource})+@sha256:[a-f0-9]{64}$`,
+)
 
 export interface ImageReference {
   /** As in references: `quay.io`, `docker.io`, `localhost:5000`. Lower case. */
@@ -169,17 +167,8 @@ function findDigestProblem(digest: string): string | undefined {
 
 /** Returns opm's error for an invalid pull spec, or undefined. */
 export function findPullSpecError(text: string): string | undefined {
-  // Nearly all images are a recurring name with a unique digest.
-  const name = text.slice(0, -sha256DigestSuffixLength)
-  if (
-    name.length > maxRepositoryNameLength ||
-    !sha256DigestSuffixPattern.test(text.slice(-sha256DigestSuffixLength))
-  )
-    return parsePullSpec(text).error
-  if (repositoryNameErrorCache.has(name)) return repositoryNameErrorCache.get(name)
-  const { error } = parsePullSpec(text)
-  if (repositoryNameErrorCache.size < maxCachedRepositoryNames) repositoryNameErrorCache.set(name, error)
-  return error
+  const isCommon = text.length <= maxRepositoryNameLength && commonPullSpecPattern.test(text)
+  return isCommon ? undefined : parsePullSpec(text).error
 }
 
 /** Returns the parts, or opm's error. */
