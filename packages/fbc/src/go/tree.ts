@@ -1,80 +1,7 @@
 // The tree of one YAML or JSON document, with positions. Has no cycles, but aliases may share values.
 
-/** Fewer keys are compared one by one. A power of two. */
+/** Fewer keys are compared one by one. */
 const maxLinearSearchKeys = 16
-const emptyInt32Array = new Int32Array(0)
-
-/** After more comparisons per key a Map takes over, so that colliding keys cannot slow the table down. */
-const maxHashProbesPerKey = 8
-
-/** A hash table for the keys of a large map. Filling a Map or Set with a million strings is several times slower. */
-export class StringKeyIndex {
-  private readonly keys: string[] = []
-  private hashes: Int32Array = emptyInt32Array
-  /** One plus the index of the key; at most half of the slots are used. */
-  private slots: Int32Array = emptyInt32Array
-  private probes = 0
-  private indexByKey: Map<string, number> | undefined
-
-  /** Returns the index of a known key, or adds a new one and returns -1. */
-  add(key: string): number {
-    if (this.indexByKey) return this.addTo(this.indexByKey, key)
-    const { keys, hashes, slots } = this
-    if (slots === emptyInt32Array) return this.addLinearly(key)
-    const hash = hashKey(key)
-    let slot = hash & (slots.length - 1)
-    for (let other = slots[slot] as number; other !== 0; other = slots[slot] as number) {
-      if (hashes[other - 1] === hash && keys[other - 1] === key) return other - 1
-      this.probes++
-      slot = (slot + 1) & (slots.length - 1)
-    }
-    if (this.probes > maxHashProbesPerKey * (keys.length + slots.length)) {
-      this.indexByKey = new Map(keys.map((known, index) => [known, index]))
-      return this.addTo(this.indexByKey, key)
-    }
-    hashes[keys.length] = hash
-    keys.push(key)
-    slots[slot] = keys.length
-    if (keys.length === hashes.length) this.grow()
-    return -1
-  }
-
-  private addLinearly(key: string): number {
-    const { keys } = this
-    const index = keys.indexOf(key)
-    if (index < 0 && keys.push(key) > maxLinearSearchKeys) this.buildIndex()
-    return index
-  }
-
-  private addTo(indexes: Map<string, number>, key: string): number {
-    const index = indexes.get(key)
-    if (index === undefined) indexes.set(key, indexes.size)
-    return index ?? -1
-  }
-
-  private buildIndex(): void {
-    this.hashes = new Int32Array(4 * maxLinearSearchKeys)
-    this.hashes.set(this.keys.map(hashKey))
-    this.slots = this.buildSlots(8 * maxLinearSearchKeys)
-  }
-
-  private grow(): void {
-    const { hashes } = this
-    this.slots = this.buildSlots(hashes.length * 8)
-    this.hashes = new Int32Array(hashes.length * 4)
-    this.hashes.set(hashes)
-  }
-
-  private buildSlots(count: number): Int32Array {
-    const slots = new Int32Array(count)
-    for (let index = 0; index < this.keys.length; index++) {
-      let slot = (this.hashes[index] as number) & (count - 1)
-      while (slots[slot] !== 0) slot = (slot + 1) & (count - 1)
-      slots[slot] = index + 1
-    }
-    return slots
-  }
-}
 
 /** Offsets into the document's text, `[start, end)`. */
 export interface TextSpan {
@@ -185,7 +112,7 @@ export class MapBuilder {
   private readonly entries: MapEntry[] = []
   private readonly repeated: DuplicateMapKey[] = []
   /** Only for a large map, because a short one is faster to search. */
-  private keys: StringKeyIndex | undefined
+  private keys: Map<string, number> | undefined
 
   /** Sets a key and returns its earlier value. `isMerge` marks a value from a YAML merge key, which may repeat keys. */
   set(
@@ -199,10 +126,8 @@ export class MapBuilder {
     const entry = { key, keyStart, keyEnd, value }
     if (position < 0) {
       this.entries.push(entry)
-      if (this.entries.length === maxLinearSearchKeys) {
-        this.keys = new StringKeyIndex()
-        for (const one of this.entries) this.keys.add(one.key)
-      }
+      if (this.entries.length === maxLinearSearchKeys)
+        this.keys = new Map(this.entries.map((one, index) => [one.key, index]))
       return undefined
     }
     if (!isMerge) this.repeated.push({ key, start: keyStart, end: keyEnd })
@@ -213,9 +138,10 @@ export class MapBuilder {
 
   /** Returns the key's index, or -1 for a new key, which it then adds. */
   private find(key: string): number {
-    if (this.keys) return this.keys.add(key)
-    for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at
-    return -1
+    if (!this.keys) return this.entries.findIndex((entry) => entry.key === key)
+    const index = this.keys.get(key)
+    if (index === undefined) this.keys.set(key, this.keys.size)
+    return index ?? -1
   }
 
   build(start: number, end: number): MapValue {
@@ -228,18 +154,10 @@ export class MapBuilder {
 }
 
 export function hasDuplicateKeys(entries: readonly MapEntry[]): boolean {
-  if (entries.length > maxLinearSearchKeys) {
-    const table = new StringKeyIndex()
-    return entries.some(({ key }) => table.add(key) >= 0)
-  }
+  if (entries.length > maxLinearSearchKeys)
+    return new Set(entries.map(({ key }) => key)).size < entries.length
   for (let at = 1; at < entries.length; at++) {
     for (let before = 0; before < at; before++) if (entries[before]?.key === entries[at]?.key) return true
   }
   return false
-}
-
-function hashKey(key: string): number {
-  let hash = key.length
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
-  return hash ^ (hash >>> 15)
 }

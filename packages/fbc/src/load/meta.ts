@@ -3,7 +3,7 @@
 import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
 import { markJsonErrorPosition, formatJsonErrorWithMarker } from '../go/json/read-json.ts'
-import { type MapEntry, type MapValue, type ParsedValue, StringKeyIndex } from '../go/tree.ts'
+import { type MapEntry, type MapValue, type ParsedValue } from '../go/tree.ts'
 import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-type.ts'
 import { computeUtf8ByteLength } from '../go/utf8.ts'
 
@@ -58,7 +58,7 @@ export function parseBlobMeta(
   }
   const texts = { schema: '', package: '', name: '' }
   for (const field of ['schema', 'package', 'name'] as const) {
-    const entry = folding ? folding.first(field) : findMapEntryByKey(value.entries, field)
+    const entry = folding ? folding.first.get(field) : findMapEntryByKey(value.entries, field)
     if (!entry) continue
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
@@ -72,24 +72,23 @@ export function parseBlobMeta(
 
 interface CaseInsensitiveKeyIndex {
   /** By folded key. */
-  first(key: string): MapEntry | undefined
+  readonly first: ReadonlyMap<string, MapEntry>
   /** All entries of keys that occur in several spellings. */
   readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
 function indexKeysIgnoringCase(entries: readonly MapEntry[]): CaseInsensitiveKeyIndex {
-  const keys = new StringKeyIndex()
-  const first: MapEntry[] = []
+  const first = new Map<string, MapEntry>()
   const again = new Map<string, MapEntry[]>()
   for (const entry of entries) {
     const key = foldCase(entry.key)
-    const position = keys.add(key)
+    const earlier = first.get(key)
     const others = again.get(key)
-    if (position < 0) first.push(entry)
+    if (earlier === undefined) first.set(key, entry)
     else if (others) others.push(entry)
-    else again.set(key, [first[position] as MapEntry, entry])
+    else again.set(key, [earlier, entry])
   }
-  return { first: (key) => first[keys.add(key)], again }
+  return { first, again }
 }
 
 function findMapEntryByKey(entries: readonly MapEntry[], key: string): MapEntry | undefined {
