@@ -30,7 +30,6 @@ import {
   type EvaluationLimits,
 } from '../catalogs/reader-pool.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
-import type { PathChange } from '../pull-request/change.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { GitRepository } from '../ports/repository.ts'
@@ -85,7 +84,8 @@ export async function resolveCheckLookups(
     const answer = isAuthor ? ({ kind: 'person', person: author } as const) : await answerExternal(question)
     // An unknown answer may be available in the next round.
     if (answer.kind !== 'unknown') answered.set(toLookupKey(question), answer)
-    if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
+    const isNew = question.kind === 'user' && unapproved.accounts?.has(question.login.toLowerCase()) !== true
+    if (isNew && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
   }
   const described = toPullChangeFingerprint(getApprovalCoverageOfChange(unapproved))
@@ -214,8 +214,7 @@ async function resolveApprovalCoverageFromDiff({
   const before = await findMergeBasesOrEmpty(repository, shownBase, head)
   if (before.length !== 1 || before[0] !== mergeBase) return undefined
   const [old, now] = await Promise.all([repository.treeOf(mergeBase), repository.treeOf(head)])
-  const files: readonly PathChange[] = await repository.diff(old, now)
-  return computeFileApprovalCoverage(files)
+  return computeFileApprovalCoverage(await repository.diff(old, now))
 }
 
 /** A rewritten base branch may no longer have the commit. */

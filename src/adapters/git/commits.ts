@@ -1,5 +1,6 @@
 // Reads a commit's tree, parents, and time. Doesn't read the author and the signature, because they prove nothing, and
 // reads only messages that catalog-bot wrote.
+import pLimit from 'p-limit'
 import {
   toCommitSha,
   toTreeSha,
@@ -19,7 +20,7 @@ import {
   type IncomingCommits,
   findClosingIssueReferences,
 } from '../../pull-request/snapshot.ts'
-import { readTreeObjectEntries } from './trees.ts'
+import { findGitObjectAtPath } from './trees.ts'
 
 interface IncomingCommitsReaderOptions {
   readonly git: GitRunner
@@ -35,9 +36,8 @@ const workflowsPath = '.github/workflows'
 
 const absentWorkflowsTreeId = 'none'
 
-const maxCommitsReadWithoutGitProcess = 40
-
-const gitDirectoryMode = '040000'
+/** Each holds a tree, which can be large. */
+const maxConcurrentWorkflowReads = 4
 
 type CommitMessageFields = Pick<IncomingCommit, 'isSigned' | 'closes'>
 
@@ -223,8 +223,7 @@ async function findCommitsEditingWorkflows(
   links: ReadonlyMap<CommitSha, readonly CommitSha[]>,
 ): Promise<ReadonlySet<CommitSha>> {
   const commits = new Set([...links.keys(), ...[...links.values()].flat()])
-  const state =
-    (await readWorkflowTreeIds(objects, commits)) ?? (await listWorkflowTreeIdsWithGit(git, commits))
+  const state = await readWorkflowTreeIds(objects, [...commits])
   const edits = new Set<CommitSha>()
   for (const [id, parents] of links) {
     // At the end of a shallow clone, nothing shows what the commit changed.
@@ -233,74 +232,33 @@ async function findCommitsEditingWorkflows(
     const before = new Set(
       parents.length === 0 ? [absentWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
     )
-    const allowed = before.size === 1 ? before : await listBaseWorkflowTreeIds(git, base, id)
+    const allowed = before.size === 1 ? before : await listBaseWorkflowTreeIds({ git, objects }, base, id)
     if (!allowed.has(state.get(id))) edits.add(id)
   }
   return edits
 }
 
-/** `listWorkflowTreeIdsWithGit` for a few commits without starting git. Undefined if only Git can list them. */
+/** The object id at the workflows' path in each commit, or `none`. */
 async function readWorkflowTreeIds(
   objects: GitObjectReader,
-  commits: ReadonlySet<CommitSha>,
-): Promise<ReadonlyMap<CommitSha, string> | undefined> {
-  if (commits.size > maxCommitsReadWithoutGitProcess) return undefined
-  const found = await Promise.all(
-    [...commits].map(async (id) => [id, await readWorkflowTreeId(objects, id)] as const),
-  )
-  const state = new Map<CommitSha, string>()
-  for (const [id, its] of found) {
-    if (its === undefined) return undefined
-    state.set(id, its)
-  }
-  return state
-}
-
-async function readWorkflowTreeId(objects: GitObjectReader, commit: CommitSha): Promise<string | undefined> {
-  try {
-    let at: { readonly mode: string; readonly oid: string } | undefined = {
-      mode: gitDirectoryMode,
-      oid: (await readCommit(objects, commit)).tree,
-    }
-    for (const name of workflowsPath.split('/')) {
-      if (at?.mode !== gitDirectoryMode) return absentWorkflowsTreeId
-      const directory = await readTreeObjectEntries(objects, at.oid)
-      if (directory === undefined) return undefined
-      at = directory.get(name)
-    }
-    return at?.oid ?? absentWorkflowsTreeId
-  } catch (error) {
-    if (isGitError(error)) return undefined
-    throw error
-  }
-}
-
-/** The object id at the workflows' path in each commit, or `none`. */
-async function listWorkflowTreeIdsWithGit(
-  git: GitRunner,
-  commits: ReadonlySet<CommitSha>,
+  commits: readonly CommitSha[],
 ): Promise<ReadonlyMap<CommitSha, string>> {
-  const ids = [...commits]
-  const { stdout } = await git(['cat-file', '--batch-check=%(objectname)'], {
-    input: ids.map((id) => `${id}:${workflowsPath}\n`).join(''),
+  const found = await pLimit(maxConcurrentWorkflowReads).map(commits, async (id) => {
+    const { tree } = await readCommit(objects, id)
+    return (await findGitObjectAtPath(objects, tree, workflowsPath))?.oid ?? absentWorkflowsTreeId
   })
-  const answers = splitLines(stdout)
-  if (answers.length !== ids.length)
-    throw new GitError('failed', 'git cat-file returned an unexpected number of results')
-  return new Map(
-    ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? absentWorkflowsTreeId]),
-  )
+  return new Map(commits.map((id, at) => [id, found[at] ?? absentWorkflowsTreeId]))
 }
 
 /** The states of the newest commits of the base below a merge whose parents differ. */
 async function listBaseWorkflowTreeIds(
-  git: GitRunner,
+  { git, objects }: Pick<IncomingCommitsReaderOptions, 'git' | 'objects'>,
   base: CommitSha,
   merge: CommitSha,
 ): Promise<ReadonlySet<string | undefined>> {
   const { stdout } = await git(['merge-base', '--all', base, merge], { answers: [0, 1] })
   const bases = splitLines(stdout).map(toCommitSha)
-  return new Set((await listWorkflowTreeIdsWithGit(git, new Set(bases))).values())
+  return new Set((await readWorkflowTreeIds(objects, bases)).values())
 }
 
 /** Skipped for a single commit, whose files are in the merged tree. Undefined: too much to list. */

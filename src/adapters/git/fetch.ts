@@ -1,6 +1,7 @@
 // Fetches one branch and one pull request's head to dedicated refs, without tags, other branches, or submodules.
 // Deletes refs that the server deleted.
-import type { PullNumber } from '../../pull-request/ids.ts'
+import { toCommitSha, type PullNumber } from '../../pull-request/ids.ts'
+import { readCommit } from './commits.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { runGit, type GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
@@ -142,8 +143,11 @@ export class FetchScheduler {
   }
 }
 
-/** Milliseconds. Slower servers are left to git. */
-const lsRefsTimeoutMs = 10_000
+/** Milliseconds for one request. Slower servers are left to git. */
+const gitRequestTimeoutMs = 10_000
+
+/** Larger fetches and pushes are left to Git. */
+export const maxPackBytes = 8 * 1024 * 1024
 
 /** Bytes. The server also lists branches whose names start with the given one. */
 const maxGitResponseBytes = 64 * 1024
@@ -174,7 +178,7 @@ interface Refspec {
 }
 
 async function fetchRefspecs(options: GitFetchOptions, refs: readonly Refspec[]): Promise<void> {
-  if (await areRefsUpToDate(options, refs)) return
+  if (await fetchOverHttp(options, refs)) return
   let wanted = [...refs]
   while (wanted.length > 0) {
     const absent = await fetchRefsOrFindMissingRef(options, wanted)
@@ -183,27 +187,77 @@ async function fetchRefspecs(options: GitFetchOptions, refs: readonly Refspec[])
     // Git may only name a requested ref; another one would loop forever.
     if (absentRefs.length === 0)
       throw new GitError('failed', 'git fetch reported a missing ref that was not requested')
-    await deleteRefs(
-      options.local,
-      absentRefs.map(({ ours }) => ours),
-    )
+    const input = absentRefs.map(({ ours }) => `delete ${ours}\0\0`).join('')
+    await options.local(['update-ref', '--stdin', '-z'], { input })
     wanted = wanted.filter((ref) => !absentRefs.includes(ref))
   }
 }
 
-/** Whether the server's refs equal the mirror's, so that there is nothing to fetch. */
-async function areRefsUpToDate(
-  { remote, signal, objects }: GitFetchOptions,
+/**
+ * Fetches with at most two requests over an open connection, and at most two processes. `git fetch` sends four requests
+ * over another connection, and starts seven processes. Returns whether the mirror's refs equal the server's. If not, Git
+ * fetches, and reports errors.
+ */
+async function fetchOverHttp(
+  { directory, remote, timeout, signal, objects }: GitFetchOptions,
   refs: readonly Refspec[],
 ): Promise<boolean> {
-  const here = await Promise.all(refs.map(({ ours }) => objects.tipOf(ours)))
-  if (here.includes(undefined)) return false
-  const there = await fetchAdvertisedRefs(
-    remote,
-    refs.map(({ theirs }) => theirs),
-    signal,
-  )
-  return there !== undefined && refs.every(({ theirs }, at) => there.get(theirs) === here[at])
+  const readTips = () => Promise.all(refs.map(({ ours }) => objects.tipOf(ours)))
+  const here = await readTips()
+  // Without the branch, nearly everything is missing.
+  if (here[0] === undefined) return false
+  const names = refs.map(({ theirs }) => theirs)
+  const advertised = await fetchAdvertisedRefs(remote, names, signal)
+  const there = names.flatMap((name) => advertised?.get(name) ?? [])
+  if (there.length < refs.length) return false
+  const updates = refs
+    .map(({ ours }, at) => ({ ours, from: here[at] ?? '0'.repeat(40), to: there[at] ?? '' }))
+    .filter(({ from, to }) => from !== to)
+  if (updates.length === 0) return true
+  const runOnce = (args: readonly string[], input: string | Buffer) =>
+    runGit({ args, input, directory, timeout, signal, limit: 1000 })
+  try {
+    const wanted = await selectMissingCommits(
+      objects,
+      updates.map(({ to }) => to),
+    )
+    if (wanted.length > 0) {
+      const pack = await fetchPack(remote, wanted, [...new Set(here)], signal)
+      // Rejects what `git fetch` rejects and more, and objects that refer to others in neither the pack nor the mirror.
+      await runOnce(['index-pack', '--stdin', '--fix-thin', '--strict'], pack)
+    }
+    const lines = updates.map(({ ours, from, to }) => `update ${ours}\0${to}\0${from}\0`)
+    await runOnce(['update-ref', '--stdin', '-z'], lines.join(''))
+  } catch {
+    // Another fetch or a push might have moved the same refs.
+  }
+  return (await readTips()).every((tip, at) => tip === there[at])
+}
+
+/** The mirror already has merges that catalog-bot pushed. */
+async function selectMissingCommits(
+  objects: GitObjectReader,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const isHere = (id: string) => readCommit(objects, toCommitSha(id)).then(Boolean, () => false)
+  const found = await Promise.all(ids.map(isHere))
+  return ids.filter((_, at) => found[at] === false)
+}
+
+/** The objects of `wanted` that `known` doesn't have. Rejects with a GitError if the server doesn't send exactly a pack. */
+async function fetchPack(
+  remote: GitRemote,
+  wanted: readonly string[],
+  known: readonly (string | undefined)[],
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const wants = wanted.map((id) => `want ${id}`)
+  const haves = known.flatMap((id) => (id === undefined ? [] : [`have ${id}`]))
+  const lines = ['thin-pack', 'ofs-delta', 'no-progress', ...wants, ...haves, 'done']
+  const [header, ...bands] = (await requestUploadPack(remote, 'fetch', lines, signal, maxPackBytes)) ?? []
+  if (header?.toString() !== 'packfile\n' || readBand(bands, 3).length > 0)
+    throw new GitError('failed', 'the server sent no pack')
+  return readBand(bands, 1)
 }
 
 /** Fetches all or nothing. Returns the ref that the server lacks; undefined: success. */
@@ -250,10 +304,6 @@ async function fetchRefsOrFindMissingRef(
 const lockConflictPattern = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
 const maxLockConflictFetchAttempts = 5
 
-async function deleteRefs(git: GitRunner, refs: readonly string[]): Promise<void> {
-  await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })
-}
-
 /**
  * The positions of `refs`, without missing ones. Undefined: not learned this way (not http, another protocol, any
  * failure), so git asks and reports the error. Throws GitError `unauthorized` when there is no credential.
@@ -265,14 +315,32 @@ export async function fetchAdvertisedRefs(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   // Git handles proxies.
   if (remote.protocol === 'file' || remote.proxy !== undefined) return undefined
+  const lines = refs.map((ref) => `ref-prefix ${ref}`)
+  const response = await requestUploadPack(remote, 'ls-refs', lines, signal, maxGitResponseBytes)
+  return response && parseLsRefsResponse(response, refs)
+}
+
+/** The lines of the response. Undefined after any failure. Rejects if there is no credential. */
+async function requestUploadPack(
+  remote: GitRemote,
+  command: 'ls-refs' | 'fetch',
+  lines: readonly string[],
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<readonly Buffer[] | undefined> {
   const credential = await readGitCredential(remote)
-  try {
-    const stopping = AbortSignal.any([signal, AbortSignal.timeout(lsRefsTimeoutMs)])
-    const body = await postToGitServer(remote, 'upload-pack', formatLsRefsRequest(refs), credential, stopping)
-    return body instanceof Buffer ? parseLsRefsResponse(body, refs) : undefined
-  } catch {
-    return undefined
-  }
+  const stopping = AbortSignal.any([signal, AbortSignal.timeout(gitRequestTimeoutMs)])
+  const body = [
+    formatPktLine(`command=${command}\n`),
+    formatPktLine('object-format=sha1\n'),
+    '0001',
+    ...lines.map((line) => formatPktLine(`${line}\n`)),
+    '0000',
+  ].join('')
+  const response = await postToGitServer(remote, 'upload-pack', body, credential, stopping, maxBytes).catch(
+    () => undefined,
+  )
+  return response instanceof Buffer ? parsePktLines(response) : undefined
 }
 
 /**
@@ -285,6 +353,7 @@ export async function postToGitServer(
   body: string | Uint8Array<ArrayBuffer>,
   credential: GitCredential | undefined,
   signal: AbortSignal,
+  maxBytes = maxGitResponseBytes,
 ): Promise<Buffer | number> {
   const response = await fetch(`${url}/git-${service}`, {
     method: 'POST',
@@ -300,7 +369,7 @@ export async function postToGitServer(
     },
     body,
   })
-  if (response.status === 200) return readResponseBody(response, maxGitResponseBytes)
+  if (response.status === 200) return readResponseBody(response, maxBytes)
   await response.body?.cancel()
   return response.status
 }
@@ -311,16 +380,6 @@ function toBasicAuthHeader(username: string, password: string): string {
 
 export const formatPktLine = (text: string): string =>
   `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
-
-function formatLsRefsRequest(refs: readonly string[]): string {
-  return [
-    formatPktLine('command=ls-refs\n'),
-    formatPktLine('object-format=sha1\n'),
-    '0001',
-    ...refs.map((ref) => formatPktLine(`ref-prefix ${ref}\n`)),
-    '0000',
-  ].join('')
-}
 
 async function readResponseBody(response: Response, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
@@ -347,9 +406,16 @@ export function parsePktLines(body: Buffer): readonly Buffer[] | undefined {
   }
 }
 
-function parseLsRefsResponse(body: Buffer, refs: readonly string[]): ReadonlyMap<string, string> | undefined {
+/** What the server sent in one band of a multiplexed response. */
+export const readBand = (lines: readonly Buffer[], band: 1 | 2 | 3): Buffer =>
+  Buffer.concat(lines.filter(([number]) => number === band).map((line) => line.subarray(1)))
+
+function parseLsRefsResponse(
+  lines: readonly Buffer[],
+  refs: readonly string[],
+): ReadonlyMap<string, string> | undefined {
   const found = new Map<string, string>()
-  for (const line of parsePktLines(body) ?? [Buffer.alloc(0)]) {
+  for (const line of lines) {
     const [, id, ref] = /^([0-9a-f]{40}) ([^ \n]+)[^\n]*\n?$/.exec(line.toString('utf8')) ?? []
     if (id === undefined || ref === undefined || found.has(ref)) return undefined
     if (refs.includes(ref)) found.set(ref, id)

@@ -3,7 +3,8 @@
 import { MirrorFolder, prepareMirrorDirectory, readRef } from './mirror-folder.ts'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { toBlobSha, toCommitSha, toTreeSha } from '../../pull-request/ids.ts'
+import { type CommitSha, type PullNumber, toBlobSha, toCommitSha, toTreeSha } from '../../pull-request/ids.ts'
+import type { MergePermit } from '../../policy/merge-permit.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import {
@@ -96,9 +97,12 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
   const { diff, list, entry, isWellWritten } = new TreeListingCache(local, objects, maxPaths)
   const merging = { git: local, objects, diff, isWellWritten, directory, signature }
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
-  const requireWritable = () => {
-    if (staysInGroup) throw createReadOnlyMirrorError()
-  }
+  const ifWritable =
+    <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
+    async (...args: Args) => {
+      if (staysInGroup) throw new GitError('refused', 'a read-only mirror cannot fetch or push')
+      return work(...args)
+    }
 
   return {
     version,
@@ -106,14 +110,8 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
       return reader.pid
     },
     markCorrupt: (code) => folder.markCorrupt(code),
-    fetch: async (branch, pull) => {
-      requireWritable()
-      await folder.fetch(branch, pull)
-    },
-    fetchTestMerge: async (pull) => {
-      requireWritable()
-      return folder.fetchTestMerge(pull)
-    },
+    fetch: ifWritable((branch: string, pull?: PullNumber) => folder.fetch(branch, pull)),
+    fetchTestMerge: ifWritable((pull: PullNumber) => folder.fetchTestMerge(pull)),
     tip: async (branch) => readRef(objects, toMirrorBranchRef(branch)),
     pullHead: async (pull) => readRef(objects, toMirrorPullRef(pull)),
     merge: async (base, head, message) =>
@@ -127,7 +125,12 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
       return bytes
     },
-    ...createMirrorPusher(pushing, requireWritable),
+    pushMerge: ifWritable((permit: MergePermit, as?: CommitSha) => pushMerge(pushing, permit, as)),
+    pushMergeBatch: ifWritable((permits: readonly MergePermit[]) => pushMergeBatch(pushing, permits)),
+    createStagingBranch: ifWritable((permit: MergePermit) => createStagingBranch(pushing, permit)),
+    deleteStagingBranch: ifWritable((branch: string, commit: CommitSha) =>
+      deleteStagingBranch(pushing, branch, commit),
+    ),
     close: async () => {
       closing.abort()
       reader.close()
@@ -155,29 +158,6 @@ function createHistoryReader(local: GitRunner, objects: GitObjectReader) {
       readIncomingCommits({ git: local, objects }, toCommitSha(base), toCommitSha(head)),
   } satisfies Partial<GitMirror>
 }
-
-function createMirrorPusher(pushing: Parameters<typeof pushMerge>[0], requireWritable: () => void) {
-  return {
-    pushMerge: async (permit, as) => {
-      requireWritable()
-      return pushMerge(pushing, permit, as)
-    },
-    pushMergeBatch: async (permits) => {
-      requireWritable()
-      return pushMergeBatch(pushing, permits)
-    },
-    createStagingBranch: async (permit) => {
-      requireWritable()
-      return createStagingBranch(pushing, permit)
-    },
-    deleteStagingBranch: async (branch, commit) => {
-      requireWritable()
-      return deleteStagingBranch(pushing, branch, commit)
-    },
-  } satisfies Partial<GitMirror>
-}
-
-const createReadOnlyMirrorError = () => new GitError('refused', 'a read-only mirror cannot fetch or push')
 
 /** Keeps the last folder's mirror open. A guest never contacts the server. */
 export function createReadOnlyMirrorOpener(): (

@@ -9,7 +9,14 @@ import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { GitError, isGitError, classifyGitError } from './git-error.ts'
-import { fetchAdvertisedRefs, formatPktLine, parsePktLines, postToGitServer } from './fetch.ts'
+import {
+  fetchAdvertisedRefs,
+  formatPktLine,
+  maxPackBytes,
+  parsePktLines,
+  postToGitServer,
+  readBand,
+} from './fetch.ts'
 import {
   readGitCredential,
   sanitizeGitOutput,
@@ -20,9 +27,6 @@ import {
 import { readCommit } from './commits.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { runGit, type GitOutput } from './run-git.ts'
-
-/** Larger pushes are left to Git. */
-const maxPushedPackBytes = 8 * 1024 * 1024
 
 export interface MergePushOptions {
   readonly directory: string
@@ -208,7 +212,7 @@ async function pushOverHttp(
       directory,
       timeout,
       signal,
-      limit: maxPushedPackBytes,
+      limit: maxPackBytes,
     }).catch(() => undefined),
   ])
   if (refs?.get(ref) !== from || pack === undefined) return undefined
@@ -221,17 +225,15 @@ async function pushOverHttp(
     },
   )
   if (typeof response === 'number' && response < 500) return undefined
-  const bands = response instanceof Buffer ? parsePktLines(response) : undefined
-  const readBand = (band: number) =>
-    Buffer.concat((bands ?? []).filter(([number]) => number === band).map((line) => line.subarray(1)))
-  const report = parsePktLines(readBand(1))?.map((line) => line.toString().trimEnd()) ?? []
+  const bands = (response instanceof Buffer && parsePktLines(response)) || []
+  const report = parsePktLines(readBand(bands, 1))?.map((line) => line.toString().trimEnd()) ?? []
   const rejection = report.find((line) => line.startsWith(`ng ${ref} `))
   if (rejection === undefined && !report.includes(`ok ${ref}`))
     throw new GitError('failed', 'git push: the response cannot be parsed')
   if (rejection !== undefined && /unpacker error|missing necessary objects/.test(rejection)) return undefined
   const flag = rejection === undefined ? ' ' : '!'
   const summary = rejection && `[remote rejected] (${rejection.slice(`ng ${ref} `.length)})`
-  const stderr = readBand(2)
+  const stderr = readBand(bands, 2)
     .toString()
     .replace(/^(?=.)/gm, 'remote: ')
   return { code: 0, stdout: Buffer.from(`${flag}\t${to}:${ref}\t${summary ?? ''}\n`), stderr }

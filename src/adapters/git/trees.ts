@@ -161,7 +161,7 @@ export async function findTreeFileEntry(
     : { mode: found.mode, oid: toBlobSha(found.oid) }
 }
 
-async function findGitObjectAtPath(
+export async function findGitObjectAtPath(
   objects: GitObjectReader,
   tree: TreeSha,
   path: string,
@@ -252,33 +252,21 @@ function toFileTreeEntry(entry: TreeObjectEntry | undefined): PathChange['before
     : { mode: entry.mode, oid: toBlobSha(entry.oid) }
 }
 
-async function readTreePairEntries(
-  objects: GitObjectReader,
-  pairs: readonly GitTreePair[],
-): Promise<
-  readonly { pair: GitTreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] | undefined
-> {
+async function readTreePairEntries(objects: GitObjectReader, pairs: readonly GitTreePair[]) {
   const directory = async (id: string | undefined) =>
     id === undefined ? emptyTreeEntries : readTreeObjectEntries(objects, id)
   const read = await Promise.all(
-    pairs.map(async (pair) => ({
-      pair,
-      sides: await Promise.all([directory(pair.before), directory(pair.after)]),
-    })),
+    pairs.map(async (pair) => {
+      const [before, after] = await Promise.all([directory(pair.before), directory(pair.after)])
+      return before && after && { pair, sides: [before, after] as const }
+    }),
   )
-  const whole: { pair: GitTreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] = []
-  for (const {
-    pair,
-    sides: [before, after],
-  } of read) {
-    if (before === undefined || after === undefined) return undefined
-    whole.push({ pair, sides: [before, after] })
-  }
-  return whole
+  const whole = read.filter((one) => one !== undefined)
+  return whole.length === pairs.length ? whole : undefined
 }
 
 /** Undefined: missing, too large, or not a tree as git writes it. Ask git. */
-export async function readTreeObjectEntries(
+async function readTreeObjectEntries(
   objects: GitObjectReader,
   id: string,
 ): Promise<GitTreeEntriesByName | undefined> {

@@ -95,7 +95,7 @@ describe('advertised refs', () => {
   })
 })
 
-test('a fetch sends one request if nothing moved, and fetches what moved', async () => {
+test('a fetch sends one request if the mirror has the commits, another for missing ones, or leaves it to Git', async () => {
   const mirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: `${gitServer.url}/origin.git`,
@@ -107,25 +107,40 @@ test('a fetch sends one request if nothing moved, and fetches what moved', async
     await mirror.fetch('main', toPullNumber(7))
     expect(gitServer.requests.map(({ method }) => method)).toEqual(['POST'])
 
-    originRepository.branch('main', originRepository.commit({ x: '4' }, [originRepository.tip('main')]))
-    await mirror.fetch('main', toPullNumber(7))
-    expect(await mirror.tip('main')).toBe(originRepository.tip('main'))
+    const before = originRepository.tip('main')
+    for (const [requests, moved] of [
+      [2, originRepository.commit({ x: '4' }, [before])],
+      [1, before],
+    ] as const) {
+      gitServer.requests.length = 0
+      originRepository.branch('main', moved)
+      await mirror.fetch('main', toPullNumber(7))
+      expect(gitServer.requests.map(({ method }) => method)).toEqual(Array(requests).fill('POST'))
+      expect(await mirror.tip('main')).toBe(moved)
+    }
 
     originRepository.git(['update-ref', '-d', 'refs/pull/7/head'])
     await mirror.fetch('main', toPullNumber(7))
     expect(await mirror.pullHead(toPullNumber(7))).toBeUndefined()
 
-    // If the short request fails, git itself runs the fetch.
-    gitServer.fault = (request, response) => {
-      if (request.method !== 'POST' || !String(request.headers['user-agent']).startsWith('catalog-bot'))
-        return false
-      gitServer.fault = undefined
-      response.writeHead(502).end()
-      return true
+    for (const [request, status, body] of [
+      [1, 502, ''],
+      [2, 502, ''],
+      [2, 200, '000eERR unknown0000'],
+      [2, 200, '000dpackfile\n0009\u0001PACK0000'],
+      [2, 200, '000dpackfile\n0009\u0003fail0000'],
+    ] as const) {
+      gitServer.requests.length = 0
+      gitServer.fault = (_request, response) => {
+        if (gitServer.requests.length !== request) return false
+        response.writeHead(status).end(body)
+        return true
+      }
+      originRepository.branch('main', originRepository.commit({ x: '5' }, [originRepository.tip('main')]))
+      await mirror.fetch('main')
+      expect(gitServer.requests.map(({ method }) => method)).toContain('GET')
+      expect(await mirror.tip('main')).toBe(originRepository.tip('main'))
     }
-    originRepository.branch('main', originRepository.commit({ x: '5' }, [originRepository.tip('main')]))
-    await mirror.fetch('main')
-    expect(await mirror.tip('main')).toBe(originRepository.tip('main'))
   } finally {
     await mirror.close()
   }

@@ -97,21 +97,6 @@ describe('a fetch', () => {
     for (let at = 1; at <= 20; at++) expect(await gitMirror.pullHead(toPullNumber(at))).toBeDefined()
   })
 
-  test('rejects a tree with an entry `..` as corrupt, and still gets the branch alone (T08)', async () => {
-    const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'x')
-    const tree = toTreeSha(originRepository.git(['mktree'], `100644 blob ${blob}\t..\n`))
-    const raw = `tree ${tree}\nparent ${originRepository.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
-    const head = originRepository.git(['hash-object', '-t', 'commit', '-w', '--stdin'], raw)
-    originRepository.git(['update-ref', 'refs/pull/1/head', head])
-    await expect(gitMirror.fetch('main', toPullNumber(1))).rejects.toMatchObject({
-      code: 'corrupt',
-      retryable: false,
-    })
-    expect(await gitMirror.pullHead(toPullNumber(1))).toBeUndefined()
-    await gitMirror.fetch('main')
-    expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
-  })
-
   test('accepts an old commit with malformed author lines', async () => {
     const tree = originRepository.git(['mktree'], '')
     const raw = `tree ${tree}\nauthor  <> 0 +051800\ncommitter No Mail <> 01234 +0000\n\nold\n`
@@ -327,6 +312,24 @@ describe('over HTTP', () => {
       timeouts,
     })
 
+  test('a tree with an entry `..` is rejected as corrupt, and the branch is still fetched alone (T08)', async () => {
+    const http = await over(async () => gitCredentials)
+    await http.fetch('main')
+    const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'x')
+    const tree = toTreeSha(originRepository.git(['mktree'], `100644 blob ${blob}\t..\n`))
+    const raw = `tree ${tree}\nparent ${originRepository.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
+    const head = originRepository.git(['hash-object', '-t', 'commit', '-w', '--stdin'], raw)
+    originRepository.git(['update-ref', 'refs/pull/1/head', head])
+    await expect(http.fetch('main', toPullNumber(1))).rejects.toMatchObject({
+      code: 'corrupt',
+      retryable: false,
+    })
+    expect(await http.pullHead(toPullNumber(1))).toBeUndefined()
+    await http.fetch('main')
+    expect(await http.tip('main')).toBe(originRepository.tip('main'))
+    await http.close()
+  })
+
   test('the password authenticates the mirror, and is requested for each fetch', async () => {
     let asked = 0
     const http = await over(async () => {
@@ -351,13 +354,9 @@ describe('over HTTP', () => {
     let looked = 0
     server.fault = async (_request, response) => {
       // Every git process on this machine at the time of the request.
-      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-        const text = ['cmdline', 'environ'].map((name) =>
-          readTextOrEmptyString(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
-        )
-        if (!text[0]?.includes('git')) continue
+      for (const text of readProcesses().filter(([line]) => line.includes('git'))) {
         looked += 1
-        if (forms.some((form) => text.some((part) => part.includes(form)))) found.push(`${pid} ${text[0]}`)
+        if (forms.some((form) => text.some((part) => part.includes(form)))) found.push(text[0])
       }
       if (server.requests.length > 3) {
         response.writeHead(500).end(forms.join(' '))
@@ -434,10 +433,7 @@ describe('over HTTP', () => {
       arrived.then(() => http.close()),
       expect(hanging).rejects.toMatchObject({ code: 'aborted' }),
     ])
-    const running = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map((pid) => readTextOrEmptyString(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
-    expect(running.filter((line) => line.includes(server.url))).toEqual([])
+    expect(readProcesses().filter(([line]) => line.includes(server.url))).toEqual([])
   })
 
   test('the text of a server error does not determine the error code', async () => {
@@ -457,6 +453,13 @@ function listFilesRecursively(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+}
+
+/** The command line and the environment of each process. */
+function readProcesses(): [string, string][] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const read = (path: string) => readTextOrEmptyString(() => readFileSync(path, 'latin1'))
+  return pids.map((pid) => [read(`/proc/${pid}/cmdline`), read(`/proc/${pid}/environ`)])
 }
 
 function readTextOrEmptyString(read: () => string): string {

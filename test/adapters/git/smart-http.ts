@@ -43,7 +43,7 @@ export async function startSmartHttpServer(
         response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end()
         return
       }
-      runGitHttpBackend(root, request, response)
+      return runGitHttpBackend(root, request, response)
     })
   })
   server.on('connection', (socket) => {
@@ -60,7 +60,11 @@ const gitHttpBackendPath = join(
   'git-http-backend',
 )
 
-function runGitHttpBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
+async function runGitHttpBackend(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const child = spawn(gitHttpBackendPath, [], {
     env: {
@@ -85,25 +89,14 @@ function runGitHttpBackend(root: string, request: IncomingMessage, response: Ser
   })
   child.stdin.on('error', () => undefined)
   request.pipe(child.stdin)
-  let head = Buffer.alloc(0)
-  let sent = false
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (sent) return void response.write(chunk)
-    head = Buffer.concat([head, chunk])
-    const end = head.indexOf('\r\n\r\n')
-    if (end < 0) return
-    sent = true
-    let status = 200
-    for (const line of head.toString('latin1', 0, end).split('\r\n')) {
-      const [name = '', value = ''] = line.split(/: (.*)/)
-      if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10)
-      else response.setHeader(name, value)
-    }
-    response.writeHead(status)
-    response.write(head.subarray(end + 4))
-  })
-  child.on('close', () => {
-    if (!sent) response.writeHead(500)
-    response.end()
-  })
+  const output = Buffer.concat(await child.stdout.toArray())
+  const end = output.indexOf('\r\n\r\n')
+  if (end < 0) return void response.writeHead(500).end()
+  let status = 200
+  for (const line of output.toString('latin1', 0, end).split('\r\n')) {
+    const [name = '', value = ''] = line.split(/: (.*)/)
+    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10)
+    else response.setHeader(name, value)
+  }
+  response.writeHead(status).end(output.subarray(end + 4))
 }

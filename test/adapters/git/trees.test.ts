@@ -245,7 +245,7 @@ describe('arguments', () => {
 })
 
 describe('ten thousand files', () => {
-  test('are fetched, merged, compared, listed and read in seconds', async () => {
+  test('are fetched, merged, compared, listed, and read', async () => {
     const files = (changed?: number): OriginFiles =>
       Object.fromEntries(
         Array.from({ length: 10_000 }, (_, at) => [
@@ -258,23 +258,15 @@ describe('ten thousand files', () => {
     const head = originRepository.commit(files(2), [root])
     originRepository.branch('main', base)
     originRepository.pull(9, head)
-    const took: string[] = []
-    const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
-      const start = performance.now()
-      const value = await work()
-      took.push(`${what} ${(performance.now() - start).toFixed(0)} ms`)
-      return value
-    }
-    await time('fetch', () => gitMirror.fetch('main', toPullNumber(9)))
-    await time('fetch again', () => gitMirror.fetch('main', toPullNumber(9)))
-    const result = await time('merge', () => gitMirror.merge(base, head, 'Merge'))
+    await gitMirror.fetch('main', toPullNumber(9))
+    const result = await gitMirror.merge(base, head, 'Merge')
     if (result.kind !== 'clean') throw new Error(result.kind)
     const baseTree = await gitMirror.treeOf(base)
-    const changes = await time('diff', () => gitMirror.diff(baseTree, result.tree))
+    const changes = await gitMirror.diff(baseTree, result.tree)
     expect(changes.map(({ path }) => path)).toEqual(['operators/package-2/file-2.yaml'])
-    const listing = await time('list', () => gitMirror.list(result.tree))
+    const listing = await gitMirror.list(result.tree)
     expect(listing).toHaveLength(10_000)
-    const blobs = await time('read all', () => Promise.all(listing.map(({ oid }) => gitMirror.read(oid))))
+    const blobs = await Promise.all(listing.map(({ oid }) => gitMirror.read(oid)))
     expect(
       blobs.every((bytes, at) =>
         Buffer.from(bytes)
@@ -282,10 +274,6 @@ describe('ten thousand files', () => {
           .includes(/file-\d+/.exec(listing[at]?.path ?? '')?.[0] ?? '?'),
       ),
     ).toBe(true)
-    await time('1000 entries', () =>
-      Promise.all(listing.slice(0, 1000).map(({ path }) => gitMirror.entry(result.tree, path))),
-    )
-    console.log(`10,000 files: ${took.join(', ')}`)
   }, 180_000)
 })
 
