@@ -125,7 +125,7 @@ async function createStoreFromDatabase(
 
     enqueue: async (job, afterSeconds = 0) => {
       await database.transaction((sql) => jobs.enqueue(sql, job, afterSeconds))
-      worker?.wake()
+      if (afterSeconds === 0) worker?.wake()
     },
 
     work: async (handler, concurrency, idle) => {
