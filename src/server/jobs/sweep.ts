@@ -68,13 +68,14 @@ export async function sweepRepository(
     // Checks by others may unblock a rejected pull request, and lists do not show them.
     if (known === state && !parked.has(pull)) continue
     if (
-      known !== undefined &&
-      tip !== undefined &&
-      removeBaseTipFromPullState(known) === removeBaseTipFromPullState(state) &&
-      !parked.has(pull)
+      known === undefined ||
+      tip === undefined ||
+      removeBaseTipFromPullState(known) !== removeBaseTipFromPullState(state) ||
+      parked.has(pull)
     )
-      moved.push({ open, state, tip })
-    else changed.set(sweptPullKey(pull), state)
+      changed.set(sweptPullKey(pull), state)
+    // The next batch moves the tip again, so a later sweep compares with that one.
+    else if (ready.size === 0) moved.push({ open, state, tip })
   }
   const asBefore = await revalidateCachedEvaluations(moved, pulls, ctx)
   for (const { open, state } of moved) {
