@@ -58,7 +58,7 @@ export class InMemoryStoreTables {
   readonly changes = new Map<string, Map<string, ApprovalCoverage>>()
   readonly accounts = new Map<string, Map<string, UserId>>()
   readonly pushes: RecordedHeadPush[] = []
-  readonly verdicts = new Map<string, VerdictRecord[]>()
+  readonly verdicts = new Map<string, VerdictRecord>()
   readonly state = new Map<string, { readonly version: number; readonly value: string }>()
   readonly cache = new Map<string, { readonly value: string; readonly until: number }>()
   orders = 0
@@ -66,6 +66,11 @@ export class InMemoryStoreTables {
 
 const toRepositoryKey = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
 const toPullKey = (repository: RepositoryName, pull: PullNumber) => `${toRepositoryKey(repository)}#${pull}`
+const toVerdictKey = (
+  repository: RepositoryName,
+  pull: PullNumber,
+  of: Pick<VerdictRecord, 'head' | 'base' | 'config'>,
+) => `${toPullKey(repository, pull)} ${of.head} ${of.base} ${of.config}`
 const deepClone = <T>(value: T): T => structuredClone(value)
 const allBranchesKey = ''
 
@@ -426,17 +431,12 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
 
     recordVerdict: (record) =>
       turn(`record the verdict ${record.verdict} on #${record.pull}`, () => {
-        const all = listAt(tables.verdicts, toPullKey(record.repository, record.pull))
-        const { head, base, config } = record
-        const at = all.findIndex((it) => it.head === head && it.base === base && it.config === config)
-        const stored = { ...record, report: JSON.parse(JSON.stringify(record.report ?? null)) as unknown }
-        if (at < 0) all.push(stored)
-        else all[at] = stored
+        const report = JSON.parse(JSON.stringify(record.report ?? null)) as unknown
+        tables.verdicts.set(toVerdictKey(record.repository, record.pull, record), { ...record, report })
       }),
-    verdicts: (repository, pull) =>
-      turn(`read the verdicts on #${pull}`, () =>
-        listAt(tables.verdicts, toPullKey(repository, pull)).toSorted((a, b) => b.decidedAt - a.decidedAt),
-      ),
+    // Only status pages read the newest.
+    verdictReport: (repository, pull, of) =>
+      turn(`read a verdict on #${pull}`, () => of && tables.verdicts.get(toVerdictKey(repository, pull, of))),
 
     readState: (space, repository, key) =>
       turn(`read state "${space.name}"`, () => {

@@ -15,7 +15,6 @@ export const noopStatusPageStore: StatusPageStore = {
   listOpenPullRecords: returnEmptyListAsync,
   findPullRecord: returnUndefinedAsync,
   verdictChanges: returnEmptyListAsync,
-  verdictReport: returnUndefinedAsync,
   countOpenPulls: returnEmptyListAsync,
   mergedPulls: returnEmptyListAsync,
   mergedPull: returnUndefinedAsync,

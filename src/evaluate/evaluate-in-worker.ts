@@ -128,11 +128,11 @@ async function completePullEvaluation(
   const { store } = ctx.app
   const { verdictInput } = evaluation
   const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
-  const commands = [
+  const listCommands = async () => [
     ...(await store.commands(snapshot.repository, snapshot.pull)),
     ...evaluation.commands.map(({ record }) => record),
   ]
-  const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
+  const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, listCommands, store)
   const verdict = decideVerdict({ ...verdictInput, ...backoff, removedBy: removed })
   const hasPreviews = verdictInput.config.publish.some(({ preview }) => preview !== undefined)
   return {

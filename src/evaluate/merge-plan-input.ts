@@ -204,14 +204,14 @@ export async function recordMergeQueueRemoval(
 /** Who removed this head from the queue, unless a later /merge requests it again. */
 export async function readMergeQueueRemovalUser(
   { repository, pull, head, comments }: PullRequestHead & { readonly comments: readonly PullComment[] },
-  commands: readonly CommandRecord[],
+  listCommands: () => Promise<readonly CommandRecord[]>,
   store: Pick<StateStore, 'readState'>,
 ): Promise<string | undefined> {
   const removal = await store.readState(mergeQueueRemovalStateNamespace, repository, String(pull))
   if (removal === undefined || removal.head !== head) return undefined
   // GitHub's times are in seconds, so the order within one second is unknown.
   const later = new Set(comments.filter(({ createdAt }) => createdAt > removal.at).map(({ id }) => id))
-  const isRequestedAgain = commands.some(
+  const isRequestedAgain = (await listCommands()).some(
     ({ command, outcome, comment, head: of }) =>
       command === 'merge' && outcome === 'done' && of === head && later.has(comment),
   )

@@ -61,17 +61,17 @@ export async function resolveCheckLookups(
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
-  const { repository: name, pull, author, reviews } = snapshot
-  const [seen, shown, recent] = await Promise.all([
-    memory.firstSeenReviews(
-      name,
-      pull,
-      epoch,
-      reviews.map(({ id }) => id),
-    ),
-    memory.shownHeads(name, pull),
-    memory.recentCommands?.(name),
-  ])
+  const { repository: name, pull, author, reviews, comments } = snapshot
+  const reviewIds = reviews.map(({ id }) => id)
+  // Only reviews and comments by users are compared with these records.
+  const hasNoOpinions = reviews.length === 0 && !comments.some(({ author: by }) => by?.kind === 'user')
+  const [seen, shown, recent] = hasNoOpinions
+    ? [new Map<number, number>(), []]
+    : await Promise.all([
+        memory.firstSeenReviews(name, pull, epoch, reviewIds),
+        memory.shownHeads(name, pull),
+        memory.recentCommands?.(name),
+      ])
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, LookupResult>()
   const allow = createLookupCountLimiter(budget)

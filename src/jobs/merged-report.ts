@@ -55,10 +55,7 @@ export async function republishMergedPullReport(
 ): Promise<ValidatedMerge | undefined> {
   const merge = await app.store.findMerge(forge.repository, pull)
   if (merge === undefined) return undefined
-  const record = (await app.store.verdicts(forge.repository, pull)).find(
-    (candidate) =>
-      candidate.head === merge.head && candidate.base === merge.base && candidate.config === merge.config,
-  )
+  const record = await app.store.verdictReport(forge.repository, pull, merge)
   const storedReport = record?.report as StoredEvaluationReport | undefined
   if (storedReport === undefined) return undefined
   const published = await app.store.readState(pullPublicationStateNamespace, forge.repository, String(pull))

@@ -166,12 +166,6 @@ export interface StatusPageStore {
     pull: PullNumber,
     limit: number,
   ): Promise<readonly VerdictChange[]>
-  /** A verdict with its full report: this one, or the newest. */
-  verdictReport(
-    repository: RepositoryName,
-    pull: PullNumber,
-    of?: Pick<VerdictRecord, 'head' | 'base' | 'config'>,
-  ): Promise<Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined>
   /** Open pull requests in each repository by verdict. Keys are lowercase `owner/name`. */
   countOpenPulls(): Promise<readonly { repository: string; verdict: VerdictKind; pulls: number }[]>
   /** Newest first, for these repositories. `before`: only IDs below this one. */
@@ -252,6 +246,10 @@ export interface VerdictRecord {
 export interface VerdictStore {
   /** Stores the latest verdict per (repository, pull, head, base, config). */
   recordVerdict(record: VerdictRecord): Promise<void>
-  /** Newest first. */
-  verdicts(repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]>
+  /** A verdict with its full report: this one, or the newest. */
+  verdictReport(
+    repository: RepositoryName,
+    pull: PullNumber,
+    of?: Pick<VerdictRecord, 'head' | 'base' | 'config'>,
+  ): Promise<Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined>
 }

@@ -191,7 +191,7 @@ describe('a merge through the merge queue', () => {
     const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
       readMergeQueueRemovalUser(
         { ...about(), head: of, comments: comments as never },
-        commands as never,
+        async () => commands as never,
         mergeScenario.store,
       )
     const removes = async (by = 'bob') => {

@@ -107,7 +107,7 @@ test('I4: an approval that was unread when the pull request left for another bra
   const events: PlannedEvent[] = [
     { at: 2, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
     { at: 70, do: 'review', by: 'bob', pull: 1, state: 'approved' },
-    { at: 82, do: 'retarget', by: 'eve', pull: 1, base: 'release' },
+    { at: 76, do: 'retarget', by: 'eve', pull: 1, base: 'release' },
     { at: 131, do: 'retarget', by: 'eve', pull: 1, base: 'main' },
   ]
   const { landings, violations } = await runSimulation({ seed: 20_095, instances: 1, webhooks: true, events })

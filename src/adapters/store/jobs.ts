@@ -220,13 +220,6 @@ class PgBossJobQueue implements PersistentJobQueue {
 
   readonly stop: PersistentJobQueue['stop'] = () => this.#boss.stop({ graceful: false, close: false })
 
-  #waiting(sql: Transaction, key: string) {
-    return sql.query<{ id: string }>(
-      `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
-      [key],
-    )
-  }
-
   /** Locks the key and returns whether this run is still the active one. */
   async #stillOurs(sql: Transaction, { id, key, run }: ClaimedJob): Promise<boolean> {
     await sql.lock(`job ${key}`)
@@ -239,7 +232,11 @@ class PgBossJobQueue implements PersistentJobQueue {
 
   async #putBack(sql: Transaction, { id, key }: Pick<ClaimedJob, 'id' | 'key'>, error: unknown) {
     const db = toPgBossDatabase(sql)
-    if ((await this.#waiting(sql, key)).length > 0) await this.#boss.complete(jobQueueName, id, null, { db })
+    const waiting = await sql.query(
+      `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
+      [key],
+    )
+    if (waiting.length > 0) await this.#boss.complete(jobQueueName, id, null, { db })
     else await this.#boss.fail(jobQueueName, id, { message: toStorableErrorText(error) }, { db })
   }
 }

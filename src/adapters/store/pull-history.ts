@@ -7,17 +7,6 @@ import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 import type { VerdictStore } from '../../ports/status-page-store.ts'
 
-interface VerdictRow {
-  readonly owner: string
-  readonly name: string
-  readonly head: string
-  readonly base: string
-  readonly config: string
-  readonly verdict: string
-  readonly report: string
-  readonly decided_at: number
-}
-
 export function createDatabasePullRequestHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
     ...createReportedPullHeadStore(database),
@@ -271,22 +260,14 @@ export function createVerdictStore(database: Database): VerdictStore {
       )
     },
 
-    verdicts: async (repository, pull) => {
-      const rows = await database.query<VerdictRow>(
-        `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
-         FROM ${databaseSchemaName}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
-        [toRepositoryKey(repository), pull],
+    verdictReport: async (repository, pull, of) => {
+      const [row] = await database.query<{ report: string; decided_at: number }>(
+        `SELECT report, decided_at FROM ${databaseSchemaName}.verdict WHERE repository = $1 AND pull = $2
+           AND ($3::text IS NULL OR (head = $3 AND base = $4 AND config = $5))
+         ORDER BY decided_at DESC LIMIT 1`,
+        [toRepositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
       )
-      return rows.map((row) => ({
-        repository: { owner: row.owner, name: row.name },
-        pull,
-        head: toCommitSha(row.head),
-        base: toCommitSha(row.base),
-        config: row.config,
-        verdict: row.verdict,
-        report: JSON.parse(row.report) as unknown,
-        decidedAt: row.decided_at,
-      }))
+      return row && { report: JSON.parse(row.report) as unknown, decidedAt: row.decided_at }
     },
   }
 }

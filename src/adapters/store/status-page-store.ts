@@ -170,7 +170,7 @@ function createPullRecordStore(
 
 function createVerdictRecordStore(
   database: Database,
-): Pick<StatusPageStore, 'verdictChanges' | 'verdictReport' | 'ruleDays' | 'countOpenPulls'> {
+): Pick<StatusPageStore, 'verdictChanges' | 'ruleDays' | 'countOpenPulls'> {
   return {
     countOpenPulls: () =>
       database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
@@ -201,16 +201,6 @@ function createVerdictRecordStore(
         verdict,
         ...(JSON.parse(shown) as Pick<VerdictChange, 'reasons' | 'checks'>),
       }))
-    },
-
-    verdictReport: async (repository, pull, of) => {
-      const [row] = await database.query<{ report: string; decided_at: number }>(
-        `SELECT report, decided_at FROM ${databaseSchemaName}.verdict WHERE repository = $1 AND pull = $2
-           AND ($3::text IS NULL OR (head = $3 AND base = $4 AND config = $5))
-         ORDER BY decided_at DESC LIMIT 1`,
-        [toRepositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
-      )
-      return row && { report: JSON.parse(row.report) as unknown, decidedAt: row.decided_at }
     },
 
     ruleDays: (repository, sinceDay) =>

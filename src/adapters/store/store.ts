@@ -22,6 +22,7 @@ import { pruneStore } from './prune.ts'
 import { createDatabasePullRequestHistoryStore, recordHeadPush, createVerdictStore } from './pull-history.ts'
 import { openServerDatabase } from './server-database.ts'
 import { JobWorker } from './worker.ts'
+import { LruMap } from '../lru-map.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 import { toPullNumber } from '../../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
@@ -125,7 +126,7 @@ async function createStoreFromDatabase(
 
     enqueue: async (job, afterSeconds = 0) => {
       await database.transaction((sql) => jobs.enqueue(sql, job, afterSeconds))
-      worker?.wake()
+      if (afterSeconds === 0) worker?.wake()
     },
 
     work: async (handler, concurrency, idle) => {
@@ -169,22 +170,47 @@ async function pruneStorePeriodically(
   }
 }
 
+interface CacheRow {
+  readonly key: string
+  /** Absent if no row has the key. */
+  readonly value?: string
+  /** Milliseconds since the epoch. */
+  readonly until: number
+}
+
+/** Characters of the cache's rows in memory. */
+const maxRecentCacheLength = 4 * 1024 * 1024
+
 /** Facts by content key. A lost or unreadable value only costs another request. */
 function createDatabaseCache(database: Database): Cache {
+  // Only this process uses the embedded database, so it knows the rows that it read or wrote last.
+  const recent = new LruMap<string, CacheRow>(
+    database.kind === 'embedded' ? maxRecentCacheLength : 0,
+    ({ key, value = '' }) => key.length + value.length,
+    ({ until }) => until <= Date.now(),
+  )
+  const readRows = async (space: string, keys: readonly string[]): Promise<readonly CacheRow[]> => {
+    const known = keys.flatMap((key) => recent.get(`${space} ${key}`) ?? [])
+    if (known.length === keys.length) return known
+    const rows = await database.query<Required<CacheRow>>(
+      `SELECT key, value, coalesce(extract(epoch FROM expires_at) * 1000, 'infinity')::float8 AS until
+       FROM ${databaseSchemaName}.cache
+       WHERE space = $1 AND key = ANY(ARRAY(SELECT json_array_elements_text($2::json)))
+         AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
+      [space, JSON.stringify(keys)],
+    )
+    const found = new Map(rows.map((row) => [row.key, row]))
+    for (const key of keys) recent.set(`${space} ${key}`, found.get(key) ?? { key, until: Infinity })
+    return rows
+  }
   return {
     getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
       const found = new Map<string, Value>()
       for (const part of splitIntoBatches([...new Set(keys)])) {
         const asked = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
-        const rows = await database.query<{ key: string; value: string }>(
-          `SELECT key, value FROM ${databaseSchemaName}.cache
-           WHERE space = $1 AND key = ANY(ARRAY(SELECT json_array_elements_text($2::json)))
-             AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
-          [space.name, JSON.stringify([...asked.keys()])],
-        )
-        for (const row of rows) {
+        for (const row of await readRows(space.name, [...asked.keys()])) {
           const key = asked.get(row.key)
-          const value = space.read(JSON.parse(row.value))
+          const value = row.value === undefined ? undefined : space.read(JSON.parse(row.value))
           if (key !== undefined && value !== undefined) found.set(key, value)
         }
       }
@@ -192,7 +218,9 @@ function createDatabaseCache(database: Database): Cache {
     },
 
     putCached: async (space, values, seconds) => {
-      for (const part of splitIntoBatches(encodeDatabaseRows(values)))
+      const until = Date.now() + seconds * 1000
+      for (const part of splitIntoBatches(encodeDatabaseRows(values))) {
+        for (const { key } of part) recent.delete(`${space.name} ${key}`)
         await database.query(
           `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
            SELECT $1, row->>'key', row->>'value', clock_timestamp() + $3::float8 * interval '1 second'
@@ -200,6 +228,8 @@ function createDatabaseCache(database: Database): Cache {
            ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
           [space.name, JSON.stringify(part), seconds],
         )
+        for (const row of part) recent.set(`${space.name} ${row.key}`, { ...row, until })
+      }
     },
   }
 }

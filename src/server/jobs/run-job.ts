@@ -230,17 +230,19 @@ export async function loadJobRequestQuota(
     job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
   const theirs =
     author === undefined ? undefined : `${toRepositoryKey(job.repository)} ${author.toLowerCase()}`
-  const readUsedRequests = async (
-    key: string | undefined,
-    [, perHour]: GitHubRequestQuota,
-  ): Promise<number> => {
-    const known =
-      key === undefined ? undefined : (await store.getCached(usedRequestQuotaCache, [key])).get(key)
-    return known === undefined
-      ? 0
-      : Math.max(0, known.requests - (Math.max(0, now() - known.at) / 3600_000) * perHour)
+  const quotas = new Map([[own, allowance]])
+  if (theirs !== undefined) quotas.set(theirs, authorRequestQuota)
+  const readUsedRequests = async (): Promise<ReadonlyMap<string, number>> => {
+    const known = await store.getCached(usedRequestQuotaCache, [...quotas.keys()])
+    return new Map(
+      [...quotas].map(([key, [, perHour]]) => {
+        const { requests, at } = known.get(key) ?? { requests: 0, at: 0 }
+        return [key, Math.max(0, requests - (Math.max(0, now() - at) / 3600_000) * perHour)]
+      }),
+    )
   }
-  const before = await readUsedRequests(own, allowance)
+  const used = await readUsedRequests()
+  const before = used.get(own) ?? 0
   const [burst, perHour] = allowance
   const wait = before < burst ? 0 : Math.ceil(((before - burst + 1) * 3600) / perHour)
   const isQueued = async () =>
@@ -256,18 +258,13 @@ export async function loadJobRequestQuota(
     waitSeconds: Math.min(wait, maxWaitSeconds),
     isBusy:
       job.kind === 'pull' &&
-      (before >= minGitHubRequestsForBusyJob ||
-        (await readUsedRequests(theirs, authorRequestQuota)) >= authorRequestQuota[0]),
+      (before >= minGitHubRequestsForBusyJob || (used.get(theirs ?? '') ?? 0) >= authorRequestQuota[0]),
     async charge(requests: number): Promise<void> {
-      for (const [key, rate] of [
-        [own, allowance],
-        [theirs, authorRequestQuota],
-      ] as const) {
-        if (key === undefined) continue
-        const sum = (await readUsedRequests(key, rate)) + requests
-        const value = new Map([[key, { requests: sum, at: now() }]])
-        await store.putCached(usedRequestQuotaCache, value, Math.ceil((sum * 3600) / rate[1]) + 1)
-      }
+      const at = now()
+      const sums = [...(await readUsedRequests())].map(([key, sum]) => [key, sum + requests] as const)
+      const values = new Map(sums.map(([key, sum]) => [key, { requests: sum, at }]))
+      const hours = Math.max(...sums.map(([, sum]) => sum)) / perHour
+      await store.putCached(usedRequestQuotaCache, values, Math.ceil(hours * 3600) + 1)
     },
   }
 }

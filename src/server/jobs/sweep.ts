@@ -56,6 +56,7 @@ export async function sweepRepository(
   const changed = new Map<string, string>()
   const moved: { readonly open: OpenPullSummary; readonly state: string; readonly tip: CommitSha }[] = []
   const ready = await enqueueMergeBatchJobs(new Set(tips.keys()), ctx)
+  const readyBranches = new Set(pulls.filter(({ pull }) => ready.has(pull)).map(({ baseRef }) => baseRef))
   for (const open of pulls) {
     const { pull, head, baseRef, updatedAt } = open
     // The batch reads it again and requests a full evaluation if needed.
@@ -67,13 +68,14 @@ export async function sweepRepository(
     // Checks by others may unblock a rejected pull request, and lists do not show them.
     if (known === state && !parked.has(pull)) continue
     if (
-      known !== undefined &&
-      tip !== undefined &&
-      removeBaseTipFromPullState(known) === removeBaseTipFromPullState(state) &&
-      !parked.has(pull)
+      known === undefined ||
+      tip === undefined ||
+      removeBaseTipFromPullState(known) !== removeBaseTipFromPullState(state) ||
+      parked.has(pull)
     )
-      moved.push({ open, state, tip })
-    else changed.set(sweptPullKey(pull), state)
+      changed.set(sweptPullKey(pull), state)
+    // The next batch moves the tip again, so a later sweep compares with that one.
+    else if (!readyBranches.has(baseRef)) moved.push({ open, state, tip })
   }
   const asBefore = await revalidateCachedEvaluations(moved, pulls, ctx)
   for (const { open, state } of moved) {

@@ -19,6 +19,7 @@ import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-recor
 import type {
   MergedPullRecord,
   StatusPageStore,
+  VerdictStore,
   PullRecord,
   VerdictRecord,
 } from '../../ports/status-page-store.ts'
@@ -30,6 +31,7 @@ import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../.
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
 
 type PullPageStore = StatusPageStore &
+  VerdictStore &
   MergeRecordStore &
   MergeFreezeStore &
   PullHistoryStore &

@@ -727,26 +727,22 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     })
 
     describe('verdicts', () => {
-      test('are stored once per head, base, and configuration, newest first', async () => {
+      test('are stored once per head, base, and configuration', async () => {
         const of = createRepositoryName()
-        const record = (head: string, decidedAt: number, verdict: string) => ({
+        const record = (head: string, after: number) => ({
           repository: of,
           pull: toPullNumber(1),
           head: toCommitSha(head.repeat(40)),
           base: toCommitSha('0'.repeat(40)),
           config: 'c',
-          verdict,
-          report: { findings: ['a \0 b'] },
-          decidedAt,
+          verdict: 'wait',
+          report: { findings: ['a \0 b', after] },
+          decidedAt: 1_700_000_000_000 + after,
         })
-        await store.recordVerdict(record('1', 1_700_000_000_001, 'wait'))
-        await store.recordVerdict(record('2', 1_700_000_000_002, 'blocked'))
-        await store.recordVerdict(record('1', 1_700_000_000_003, 'merge'))
-        expect(await store.verdicts(of, toPullNumber(1))).toEqual([
-          record('1', 1_700_000_000_003, 'merge'),
-          record('2', 1_700_000_000_002, 'blocked'),
-        ])
-        expect(await store.verdicts(of, toPullNumber(2))).toEqual([])
+        for (const made of [record('1', 1), record('2', 2), record('1', 3)]) await store.recordVerdict(made)
+        for (const { decidedAt, report, ...state } of [record('1', 3), record('2', 2)])
+          expect(await store.verdictReport(of, toPullNumber(1), state)).toMatchObject({ decidedAt, report })
+        expect(await store.verdictReport(of, toPullNumber(2), record('1', 3))).toBeUndefined()
       })
     })
 
