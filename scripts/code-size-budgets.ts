@@ -23,21 +23,21 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 111_070,
+    limit: 110_194,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
-  { name: 'files of packages and src', limit: 585, target: 620, measure: countFiles(sourcePathPattern) },
+  { name: 'files of packages and src', limit: 584, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 28_495,
+    limit: 28_406,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 85_870, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 85_972, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_410,
+    limit: 8_408,
     target: 9_000,
     measure: countLines(corePathPattern),
   },
