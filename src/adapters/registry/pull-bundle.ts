@@ -1,5 +1,6 @@
 // Pulls a bundle or catalog image by digest and unpacks it in a separate process within limits. Writes nothing to disk,
 // runs nothing from the image, and requests none of its URLs.
+import pLimit from 'p-limit'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { AbortSignalLike } from '../../ports/registry.ts'
@@ -28,6 +29,9 @@ export interface ImagePullLimits {
   readonly unpackTime: number
   readonly unpack: UnpackLimits
 }
+
+/** The default of Docker and containerd. */
+const maxConcurrentLayerDownloads = 3
 
 const bytesPerMebibyte = 1024 * 1024
 /** Applies before the labels identify the kind of image. */
@@ -176,12 +180,10 @@ async function pullImageLayers(
     throw createRejectedImageError('some layers are stored outside the registry')
   if (diffIds.length !== layers.length)
     throw createRejectedImageError('the config and the manifest list different layers')
-  const packed: CompressedLayer[] = []
-  for (const [index, layer] of layers.entries())
-    packed.push({
-      bytes: await registry.fetchBlob(reference, layer, signal),
-      diffId: diffIds[index] ?? '',
-    })
+  const packed = await pLimit(maxConcurrentLayerDownloads).map(layers, async (layer, index) => ({
+    bytes: await registry.fetchBlob(reference, layer, signal),
+    diffId: diffIds[index] ?? '',
+  }))
   return { digest, labels, layers: packed, wanted }
 }
 
