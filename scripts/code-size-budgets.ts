@@ -23,7 +23,7 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 110_194,
+    limit: 110_192,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
@@ -34,10 +34,10 @@ const codeSizeBudgets: readonly CodeSizeBudget[] = [
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 85_972, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 85_970, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_408,
+    limit: 8_407,
     target: 9_000,
     measure: countLines(corePathPattern),
   },

@@ -35,8 +35,6 @@ export interface Approval {
   /** Counts changes of head and base branch, so that a return to an old head is a new epoch. */
   readonly epoch: number
   readonly source: 'review' | 'command'
-  /** The id of the review or comment. */
-  readonly sourceId: number
   /** The effect of the approved change (see coverage()). If absent, the approval covers nothing. */
   readonly covers?: ReadonlyMap<string, string>
   /**

@@ -68,14 +68,13 @@ export function findApprovalsFromCommands(
       ({ command, outcome, comment }) =>
         command === 'approve' && outcome === 'done' && currentCommands.get(comment)?.name === 'approve',
     )
-    .map(({ user, login, head, baseRef, epoch, comment, config, covers }) => ({
+    .map(({ user, login, head, baseRef, epoch, config, covers }) => ({
       user,
       login,
       head,
       baseRef,
       epoch,
       source: 'command',
-      sourceId: comment,
       ...(config !== undefined && { config }),
       ...(covers && { covers }),
     }))

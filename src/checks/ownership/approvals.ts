@@ -49,7 +49,6 @@ export function createApprovalsFromReviews(
         baseRef: snapshot.baseRef,
         epoch: firstSeenEpochs.get(review.id) ?? epoch,
         source: 'review',
-        sourceId: review.id,
         ...(covers && { covers }),
       },
     ]

@@ -339,7 +339,6 @@ describe('an approval that is carried over', () => {
       baseRef: 'main',
       epoch: 0,
       source: 'command' as const,
-      sourceId: 1,
       config: 'd',
       covers: coverage(seen.input),
     }

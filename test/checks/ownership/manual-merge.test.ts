@@ -71,7 +71,7 @@ describe('a file outside all packages', () => {
         baseRef: 'main',
         epoch: 0,
       },
-      ...{ source: 'command' as const, sourceId: 1 },
+      source: 'command' as const,
     }
     const seen = await evaluatePull(head, from, { author: 'maria', approvals: [own] })
     expect(seen.conclusion).toBe('action_required')
@@ -90,7 +90,7 @@ describe('a file outside all packages', () => {
         baseRef: 'main',
         epoch: 0,
       },
-      ...{ source: 'command' as const, sourceId: 1 },
+      source: 'command' as const,
     }
     const conclusionOf = async (approval: object) =>
       (await evaluatePull(head, from, { epoch: 1, approvals: [{ ...yes, epoch: 1, ...approval }] }))

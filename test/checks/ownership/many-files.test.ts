@@ -164,7 +164,7 @@ describe('the same change', () => {
 
 function createApprovalFromReview({ snapshot }: CheckInput) {
   const { head, baseRef } = snapshot
-  return { head, baseRef, epoch: 0, source: 'review' as const, sourceId: 1 }
+  return { head, baseRef, epoch: 0, source: 'review' as const }
 }
 
 test('every new path in a directory that looks like another one is reported', async () => {

@@ -207,7 +207,6 @@ describe("T24: a push by another person to an owner's pull request", () => {
           baseRef: 'main',
           epoch: 0,
           source: 'command',
-          sourceId: 1,
         } as const,
       ],
     })
