@@ -28,6 +28,19 @@ else {
     isDurable: true,
   })
 
+  test('an instance reads what another one cached, although it read an older value', async () => {
+    const databaseUrl = await postgresServer.database()
+    const [writer, reader] = [
+      await openStore({ databaseUrl, clock: realTimeClock }),
+      await openStore({ databaseUrl, clock: realTimeClock }),
+    ]
+    for (const value of [1, 2]) {
+      await writer.putCached(createCacheNamespace('s'), new Map([['a', value]]), 60)
+      expect((await reader.getCached(createCacheNamespace('s'), ['a'])).get('a')).toBe(value)
+    }
+    await Promise.all([writer.close(), reader.close()])
+  })
+
   describe('instances on one server', () => {
     /** How often a job was run that outlasts the heartbeat timeout. Its twenty seconds overlap with the first tests. */
     let runsOfLongJob: Promise<number>
