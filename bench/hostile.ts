@@ -284,7 +284,7 @@ interface HostileInputCase {
 }
 
 const validateOptions = ['--no-cache', '--no-config', '--profile', values.profile, '-o', 'json']
-const checkOptions = ['--base', 'main~1', '--head', 'main', '--author', 'somebody', '--offline', '-o', 'json']
+const checkOptions = ['--base', 'main~1', '--head', 'main', '--author', 'someone', '--offline', '-o', 'json']
 const buildValidateCommandArgs = (directory: string) => ['validate', ...validateOptions, directory]
 
 const hostileInputCases: readonly HostileInputCase[] = [
@@ -354,7 +354,7 @@ function writeManyCatalogFiles(
 }
 
 function runGit(directory: string, ...parameters: readonly string[]): void {
-  const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.com', '-c', 'gc.auto=0']
+  const identity = ['-c', 'user.name=someone', '-c', 'user.email=someone@example.com', '-c', 'gc.auto=0']
   execFileSync('git', ['-C', directory, ...identity, ...parameters])
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /**
  * Gives a copy of the project the installed dependencies, and its own packages and cache instead of the project's. A build
- * of the copy in the project's cache would be newer than the project's sources, whose tests would use it.
+ * of the copy in the project's cache would be newer than the project's sources, so the project's tests would use it.
  */
 export function linkPackages(projectRoot: string, copy: string): void {
   const modules = join(projectRoot, 'node_modules')

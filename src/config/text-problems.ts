@@ -63,7 +63,7 @@ function formatUnicodeCodePoint(character: string): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** By the library's code and message, whose terms only people who know the YAML specification understand. */
+/** By the library's code and message, which use the terms of the YAML specification. */
 const yamlSyntaxProblems: readonly (readonly [RegExp, string])[] = [
   [/^TAB_AS_INDENT/, 'a tab indents this line; indent it with spaces'],
   [/Missing closing/, 'a quotation mark before this line is not closed; close it, or remove it'],
@@ -75,7 +75,7 @@ const yamlSyntaxProblems: readonly (readonly [RegExp, string])[] = [
   [/^BAD_DQ_ESCAPE/, 'in double quotes, `\\` starts an escape sequence; write `\\\\`, or use single quotes'],
   [/Comments must/, 'a comment needs a space before `#`'],
   [/[Ii]mplicit/, 'this line must be `key: value`, with a space after the colon, or `- item` in a list'],
-  [/^UNEXPECTED_TOKEN/, 'this text does not belong here; remove it, or put the whole value in quotes'],
+  [/^UNEXPECTED_TOKEN/, 'this text does not belong here; remove it, or put the value in quotes'],
   [/^RESOURCE_EXHAUSTION/, 'the values are nested too deeply'],
   [/(?:)/, 'the file cannot be read from here on; check quotation marks, brackets, and spaces'],
 ]
@@ -86,7 +86,7 @@ const yamlSyntaxProblems: readonly (readonly [RegExp, string])[] = [
  */
 export function parseYamlDocument(file: string, text: string, options: Pick<SchemaOptions, 'schema'> = {}) {
   const lines = new LineCounter()
-  // Duplicates are found below. The library also slices the whole text for each pretty error.
+  // Duplicates are found below. The library also slices the entire text for each pretty error.
   const parseOptions = {
     ...options,
     lineCounter: lines,

@@ -10,11 +10,7 @@ const rateLimitWaitSchema = z.object({ since: z.number(), until: z.number() })
 /** Milliseconds since the epoch. */
 export type RateLimitWait = Readonly<z.infer<typeof rateLimitWaitSchema>>
 
-const rateLimitWaitCache = defineCacheNamespace<RateLimitWait>(
-  'waits for the limit',
-  1,
-  (value) => rateLimitWaitSchema.safeParse(value).data,
-)
+const rateLimitWaitCache = defineCacheNamespace('waits for the limit', 1, rateLimitWaitSchema)
 
 function toRateLimitWaitKey(job: Job): string {
   const rest = 'pull' in job ? ` ${job.pull}` : 'branch' in job ? ` ${job.branch}` : ''

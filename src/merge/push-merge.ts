@@ -36,7 +36,7 @@ const stagingBranchUseCacheNamespace = defineCacheNamespace<'used' | 'clean'>(
 const stagedCommitsStateNamespace = defineStateNamespace<readonly StagedCommit[]>(
   'staged commits',
   1,
-  (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
+  z.array(z.object({ branch: z.string(), commit: z.string() })),
 )
 
 /** A branch that catalog-bot created, with a commit that it added. */

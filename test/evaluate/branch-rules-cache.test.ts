@@ -47,7 +47,7 @@ test('repositories do not share cached branch rules', async () => {
   expect(twice.rules.unread).toEqual(['1'])
 })
 
-test('cached answers about branches whose names differ only in case differ, as on GitHub', async () => {
+test('branches with names that differ only in case have different cached answers, as on GitHub', async () => {
   const { store, forge } = createBranchRulesContext()
   const answer = ({ branch }: { branch: string }) =>
     Promise.resolve({ kind: branch === 'Next' ? 'yes' : 'no' })

@@ -228,8 +228,9 @@ async function fetchOverHttp(
     }
     const lines = updates.map(({ ours, from, to }) => `update ${ours}\0${to}\0${from}\0`)
     await runOnce(['update-ref', '--stdin', '-z'], lines.join(''))
-  } catch {
+  } catch (error) {
     // Another fetch or a push might have moved the same refs.
+    if (!isGitError(error)) throw error
   }
   return (await readTips()).every((tip, at) => tip === there[at])
 }

@@ -261,8 +261,8 @@ async function readTreePairEntries(objects: GitObjectReader, pairs: readonly Git
       return before && after && { pair, sides: [before, after] as const }
     }),
   )
-  const whole = read.filter((one) => one !== undefined)
-  return whole.length === pairs.length ? whole : undefined
+  const complete = read.filter((one) => one !== undefined)
+  return complete.length === pairs.length ? complete : undefined
 }
 
 /** Undefined: missing, too large, or not a tree as git writes it. Ask git. */

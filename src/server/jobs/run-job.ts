@@ -263,7 +263,8 @@ export async function loadJobRequestQuota(
       const at = now()
       const sums = [...(await readUsedRequests())].map(([key, sum]) => [key, sum + requests] as const)
       const values = new Map(sums.map(([key, sum]) => [key, { requests: sum, at }]))
-      const hours = Math.max(...sums.map(([, sum]) => sum)) / perHour
+      const slowestRefill = Math.min(...[...quotas.values()].map(([, refilled]) => refilled))
+      const hours = Math.max(...sums.map(([, sum]) => sum)) / slowestRefill
       await store.putCached(usedRequestQuotaCache, values, Math.ceil(hours * 3600) + 1)
     },
   }
