@@ -27,10 +27,7 @@ export type LookupResolver = (question: LookupRequest) => Promise<LookupResult>
 const maxLookupRounds = 6
 const maxParallelLookups = 32
 
-/**
- * Asks until no check has another question. Skips questions in `answered`. `allow` sees each round first, and throws
- * when it exceeds the budget.
- */
+/** Skips questions in `answered`. `allow` sees each round first, and throws when it exceeds the budget. */
 export async function gatherLookupResults(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
@@ -71,10 +68,7 @@ export async function fetchRequiredChecks(
 
 /** Rights may be this stale at a merge. */
 const permissionCacheSeconds = 30
-/**
- * Caching a login's account is safe because the account's rights are checked separately. Missing logins expire sooner
- * because they may be registered soon.
- */
+/** Rights are checked separately, so caching is safe. Missing logins expire sooner: they may be registered. */
 const accountLookupCacheSeconds = { person: 3600, nobody: 300 } as const
 
 const accountLookupResultSchema = z.union([

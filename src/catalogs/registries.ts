@@ -26,10 +26,7 @@ export type RegistryLookupResolver = <Q extends RegistryLookupRequest>(
 
 export interface RegistryLookupService {
   forEvaluation(): RegistryLookupResolver
-  /**
-   * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
-   * because of a registry's answer.
-   */
+  /** Bypasses the cache, to notice deleted images, and updates it. Never rejects because of a registry's answer. */
   refreshImage(reference: string, signal: AbortSignalLike): Promise<ImageLookupResult>
   close(): Promise<void>
 }

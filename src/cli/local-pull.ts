@@ -115,10 +115,7 @@ async function resolveAuthorLogin(directory: string): Promise<string> {
   return login ?? unknownAuthorLogin
 }
 
-/**
- * A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write
- * there.
- */
+/** In a folder that `close` removes. It reads the objects of `directory`, but does not write there. */
 export async function createTemporaryRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {

@@ -11,9 +11,7 @@ export function createRepeatableOption(flags: string, description: string): Opti
   )
 }
 
-/**
- * Like `createRepeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
- */
+/** For values without commas: one use of the option can list several, separated by commas. */
 export function createCommaSeparatedOption(
   flags: string,
   description: string,
@@ -121,10 +119,7 @@ export function addUsageHintOnError(program: Command): void {
     command.showHelpAfterError(`Run '${getFullCommandName(command)} --help' for usage.`)
 }
 
-/**
- * Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a
- * key is missing.
- */
+/** `k=v`, or several separated by commas. As in opm, the last value of a key applies. Throws without a key. */
 export function parseCommaSeparatedKeyValues(
   pairs: readonly string[],
   optionName: string,

@@ -100,10 +100,7 @@ export async function runClusterTests(
   }
 }
 
-/**
- * Returns the cluster's lease if it is free and no other repository waits first. A place in line is a lease that
- * expires unreleased.
- */
+/** If it is free and no other repository waits first. A place in line is a lease that expires unreleased. */
 async function acquireClusterLease(
   slot: string,
   { app, forge }: ClusterTestContext,

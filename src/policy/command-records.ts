@@ -55,9 +55,7 @@ export interface FreezeCommand {
   readonly kinds: readonly FreezeKind[]
 }
 
-/**
- * Approvals by command. Deleted or edited comments do not count. The check handles approvers who later request changes.
- */
+/** Not in deleted or edited comments. The check handles approvers who later request changes. */
 export function findApprovalsFromCommands(
   records: readonly CommandRecord[],
   comments: readonly PullComment[],
@@ -225,10 +223,7 @@ export function applyRuleOverrides(
     : { outcomes: changed, used: overrides.filter((each) => used.has(each)) }
 }
 
-/**
- * Findings except those `overridden` in one of the pull requests that merge together. Ignores line numbers, because
- * earlier merges shift them.
- */
+/** In any pull request of the merge. Ignores line numbers, because earlier merges shift them. */
 export function excludeOverriddenFindings(
   findings: readonly Finding[],
   overridden: readonly Finding[],

@@ -72,10 +72,7 @@ export function collectCommandLookups(
   return [...questions.values()]
 }
 
-/**
- * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
- * known yet, because order matters.
- */
+/** In comment order, up to the first author with unknown permissions, because order matters. */
 export function decideCommands(input: CommandEvaluationInput, answers: LookupResults) {
   return evaluateCommands(input, answers, { stops: true })
 }

@@ -107,10 +107,7 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
   }
 }
 
-/**
- * The verdict on a pull request that cannot be checked because it is too large or Git rejects it. Retrying does not help.
- * Never has a permit.
- */
+/** Too large, or rejected by Git. Retrying does not help. Never has a permit. */
 export function createUncheckablePullVerdict(
   { snapshot, configDigest }: Pick<VerdictInput, 'snapshot' | 'configDigest'>,
   reason: VerdictReason,

@@ -91,10 +91,7 @@ export type ForgeAction =
       readonly files: readonly CommitFile[]
       readonly message: string
     }
-  /**
-   * Creates one of the App's own branches, or moves it forward from exactly `from` without losing a commit. Rejects as
-   * `rejected` if the branch is elsewhere.
-   */
+  /** Creates one of the App's branches, or moves it forward from exactly `from`. Otherwise rejects as `rejected`. */
   | {
       readonly kind: 'move-own-branch'
       /** Starts with `botBranchPrefix`. */
@@ -137,9 +134,7 @@ export interface CommitFile {
   readonly isExecutable: boolean
 }
 
-/**
- * The prefix of the branches that catalog-bot creates for its own pull requests. It does not move other branches for them.
- */
+/** Of branches for catalog-bot's own pull requests; it moves no others for them. */
 export const botBranchPrefix = 'catalog-bot/add/'
 
 export interface BotPullRequest {
@@ -252,10 +247,7 @@ export interface Forge {
       readonly onOwnReports?: (present: BotCommentAndCheckRuns) => void
     },
   ): Promise<PullSnapshot | null>
-  /**
-   * The pull requests that one request shows to be unchanged since their snapshots, except for the tip of the base branch.
-   * The others can be changed or unchanged. Absent if not supported.
-   */
+  /** By one request, except for the base's tip; the others are unknown. Absent if not supported. */
   findUnchanged?(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPullSummary[]>
   /** `allowCached`: allows a response that is up to one minute old. Merging, publishing, and signing must not use it. */
@@ -286,9 +278,7 @@ export interface Forge {
   findMergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
   /** The App's pull request for a branch: the open one, otherwise the newest. */
   findOwnPull(branch: string, base: string): Promise<BotPullRequest | undefined>
-  /**
-   * Resolves to the time of the comment, the number of what was opened, the created commit, or the URLs of the check runs.
-   */
+  /** The comment's time, the opened number, the commit, or the check runs' URLs. */
   perform(action: ForgeAction): Promise<ForgeActionResult>
   /** The most recent runs that a dispatch of this kind started on a branch, newest first. */
   listDispatchedRuns(

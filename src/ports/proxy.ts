@@ -12,17 +12,11 @@ export interface ProxyServer {
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/**
- * The first variable that is set applies. Programs disagree on the order of uppercase and lowercase names. This is curl's
- * order.
- */
+/** The first one that is set applies: curl's order, on which programs disagree. */
 export const proxyEnvVariableNames = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
 const noProxyEnvVariableNames = ['no_proxy', 'NO_PROXY'] as const
 
-/**
- * Returns undefined for a direct connection. If the value isn't a proxy URL, throws an Error with the name of the variable,
- * but not its value.
- */
+/** Undefined without one. Throws an Error with the variable's name, but not its value, if it is no proxy URL. */
 export function findProxyForUrl(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
   if (target.protocol !== 'https:') return undefined
   const variable = proxyEnvVariableNames.find((name) => (environment[name] ?? '') !== '')
@@ -64,10 +58,7 @@ function parseProxyUrl(text: string, variable: string): ProxyServer {
   }
 }
 
-/**
- * `NO_PROXY` contains `*`, names (which include their subdomains), and addresses, each with an optional port. Loopback
- * never uses a proxy.
- */
+/** `NO_PROXY`: `*`, names with their subdomains, and addresses, with optional ports. Never for loopback. */
 function isProxyExempt(target: URL, exceptions: string): boolean {
   const hostname = target.hostname
     .toLowerCase()

@@ -48,10 +48,7 @@ export interface AdvanceReleaseInput {
 
 type ReleaseContext = JobContext<MergeRecordStore>
 
-/**
- * Returns the new state, or undefined when the release is over. Rejects with a ForgeError, a GitError or a process
- * failure.
- */
+/** Undefined when it is over. Rejects with a ForgeError, a GitError, or a process failure. */
 export async function advanceRelease(
   step: AdvanceReleaseInput,
   ctx: ReleaseContext,

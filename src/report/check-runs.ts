@@ -139,9 +139,7 @@ function renderCheckRunSummary(
   return parts.join('\n\n')
 }
 
-/**
- * Annotates only the first line, because GitHub shows an annotation below its last line, which may be outside the diff.
- */
+/** The first line only: GitHub shows an annotation below its last line, which the diff may lack. */
 function renderCheckRunAnnotations(
   findings: readonly Finding[],
   { lines }: PullReportOptions,

@@ -111,10 +111,7 @@ export function renderUnmanagedBranchReport(branch: string, checks: readonly str
   }
 }
 
-/**
- * Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by
- * others.
- */
+/** For pull requests on other branches, and those that others merged. */
 export function renderExternalMergeComment({
   commit,
   mergedBy,

@@ -92,10 +92,7 @@ export interface ParsedPageUrl {
 export const isCanonicalUrlPath = (path: string): boolean =>
   path.split('/').every((segment) => segment === encodePathSegment(decodePathSegment(segment) ?? ''))
 
-/**
- * Parses a request target on a meaningless host. Returns undefined if it is not a path: a scheme or two slashes would
- * name a host, and a backslash would count as a slash.
- */
+/** Undefined if it is no path: a scheme or two slashes name a host, and a backslash counts as a slash. */
 export function parseRequestTarget(target = ''): URL | undefined {
   const base = 'http://localhost'
   return /^\/(?!\/)[^\\?]*(?:\?|$)/.test(target) && URL.canParse(target, base)

@@ -32,10 +32,7 @@ export interface BundleUpgradeMetadata {
   readonly defaultChannel?: LocatedString
 }
 
-/**
- * Never throws. Omits unreadable values, which `validateBundle` reports. Without exact locations, every value points to
- * the start of its file, because finding a location costs as much as reading the file.
- */
+/** Never throws; `validateBundle` reports omitted values. Without exact locations, values point to the file's start. */
 export function readBundleUpgradeMetadata(
   files: BundleFiles,
   { places = true }: { readonly places?: boolean } = {},

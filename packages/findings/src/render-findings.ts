@@ -14,10 +14,7 @@ export interface CatalogDirectoryReport {
   readonly leftOut?: number
 }
 
-/**
- * Unicode line separators that JSON does not escape, but at which many line readers (such as Python's splitlines) end a
- * line.
- */
+/** Unicode line ends that JSON does not escape, but many line readers (Python's splitlines) recognize. */
 const unicodeLineSeparatorPattern = /[\u0085\u2028\u2029]/g
 
 export interface TextReportOptions {
@@ -33,10 +30,7 @@ export interface TextReportOptions {
 const maxCodeFrameChars = 100
 const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
-/**
- * Renders all findings in the given order, then one line with their number. Ends with a line break. Empty if there are no
- * findings.
- */
+/** The findings in the given order, and a line with their number. Empty without findings. */
 export function renderText(findings: readonly Finding[], options: TextReportOptions = {}): string {
   if (findings.length === 0) return ''
   const lines = new SourceLineReader(options.textOf ?? (() => undefined))

@@ -85,10 +85,7 @@ function toPhysicalLocation(at: Location): object {
   }
 }
 
-/**
- * A path as a relative URI reference. Percent-encodes each segment, and prevents a colon in the first one from denoting a
- * scheme.
- */
+/** Percent-encodes each segment. A colon in the first one must not denote a scheme. */
 function toRelativeUri(path: string): string {
   return path
     .split('/')

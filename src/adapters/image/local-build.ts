@@ -29,10 +29,7 @@ const binarylessDockerfileTemplate = `# OLMv0 CatalogSources that use binary-les
 #       cacheDir: /tmp/cache
 `
 
-/**
- * Writes the image with all blobs of its base, creates the folder if needed, and keeps existing images. `names` are
- * tags or full references (`org.opencontainers.image.ref.name`).
- */
+/** Creates the folder if needed, and keeps its images. `names`: tags or references (`…image.ref.name`). */
 export async function writeOciLayout(
   image: BuiltCatalogImage,
   folder: string,
@@ -98,10 +95,7 @@ async function writeFileAtomically(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/**
- * The Dockerfile that `opm generate dockerfile` (v1.73) writes, for users who build with a container engine. Throws an
- * ImageError if the builder image is missing or invalid.
- */
+/** Like `opm generate dockerfile` (v1.73). Throws an ImageError for a missing or invalid builder image. */
 export function renderDockerfile({ directory, base, builder, labels }: DockerfileOptions): string {
   if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
   const custom = Object.entries(labels)
@@ -126,10 +120,7 @@ LABEL ${catalogDirectoryLabel}=/configs
 ${custom.length === 0 ? '' : `\n# Set other custom labels\n${custom.join('')}`}`
 }
 
-/**
- * Reads every file of a catalog directory, including files that opm ignores. Rejects links, because the image would
- * contain the link instead of its target.
- */
+/** Includes files that opm ignores. Rejects links, because the image would contain them, not their targets. */
 export async function readCatalogFolder(folder: string): Promise<readonly CatalogImageFile[]> {
   const found = await stat(folder).catch(() => undefined)
   if (!found?.isDirectory()) throw new ImageError('order', `${folder} is not a directory`)

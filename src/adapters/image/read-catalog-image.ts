@@ -169,10 +169,7 @@ function compareCatalogFiles(
     })
 }
 
-/**
- * Replaces the layers below a published catalog's layer, which remains byte for byte the same. `published` reads the
- * image, `registry` both bases.
- */
+/** The published layer remains byte for byte the same. `published` reads the image, `registry` both bases. */
 export async function rebaseCatalogImage(
   published: RegistryClient,
   registry: RegistryClient,

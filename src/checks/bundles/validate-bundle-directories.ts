@@ -57,10 +57,7 @@ function validatePackageDirectory(sources: PackageDirectoryState): Finding[] {
   ]
 }
 
-/**
- * Why package settings prevent an automatic merge. Checks both sides, so that a change can add a restriction but not
- * remove one from the base.
- */
+/** Checks both sides, so that a change can add a restriction but not remove one from the base. */
 export function listAutoMergeBlockReasons({
   change,
   ownerFiles,

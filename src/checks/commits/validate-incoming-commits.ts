@@ -41,10 +41,7 @@ export function validateIncomingCommits({
   ]
 }
 
-/**
- * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
- * combine their own pull requests.
- */
+/** Only if it contains all of the other one, which is not on hold. Authors can always combine their own. */
 function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
     return createFinding(mergesOtherPullRule, undefined, { pull, isKept, by })

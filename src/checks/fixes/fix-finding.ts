@@ -51,10 +51,7 @@ export function computeFindingFix(finding: Finding, bytes: Uint8Array): Suggeste
 
 export const fixableRuleIds: ReadonlySet<string> = new Set(Object.keys(fixerByRuleId))
 
-/**
- * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or
- * stranded entries.
- */
+/** Lets the newest head replace the next one, or skip all others, until one remains without cycles. */
 function* proposeSingleChannelHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,

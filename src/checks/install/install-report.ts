@@ -4,9 +4,7 @@ import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 interface RukPakProvisionerRequirement {
   readonly number: number
   readonly asks: string
-  /**
-   * `holds`: the simulation shows it. `cluster`: only a cluster can show it. `not asked`: not required for this format.
-   */
+  /** `holds`: by simulation. `cluster`: only a cluster can show it. `not asked`: not required for this format. */
   readonly told: 'holds' | 'cluster' | 'not asked'
   readonly says: string
 }
@@ -180,10 +178,7 @@ function truncateInstallSummaryText(text: string): string {
     : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
 }
 
-/**
- * The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
- * which only a cluster can show.
- */
+/** RukPak's fourteen requirements. Most describe a controller's behavior, which only a cluster can show. */
 export function createRukPakProvisionerChecklist(
   format: BundleFormat,
 ): readonly RukPakProvisionerRequirement[] {

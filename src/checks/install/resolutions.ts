@@ -157,10 +157,7 @@ export class CatalogUnderTest {
     }
   }
 
-  /**
-   * Returns the bundle names of each InstallPlan that OLM v0 makes after the base's catalog changes to the new one.
-   * Undefined if nothing was installed before or the upgrade does not end.
-   */
+  /** The bundles of each InstallPlan after the catalog changes; undefined without an installation, or if endless. */
   upgradePlans(packageName: string, channel: string): readonly (readonly string[])[] | undefined {
     if (!this.base) return undefined
     const before = this.baseWalk.install(packageName, channel)

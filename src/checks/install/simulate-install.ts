@@ -50,10 +50,7 @@ interface InstallPlanningResult {
   readonly skippedCount: number
 }
 
-/**
- * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds,
- * and the check has one minute.
- */
+/** Once per catalog. An update changes about a dozen; each takes tens of milliseconds of the check's minute. */
 const maxChangedPackages = 60
 
 const maxChannelsPerPackage = 6
@@ -150,10 +147,7 @@ export function planInstallSimulation(
   }
 }
 
-/**
- * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it
- * installs the head if OLM v0 does not resolve a bundle.
- */
+/** And new or changed dependencies. RukPak resolves nothing, so it installs the head if OLM v0 finds none. */
 function planChannelBundleInstalls(
   { fresh, head, v1 }: ChannelInstallResolution,
   test: CatalogUnderTest,

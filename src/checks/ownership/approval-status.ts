@@ -143,10 +143,7 @@ export class ApprovalEvaluator {
     }
   }
 
-  /**
-   * Approvals of this head for a different effect, with the differences. Skips accounts that also approved the current
-   * effect.
-   */
+  /** With the differences. Skips accounts that also approved the current effect. */
   listOutdatedApprovals(): readonly {
     readonly account: AccountIdAndLogin
     readonly differences: readonly string[]
@@ -171,10 +168,7 @@ export class ApprovalEvaluator {
     )
   }
 
-  /**
-   * Whether a maintainer other than the author approved the current effect. Approvals for files outside packages do not
-   * carry over.
-   */
+  /** By another account than the author's. Approvals for files outside packages do not carry over. */
   checkMaintainerApproval(): PermissionCheckResult {
     if (this.#author === undefined) return { kind: 'no' }
     const current = this.#input.approvals.filter((approval) => this.#isCurrent(approval))
@@ -369,10 +363,7 @@ function checkAnyPermissionGranted(
   return open.length > 0 ? { kind: 'unknown', open } : { kind: 'no' }
 }
 
-/**
- * Decides what an automation account can change without approval. The base must grant the kind, the package, and
- * every touched channel.
- */
+/** Without approval. The base must grant the kind, the package, and every touched channel. */
 function findChangeKindsGrantedToAutomation(
   { packages, channels, changes }: AutomationConfig,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,

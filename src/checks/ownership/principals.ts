@@ -159,10 +159,7 @@ function createUnknownPermissionResult(
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }
 
-/**
- * Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
- * Undefined for anything but a login, including a login with surrounding whitespace.
- */
+/** The same for all sources: ignores only case. Undefined for all but a login without whitespace around it. */
 export function parseUserPrincipal(text: string): Principal | undefined {
   return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }

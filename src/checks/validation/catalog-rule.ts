@@ -37,10 +37,7 @@ export interface CatalogRuleInputAndHit {
   readonly hit: {
     /** Absent for findings about the whole catalog. */
     readonly at?: Location
-    /**
-     * Path of names, package first ('' if none): `['foo', 'stable', 'foo.v1']`. No lines or counts, so that it stays
-     * the same across versions of the catalog.
-     */
+    /** Names from the package ('' if none): `['foo', 'stable', 'foo.v1']`. Without lines or counts, so stable. */
     readonly about: readonly string[]
     readonly related?: Finding['related']
   }

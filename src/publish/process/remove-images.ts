@@ -130,10 +130,7 @@ function retainImageAttachments(
   }
 }
 
-/**
- * Finds attachments by tag. Listed referrers count only if they name the image themselves, because anyone with push
- * access can list any digest.
- */
+/** By tag. Referrers count only if they name the image, because pushers can list any digest. */
 async function fetchImageAttachmentDigests(
   image: string,
   subject: string,

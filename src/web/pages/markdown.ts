@@ -8,10 +8,7 @@ import type { StatusPage } from './status-page.ts'
 import { readRulePage } from '../../adapters/package-metadata.ts'
 import { allRules } from '../../checks/all-rules.ts'
 
-/**
- * `home`: base address for links to other rules (`several-heads.md`). For text of this project only, because the library takes
- * quadratic time for some text. HTML appears as text.
- */
+/** Of this project only: the library takes quadratic time for some text. `home`: base of links to other rules. */
 export function renderMarkdown(text: string, home: string): Html {
   const renderTokens = (tokens: readonly Token[] = []): Html =>
     htmlTemplate`${tokens.map((token) => renderToken(token as MarkedToken))}`

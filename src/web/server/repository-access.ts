@@ -168,10 +168,7 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
   }
 }
 
-/**
- * The client's address, for counting. Behind the administrator's proxy (a private address), only the last forwarded entry is
- * trusted; the client can forge the others.
- */
+/** For counting. Behind a proxy (a private address), the last forwarded entry; clients forge the others. */
 export function parseClientIpAddress({
   socket,
   headers,

@@ -59,10 +59,7 @@ export interface BundleBlob {
   readonly relatedImages: readonly RelatedImage[]
 }
 
-/**
- * `value` is the parsed JSON, except for the two large types, which keep only a summary:
- * `olm.csv.metadata` -> CsvMetadata, `olm.bundle.object` -> BundleObject.
- */
+/** `value` is the parsed JSON; for the two large types a summary (CsvMetadata, BundleObjectSummary). */
 export interface Property {
   readonly mark: TextPosition
   readonly type: string
@@ -243,10 +240,7 @@ const emptyPackageBlobs: PackageBlobs = {
   others: [],
 }
 
-/**
- * Groups blobs by package. Packages without blobs are not in the map. Catalogs share the objects of packages that have
- * the same blobs, and what is computed from each.
- */
+/** Omits packages without blobs. Catalogs share the objects of equal packages, and what is computed from each. */
 export const getPackageBlobs: (catalog: Catalog) => ReadonlyMap<string, PackageBlobs> = memoizePerObject(
   (catalog) => {
     const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()

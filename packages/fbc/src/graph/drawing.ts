@@ -228,9 +228,7 @@ function computeChannelBadges(
   return badges
 }
 
-/**
- * The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors.
- */
+/** Differences, both heads, the ends of changed edges, and their neighbors. */
 function findRowsVisibleInDiff(
   rows: readonly ChannelRow[],
   edges: readonly EdgeWithDiffStatus[],

@@ -30,10 +30,7 @@ interface IgnorePattern {
   readonly domain: readonly string[]
   readonly includes: boolean
   readonly directoryOnly: boolean
-  /**
-   * True if the pattern is anchored and matched by segment. Otherwise, it is one segment that can match any path
-   * component.
-   */
+  /** Whether it is anchored and matched by segment. Otherwise, it is one segment that matches any component. */
   readonly isPath: boolean
   readonly segments: readonly IgnorePatternSegment[]
 }

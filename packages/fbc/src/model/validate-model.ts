@@ -23,10 +23,7 @@ import { formatVersion } from '../versions/version.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
 
-/**
- * Returns opm's tree, or undefined for a valid catalog. Sorts siblings by name where opm's order is random. Never
- * throws.
- */
+/** opm's tree; undefined for a valid catalog. Sorts siblings by name where opm's order is random. Never throws. */
 export function validateModel(
   packages: ReadonlyMap<string, ModelPackage>,
   ruleSet: OpmRuleSet,

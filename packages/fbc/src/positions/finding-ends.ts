@@ -66,10 +66,7 @@ export class ByteOffsetPositionConverter {
     this.column += width === 4 ? 2 : 1
   }
 
-  /**
-   * The length in UTF-16 units of the quoted string, bracket, or plain value at a position. 0 if the position doesn't
-   * exist.
-   */
+  /** The length in UTF-16 units of the quoted string, bracket, or plain value at a position; 0 for none. */
   lengthAt(position: TextPosition): number {
     const { bytes } = this
     if (this.byteAt(position) === undefined) return 0

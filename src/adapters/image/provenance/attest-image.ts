@@ -59,10 +59,7 @@ export interface ImageAttestationContext {
   readonly signPlatforms?: boolean | undefined
 }
 
-/**
- * Returns the published image if the key has signed it or if it equals the local build except for annotations.
- * Otherwise, the local build replaces it despite equal content, because other software may read its layers differently.
- */
+/** The published image if signed or the same except for annotations; else the local one (layers can be ambiguous). */
 export async function ensureSignableImage(
   { publisher, registry, key }: ImageAttestationContext,
   published: ImagePublishResult,

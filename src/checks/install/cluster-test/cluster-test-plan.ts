@@ -52,10 +52,7 @@ export interface ClusterTestPlan {
   readonly catalog: ClusterTestCatalogSource
   /** The previous catalog, for an upgrade. */
   readonly base?: ClusterTestCatalogSource
-  /**
-   * The first step installs, and later steps upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
-   * RukPak install one bundle per step.
-   */
+  /** The first step installs, later ones upgrade. OLM v0's InstallPlans must name exactly these bundles. */
   readonly steps: readonly ClusterTestStep[]
   readonly crds: readonly string[]
   /** Seconds since the epoch. After this time, any janitor can delete the test's objects. */
@@ -134,10 +131,7 @@ export function parseJsonNameList(text: unknown): readonly string[] {
   }
 }
 
-/**
- * Plans the install tests of a channel: a new installation and an upgrade. Skips packages that the simulation could
- * not resolve, because the simulation already reports the reason.
- */
+/** A new installation and an upgrade. Skips what the simulation could not resolve, which it reports itself. */
 export function planChannelClusterTests(request: ClusterTestRequest): ClusterTestPlanningResult {
   const tests: PlannedClusterTest[] = []
   const skipped: SkippedClusterTest[] = []

@@ -27,10 +27,7 @@ export interface BundleWithInstallTargets {
   readonly content: BundleContentForInstall
 }
 
-/**
- * Determines the severity of a finding about a bundle and whether it is shown separately. A finding that is shown
- * separately is not repeated as an install failure.
- */
+/** A finding that is shown separately is not repeated as an install failure. */
 export type InstallFindingClassifier = (
   found: Finding,
   blob: BundleBlob,

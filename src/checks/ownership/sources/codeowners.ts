@@ -85,10 +85,7 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
   return { byName, others }
 })
 
-/**
- * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
- * GitHub does not document which characters it treats as whitespace.
- */
+/** Undefined: blank or a comment. Only spaces and tabs separate words; GitHub documents no other whitespace. */
 function parseCodeownersLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
@@ -142,10 +139,7 @@ function parseCodeownersOwner(text: string): Principal | undefined {
   return emailPattern.test(text) ? { kind: 'email', address: text.toLowerCase() } : undefined
 }
 
-/**
- * The pattern as segments from the root. A slash before the end anchors the pattern. A slash at the end matches
- * everything below.
- */
+/** From the root: a slash before the end anchors it, and one at the end matches everything below. */
 function splitCodeownersPattern(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
   const anchored = pattern.slice(0, -1).includes('/')

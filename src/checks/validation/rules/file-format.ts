@@ -116,10 +116,7 @@ export const repeatedKeyRule = defineRule<{ path: string }>({
   },
 })
 
-/**
- * A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
- * Elsewhere, opm rejects the file.
- */
+/** A value of another type than it seems, where opm accepts any type. Elsewhere, opm rejects the file. */
 export const misreadScalarRule = defineRule<{ path: string; text: string; value: number | boolean }>({
   id: 'surprising-scalar',
   severity: 'warning',
@@ -178,10 +175,7 @@ export const emptyCatalogRule = defineRule<{ files: number }>({
   },
 })
 
-/**
- * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of
- * all closed types if the type is unknown.
- */
+/** At `path` (`entries[3].replace`). Below a property's `value`: its type's, or those of all closed types. */
 function findKnownFieldNames(schema: string, path: string, type?: string): string[] {
   const steps = path
     .replaceAll(/\[\d+\]/g, '')

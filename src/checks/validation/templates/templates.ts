@@ -159,10 +159,7 @@ function evaluateTemplate(
   }
 }
 
-/**
- * A private image looks like a missing one, and waiting does not change that. It blocks only if the configuration lists
- * the pair. Otherwise, it causes a warning.
- */
+/** A private image looks like a missing one. It blocks only if the configuration lists the pair; else it warns. */
 function shouldWaitForBundleImage(
   answer: Extract<TemplateBundleLookupResult['answer'], { readonly reason: string }>,
   { isStated }: LoadedTemplateCatalogPair,
@@ -177,10 +174,7 @@ function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>
   }
 }
 
-/**
- * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
- * bundles of the base.
- */
+/** Semver templates copy description and icon from them, but bundles of the base have none stored. */
 function hasCsvsOfDefaultChannelHeads(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,

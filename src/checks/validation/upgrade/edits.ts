@@ -14,10 +14,7 @@ import {
 
 type BundleEditFindingData = { bundle: string; fields: readonly string[] }
 
-/**
- * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
- * displayed metadata (bundle-metadata-edited).
- */
+/** Changed content. Installations depend on it, so it is immutable, except for displayed metadata. */
 export const bundleEditedRule = defineRule<BundleEditFindingData>({
   id: 'bundle-edited',
   severity: 'error',

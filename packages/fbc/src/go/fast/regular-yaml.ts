@@ -56,10 +56,7 @@ export class FastYamlReader {
     this.blocks = new RecurringBlockTable(bytes)
   }
 
-  /**
-   * Returns undefined if the exact reader must read the document. Spans are byte offsets in the file. The tree refers
-   * to the bytes, which must stay unchanged while it is in use.
-   */
+  /** Undefined if the exact reader must read it. Spans are byte offsets; the tree refers to `bytes`. */
   read(start: number): FastParsedYamlDocument | undefined {
     const { bytes, lines, blocks } = this
     const first = lines.count
@@ -582,10 +579,7 @@ const reparseRecurringYamlBlock: RecurringBlockReader = (bytes, start, { kind, c
   )
 }
 
-/**
- * Returns whether the scalar may be something other than text: a short word, or only number characters with at most one
- * point. Most that begin with a digit are versions.
- */
+/** A short word, or number characters with at most one point. Most others that begin with a digit are versions. */
 function isPossiblyNonStringScalar(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= 5) return true
   let points = 0

@@ -15,10 +15,7 @@ export type NonStringKeysByMap = Map<ParsedValue, ReadonlyMap<string, ResolvedSc
 /** Go sorts keys of several types by the addresses of the types: this is opm's order. */
 const mapKeyTypeOrder: readonly ResolvedScalar['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
 
-/**
- * Returns the first JSON conversion error, if any: keys first, then infinities in Go's writing order (keys sorted),
- * then nesting.
- */
+/** The first JSON conversion error: keys first, then infinities in Go's order (keys sorted), then nesting. */
 export function findJsonConversionError(
   root: ParsedValue,
   badKeys: ReadonlyMap<ParsedValue, YamlError>,
@@ -49,9 +46,7 @@ export function findJsonConversionError(
   return infinite ?? tooDeep
 }
 
-/**
- * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
- */
+/** The error of a key below `root` that JSON cannot have. Skips values in `clean` and adds valid ones. */
 export function findInvalidJsonKeyError(
   root: ParsedValue,
   badKeys: ReadonlyMap<ParsedValue, YamlError>,
