@@ -1,5 +1,4 @@
-// Walks and opens a directory on disk as opm does, with Go's error messages. Reads files one at a time on request,
-// without parsing.
+// Walks and opens a directory like opm, with Go's error messages. Reads one file at a time, without parsing.
 import {
   type BigIntStats,
   closeSync,

@@ -1,5 +1,4 @@
-// Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
-// only the files that it touches.
+// Loads catalogs from git trees. Facts are cached by blob id, so a pull request costs only the files it touches.
 import pLimit from 'p-limit'
 import {
   type Catalog,

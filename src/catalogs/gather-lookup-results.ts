@@ -1,5 +1,4 @@
-// Answers each of the checks' questions once, from registries, GitHub, and short-lived caches. An answer that isn't
-// available in time is unknown.
+// Answers each question of the checks once. An answer that isn't available in time is unknown.
 import pLimit from 'p-limit'
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'

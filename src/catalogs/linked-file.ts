@@ -1,5 +1,4 @@
-// Resolves a symbolic link in a tree as the operating system does in a checkout: segment by segment, and through links
-// to directories. Stays within the tree.
+// Resolves a symbolic link like a checkout's operating system: by segment, through links, within the tree.
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import { catchTooLarge } from '../adapters/git/git-error.ts'
 import { decodePath } from '../adapters/git/parse-output.ts'

@@ -1,5 +1,4 @@
-// Reads catalog files in other processes: a 20 MB file must not delay GitHub, and one that exhausts memory must not end
-// the App.
+// Reads catalog files in other processes, so that none delays GitHub or exhausts the App's memory.
 import { availableParallelism } from 'node:os'
 import type { ParsedCatalogFile } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'

@@ -45,8 +45,7 @@ export interface RegistryLookupServiceOptions {
   readonly showsAll?: boolean
 }
 
-// A slow registry must not block the evaluation of other pull requests. Pending requests continue, and the next evaluation uses their
-// cached answers.
+// Other pull requests must not wait for a slow registry. Requests continue, for the next evaluation.
 const defaultEvaluationTimeoutMs = 90_000
 const evaluationTimeoutRetrySeconds = 30
 

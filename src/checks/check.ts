@@ -1,5 +1,4 @@
-// A check has two pure functions: `ask` returns the questions that it needs answered, and `judge` turns the answers
-// into an outcome.
+// A check has two pure functions: `ask` returns questions, and `judge` turns the answers into an outcome.
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { Finding } from '@catalog-bot/findings/finding'

@@ -1,5 +1,4 @@
-// Questions that checks ask, and their possible answers. Questions are data: the caller fetches the answers, and a
-// missing answer counts as unknown.
+// Checks' questions and the possible answers, as data. The caller fetches these; a missing one is unknown.
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import type { Json } from '@catalog-bot/fbc/go/json/json'

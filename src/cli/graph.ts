@@ -103,8 +103,7 @@ function loadCatalogFromDirectory(dir: string): Catalog {
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
   const cache = createParsedCatalogFileCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
-  // Paths only determine the order of the files. The files of a later catalog come after those of an earlier one.
-  // Loaded only here, because drawing a local catalog needs no registry client.
+  // Paths only determine the order of files. Loaded here, because a local catalog needs no registry client.
   const { readCatalogFiles } = await import('./pulled-bundles.ts')
   for (const [index, name] of names.entries())
     for (const { path, bytes } of await readCatalogFiles(name, options.insecureRegistry))

@@ -1,5 +1,4 @@
-// A pull request that exists only as two commits in a local repository, for `check`, `explain`, and `diff`. The repository is not
-// modified: merge results go to a temporary folder that borrows its objects.
+// A pull request of two local commits, for `check`, `explain`, and `diff`. Results go to a temporary folder.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

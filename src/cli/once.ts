@@ -22,8 +22,7 @@ export async function runSweepOnceCommand(options: OnceCommandOptions): Promise<
   const environment = { ...process.env }
   const settings = readSettings({
     LOG_LEVEL: 'warn',
-    // Workflows on GitHub Enterprise Server get its URL in these variables. GITHUB_API_URL already has the name that
-    // settings use.
+    // Of GitHub Enterprise Server in workflows. GITHUB_API_URL already has the name that settings use.
     GITHUB_URL: environment['GITHUB_SERVER_URL'],
     ...environment,
     // The command uses only its token, not the App's credentials.

@@ -1,5 +1,4 @@
-// Builds the tree of commands, which is also the source for help, completion, and tests. Each command loads its code when it
-// runs, so that it does not slow down the start of the others.
+// The tree of commands, for help, completion, and tests. Each command loads its code when it runs.
 import { Command } from 'commander'
 import { addAuthoringCommands } from './commands/authoring-commands.ts'
 import { addCatalogCommands } from './commands/catalog-commands.ts'

@@ -1,5 +1,4 @@
-// Default values for `check`, `explain`, and `diff`: the default branch of the remote, and the user's GitHub login. Reads the
-// files of Git and gh and runs Git, but does not use the network.
+// Defaults of `check`, `explain`, and `diff`: the remote's default branch, and gh's login. Without network.
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

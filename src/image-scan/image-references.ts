@@ -1,5 +1,4 @@
-// Lists the image references of a repository's catalogs on all served branches, and who owns the packages that name
-// them. Reads branch tips only.
+// The image references of a repository's catalogs on served branches, and the owners of their packages.
 import { minimatch } from 'minimatch'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { TreeSha } from '../pull-request/ids.ts'

@@ -1,5 +1,4 @@
-// Decides on the commands in the comments of a pull request. Each decision is recorded by comment id before it takes
-// effect, so that a command works only once.
+// Decides on comment commands. Each decision is recorded before it takes effect, so it works only once.
 import { allowedUsersDescriptions, parseCommandFromComment, slashCommands } from '../pull-request/command.ts'
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'

@@ -1,5 +1,4 @@
-// Advice for maintainers in addition to the chosen method, as clauses without a period. src/report/merge-message.ts formats
-// them.
+// Advice besides the chosen method, as clauses without a period. src/report/merge-message.ts formats them.
 import {
   type BranchRules,
   hasPermission,

@@ -1,5 +1,4 @@
-// The Git content of one repository. Blobs are read but never checked out, and no method accepts a ref name that a pull request
-// could choose.
+// One repository's Git content. Nothing is checked out, and no pull request can choose a ref name.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
 import type { IncomingCommits } from '../pull-request/snapshot.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../pull-request/change.ts'

@@ -1,5 +1,4 @@
-// State that must outlive the process and has no dedicated table. Losing it would lose pending work or repeat a message. It
-// does not expire.
+// State without its own table that must outlive the process and does not expire.
 import type { ZodType } from 'zod'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 

@@ -1,5 +1,4 @@
-// Plans one publication for each catalog and image repository. Pure. Reports duplicate or impossible entries of the
-// configuration to maintainers, and doesn't publish them.
+// Plans publications by catalog and image repository. Pure. Reports duplicate or impossible entries instead.
 import { minimatch } from 'minimatch'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PublishEntry } from '../config/publish.ts'

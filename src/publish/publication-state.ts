@@ -1,5 +1,4 @@
-// Persistent state of publishing. It is written before a registry or GitHub is called, so that the next process can
-// continue.
+// Persistent state of publishing, written before each call, so that the next process can continue.
 import { z } from 'zod'
 import { toCommitSha, isGitObjectId, type CommitSha } from '../pull-request/ids.ts'
 import { defineStateNamespace } from '../ports/state.ts'

@@ -1,5 +1,4 @@
-// Brings one publication a step closer to its branch. All decisions follow from Git, the configuration, and the state,
-// so a step can be repeated after a crash.
+// Brings a publication a step closer to its branch. Steps can be repeated after a crash.
 import type { CommitSha } from '../pull-request/ids.ts'
 import { parseDurationToMs } from '../config/publish.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'

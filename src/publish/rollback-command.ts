@@ -1,5 +1,4 @@
-// Parses /rollback and records the request. Only the publishing job writes to the registry, so that each tag has only
-// one writer.
+// Records a /rollback. Only the publishing job writes to the registry, so that each tag has one writer.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import type { RollbackCommand } from '../policy/command-records.ts'

@@ -1,5 +1,4 @@
-// Advances one release: waits for the image, computes the change, and opens or updates the pull request. Reports the
-// reason if it does not open one.
+// Advances a release: waits for the image, and opens or updates the pull request, or reports why not.
 import { createHash } from 'node:crypto'
 import type { PullNumber } from '../pull-request/ids.ts'
 import { expandBundleImageTemplate } from '../config/catalog-sources.ts'

@@ -1,5 +1,4 @@
-// The state of a release, and its commit, branch and pull request, created in this order. After a crash, it continues
-// with what it finds and creates nothing twice.
+// A release's state, and its commit, branch, and pull request, in this order. Continues after a crash.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type CommitSha, type TreeSha, toCommitSha, isGitObjectId } from '../pull-request/ids.ts'

@@ -1,5 +1,4 @@
-// Opens a pull request for each bundle directory merged to the default branch, where its configuration allows.
-// Level-triggered and idempotent. Merges nothing, because catalog-bot evaluates these pull requests like any others.
+// Opens a pull request for each merged bundle directory whose configuration allows it. Idempotent.
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { Config } from '../config/config.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'

@@ -1,5 +1,4 @@
-// Describes a pull request's changes for comments and terminals. Lines keep text and names separate so that each renderer
-// can escape the names.
+// Describes changes for comments and terminals. Names are separate, so that renderers can escape them.
 import { type ChannelEntry, getPackageBlobs, type PackageBlobs } from '@catalog-bot/fbc/facts/catalog'
 import type {
   CatalogChange,

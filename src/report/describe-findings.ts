@@ -312,8 +312,7 @@ function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary
   return summary === '' ? passed : `${passed} (${summary})`
 }
 
-// Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no
-// commands in it.
+// Findings as annotations and log lines, escaped so that the runner finds no commands in them.
 /** GitHub shows this many annotations of each kind per step and drops the rest. */
 const maxAnnotationsPerSeverity = 10
 

@@ -1,5 +1,4 @@
-// The issue that lists missing images of the catalogs. Its text depends only on the images, so an unchanged set gives
-// unchanged text.
+// The issue that lists missing images. Its text depends only on the images.
 import {
   ruleIdByImageScanFailureKind,
   type ImageScanFailureState,

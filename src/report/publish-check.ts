@@ -1,5 +1,4 @@
-// Renders the publication of a catalog image as a check run, as lines in the comment on a merged pull request, and as the
-// description of a deployment.
+// A catalog image's publication as a check run, comment lines, and the description of a deployment.
 import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'

@@ -1,5 +1,4 @@
-// Renders messages about bundle releases: the pull request that adds a bundle to the catalogs, or the reason that it was
-// not opened. Names and reasons are untrusted.
+// Messages about bundle releases: the pull request, or why it was not opened. Names are untrusted.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatDescriptionLinesAsMarkdown, type DescriptionLine } from './describe-change.ts'
 import { toCodeSpan, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'

@@ -1,5 +1,4 @@
-// Summarizes the effect of a change on users of the Operator, in one sentence per package for the first packages.
-// describe-change.ts lists all changes.
+// A change's effect on users, in a sentence for each of the first packages.
 import { buildPackageGraphs, type ChannelGraph } from '@catalog-bot/fbc/graph/package-graph'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../pull-request/change.ts'
 import { toCodeSpan } from './escape.ts'

@@ -1,5 +1,4 @@
-// Metrics read from the store on scrape, at most every few seconds. If the store does not answer, other metrics still
-// work.
+// Metrics of the store on scrape, at most every few seconds. Without an answer, others still work.
 import { Gauge, type Registry } from 'prom-client'
 import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'

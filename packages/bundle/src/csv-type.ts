@@ -1,5 +1,4 @@
-// The Go types that opm decodes a bundle into, limited to the fields whose types opm checks. Omits fields that only
-// Kubernetes checks.
+// The Go types that opm decodes a bundle into, without fields that only Kubernetes checks.
 import {
   boolType,
   int32Type,

@@ -1,5 +1,4 @@
-// Collects findings. Keeps the first findings of each rule, in their sort order, and counts the rest, because a file
-// can break one rule a million times.
+// Keeps and sorts each rule's first findings, and counts the rest: a file can break a rule a million times.
 import { type Finding, type Location, compareFindings, compareLocations, type Severity } from './finding.ts'
 import { createFinding, type AnyFindingRule, type FindingRule } from './rule.ts'
 

@@ -10,8 +10,7 @@ export interface SuggestedFix {
   readonly after: readonly string[]
 }
 
-// A finding: one problem at one location, in words that an author can act on. Findings are values: this file does not
-// throw, print, or decide anything.
+// A finding: one problem at one location, in words that an author can act on. Plain values.
 
 export type Severity = 'error' | 'warning' | 'info'
 

@@ -1,5 +1,4 @@
-// Attaches manifests to an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"). For registries
-// without the referrers API, maintains the index tag.
+// Attaches manifests (OCI distribution 1.1, "Pushing Manifests with Subject"), also without a referrers API.
 import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'

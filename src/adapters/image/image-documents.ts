@@ -1,5 +1,4 @@
-// Creates configs, manifests, and the index from the base's documents. Pure and deterministic. Preserves unknown
-// fields.
+// Configs, manifests, and the index from the base's documents. Pure and deterministic. Keeps unknown fields.
 import { computeSha256Digest, manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { OciJsonDocument, FetchedPlatformImage } from './base-image.ts'
 import { ImageError } from './catalog-publisher.ts'

@@ -1,5 +1,4 @@
-// Pushes missing blobs, then manifests by digest, then tags. Only this module requests push rights; open-registry.ts
-// never does.
+// Pushes missing blobs, manifests by digest, and then tags. Only this module requests push rights.
 import pLimit from 'p-limit'
 import type { Clock } from '../../ports/clock.ts'
 import { createAuthorizedRequestSender } from '../registry/auth/authorized-request.ts'

@@ -1,5 +1,4 @@
-// Renders the files of a bundle or catalog image like opm. Pure. Untrusted files are processed in
-// layer/layer-process.ts.
+// Renders the files of a bundle or catalog image like opm. Pure; runs in layer/layer-process.ts.
 import { bundleAnnotationKeys } from '@catalog-bot/bundle/bundle-metadata'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'

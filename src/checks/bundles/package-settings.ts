@@ -1,5 +1,4 @@
-// `ci.yaml` and `release-config.yaml` in the format of operator-pipelines, and their validation, separately and together;
-// see docs/reference/package-settings.md.
+// operator-pipelines' `ci.yaml` and `release-config.yaml`, validated (docs/reference/package-settings.md).
 import { z } from 'zod'
 import type { Location, Finding } from '@catalog-bot/findings/finding'
 import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'

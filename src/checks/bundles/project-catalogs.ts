@@ -1,5 +1,4 @@
-// Computes the future catalogs of packages: without templates, from the bundle directories and `updateGraph`, and with
-// templates, from the release configurations.
+// The future catalogs of packages, from bundle directories and `updateGraph` or from templates and release settings.
 import type { BundleUpgradeMetadata } from '@catalog-bot/bundle/bundle-upgrade-metadata'
 import {
   deriveChannels,

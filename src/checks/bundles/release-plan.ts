@@ -1,5 +1,4 @@
-// The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only
-// plain names become paths.
+// The templates and catalogs of a release, from its settings. Only plain names become paths: they are untrusted.
 import {
   type BundleReleaseInput,
   type TemplateType,

@@ -1,5 +1,4 @@
-// Checks what a push includes in addition to its tree: commits that remain reachable forever, and other pull requests
-// that it closes.
+// What a push includes besides its tree: commits, reachable forever, and pull requests that it closes.
 import type { IncomingCommit, PullClosedByPush } from '../../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -24,8 +23,7 @@ export function validateIncomingCommits({
   const { isWhole, commits, largeFiles, pulls } = incomingCommits
   if (!isWhole) return [createFinding(tooManyCommitsRule, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
-  // A maintainer reviews workflow edits that the pull request shows. With more than one edit, a later edit can hide an
-  // earlier one.
+  // A maintainer reviews workflow edits that the pull request shows. A later edit can hide an earlier one.
   const isVisible =
     edits.length === 1 && change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
   const unreadable = commits.filter(({ closes }) => closes === undefined)

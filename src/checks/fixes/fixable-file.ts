@@ -1,5 +1,4 @@
-// A file to fix, with its documents as trees that map back to lines. Keeps the file's indentation, quotes and format,
-// and skips edits that are not safe.
+// A file to fix, with trees that map back to lines. Keeps its format, and skips edits that are not safe.
 import { findDocumentSpans } from '@catalog-bot/fbc/positions/positioned-tree'
 import type { SuggestedFix } from '@catalog-bot/findings/finding'
 import { parseYamlDocumentTree } from '@catalog-bot/fbc/go/yaml/read-yaml'

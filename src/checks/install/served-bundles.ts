@@ -1,5 +1,4 @@
-// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough, because it has no
-// deployments, permissions, or CRDs.
+// Reads a bundle from `olm.bundle.object`. `olm.csv.metadata` lacks deployments, permissions, and CRDs.
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { getBundle, getPackage, listBundles, listPackages } from '@catalog-bot/fbc/api/registry-queries'

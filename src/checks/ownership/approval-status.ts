@@ -309,8 +309,7 @@ export class ApprovalEvaluator {
     const { snapshot, config, configDigest } = this.#input
     if (this.#author === undefined || approval.user === this.#author.id) return false
     if (this.#isCurrent(approval)) return true
-    // Carry over only under the same rules and branch, with the package's files unchanged byte for byte. Effects
-    // without a file require approval of the whole change.
+    // Under the same rules and branch, and with unchanged files. Other effects require approval of everything.
     return (
       config.approvals.carryOver &&
       approval.baseRef === snapshot.baseRef &&

@@ -1,5 +1,4 @@
-// Finds the owners of a path, which are the union of all configured sources in one tree. Decisions use the base tip's
-// tree. An invalid source does not grant authority.
+// The owners of a path, from all configured sources in one tree. An invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
 import {
   createBrokenOwnerSourceResult,
@@ -52,8 +51,7 @@ export class OwnershipResolver {
 
   /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
   ownersOf(path: string, directory: string, packageName?: string): readonly Principal[] {
-    // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also
-    // counts as a package name.
+    // ci.yaml applies to a directory, the configuration's map to a package. A directory counts as a name too.
     const directoryNames = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
     const names = new Set(packageName === undefined ? directoryNames : [...directoryNames, packageName])
     const first = this.#sources.has('ci.yaml') ? directoryNames.flatMap((name) => this.#readCiYaml(name)) : []

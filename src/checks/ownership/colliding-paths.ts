@@ -1,5 +1,4 @@
-// Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
-// other.
+// Finds new paths that would overwrite others on some file systems: equal except for case or Unicode form.
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { CheckInput } from '../check.ts'
 import { confusableNameRule } from './rules.ts'
@@ -10,8 +9,7 @@ const packageNamePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** For new packages only, so that stricter rules do not lock any owner out. */
 export const isPackageName = (name: string): boolean => packageNamePattern.test(name)
 
-// Look-alike letters that compatibility normalization does not fold. A small part of Unicode's confusables, which
-// suffices because new names must be ASCII.
+// Those that compatibility normalization does not fold. A few suffice, because new names must be ASCII.
 const latinLetterByConfusable: Readonly<Record<string, string>> = {
   а: 'a',
   в: 'b',

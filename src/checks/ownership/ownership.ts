@@ -1,5 +1,4 @@
-// Authors can change exactly what they own, by path and content, according to the base tip's owner files. Everything
-// else needs approval.
+// Authors can change exactly what they own, by path and content, according to the base tip's owner files.
 import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'

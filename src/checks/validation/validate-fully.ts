@@ -1,5 +1,4 @@
-// Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need
-// a registry.
+// The profile `full`: the rules of opm and catalog-bot, and image rules that do not need a registry.
 import { assembleCatalog, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { invalidPullSpecRule } from '@catalog-bot/fbc/model/rules/bundle-rules'
@@ -29,8 +28,7 @@ const ruleIdsForNewBundlesOnly: ReadonlySet<string> = new Set(
   catalogRules.filter((rule) => rule.ofNewBundles).map(({ id }) => id),
 )
 
-// Findings of catalog-bot's own rules, with default severities. Cached per catalog, because many pull requests share
-// a base.
+// catalog-bot's own findings, with default severities. Cached, because many pull requests share a base.
 /** Sorted and limited per rule. Locations use the catalog's file names. */
 export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {
   const view = createCatalogView(catalog)

@@ -1,5 +1,4 @@
-// The cluster port for install tests: bounded reads and actions. Install tests poll instead of watching, because
-// polling survives API restarts.
+// The cluster port: bounded reads and actions. Tests poll, because polling survives restarts of the API.
 import type {
   ClusterAction,
   KubeQuery,

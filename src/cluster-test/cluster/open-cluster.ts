@@ -1,5 +1,4 @@
-// A cluster client over HTTP with time and size limits. Failures are values. Import this file only when needed, because
-// the kubeconfig library loads slowly.
+// A cluster client over HTTP with limits. Failures are values. Import it only when needed: it loads slowly.
 import { request } from 'undici'
 import type {
   ClusterAction,

@@ -1,5 +1,4 @@
-// The process with the kubeconfigs. It runs one order at a time for one repository, and doesn't read catalogs or
-// bundles.
+// The process with the kubeconfigs: one order at a time for one repository. Reads no catalogs or bundles.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../adapters/system-clock.ts'

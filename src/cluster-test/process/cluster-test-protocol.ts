@@ -1,5 +1,4 @@
-// Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace, or account, and
-// answers contain no secrets.
+// Messages to the process with the kubeconfigs. They name no cluster or account and contain no secrets.
 import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { RequestingRepository } from '../../publish/process/push-targets.ts'

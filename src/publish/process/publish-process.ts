@@ -1,5 +1,4 @@
-// The process with push credentials. It runs one order at a time, for one repository and purpose, and does not decide
-// what is published.
+// The process with push credentials: one order at a time for one repository, decided elsewhere.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'

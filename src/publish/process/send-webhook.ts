@@ -1,5 +1,4 @@
-// Sends an external builder a request that is signed like GitHub's webhooks, and polls the build. Makes only one
-// attempt, because the caller retries.
+// Sends an external builder a request signed like GitHub's webhooks, once, and polls the build.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'

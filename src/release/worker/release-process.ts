@@ -1,5 +1,4 @@
-// Reads and renders bundles, templates, and catalogs for releases, isolated from the process that responds to
-// deliveries. This process has no secrets and uses only Git.
+// Reads and renders bundles and catalogs for releases, isolated, without secrets, and only with Git.
 import { GitError, isGitError, toGitErrorResponse } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { serveWorkerRequests, preventPrototypePollution } from '../../adapters/workers/answer-orders.ts'

@@ -1,5 +1,4 @@
-// Runs a job and catches internal errors: logs them with a trace ID, shows repeated ones on the pull request, and lets
-// the queue retry.
+// Runs a job. Logs internal errors with a trace ID, and shows repeated ones on the pull request.
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'

@@ -1,5 +1,4 @@
-// Sweeps one repository once with a token, without a server. It uses the App's jobs to decide and merge, but does not
-// publish or scan (docs/how-to/actions.md).
+// Sweeps a repository once, without a server. Does not publish or scan (docs/how-to/actions.md).
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
-// Exports traces over OTLP/HTTP, configured by the standard OpenTelemetry variables. Spans contain no untrusted text,
-// only names, numbers and failure kinds.
+// Traces over OTLP/HTTP, set up by OpenTelemetry's variables. Spans contain no untrusted text.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ROOT_CONTEXT, SpanStatusCode, trace, type Context } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'

@@ -1,5 +1,4 @@
-// `/r/O/R/catalog` and `/r/O/R/catalog/C`: a repository's catalogs, their packages, and a search. `/r/O/R/compare`: the
-// differences between two catalogs.
+// `/r/O/R/catalog[/C]`: catalogs, their packages, and a search. `/r/O/R/compare`: two catalogs' differences.
 import { formatTruncatedNames } from '../../checks/validation/names.ts'
 import type { PackageSummary, RecordedCatalog } from '../../pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'

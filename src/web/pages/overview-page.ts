@@ -1,5 +1,4 @@
-// `/`, `/overview`, `/r/O/R/overview`, and the badge: the repositories, problems without an open pull request, and
-// weekly rule warnings.
+// `/`, `/overview`, `/r/O/R/overview`, and the badge: problems without a pull request, and weekly warnings.
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'

@@ -1,5 +1,4 @@
-// Server-sent events that notify open pages of a change in their repository. The pages then reload themselves, so the
-// events contain nothing about the repository.
+// Events that make open pages of a repository reload, without anything about it.
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Logger } from 'pino'

@@ -1,5 +1,4 @@
-// The page after App creation, which shows installations, branch delivery, and rulesets to import. catalog-bot shows
-// the page to holders of the secret code for a limited time.
+// The page after App creation: installations, delivery, and rulesets. For holders of the code, for a while.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'

@@ -1,5 +1,4 @@
-// The first start: creates the GitHub App from its manifest and stores the credentials. Requires the secret code from
-// the terminal, because the App's creator decides whom catalog-bot trusts.
+// The first start creates the App from its manifest. Requires the terminal's code: its creator sets the trust.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

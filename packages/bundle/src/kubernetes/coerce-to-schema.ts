@@ -1,5 +1,4 @@
-// Converts a value to a Kubernetes type as the API machinery does, and records what doesn't fit. Drops unknown fields,
-// treats null as absent, and converts whole numbers to integer types.
+// Converts a value to a Kubernetes type like the API machinery: drops unknown fields, and treats null as absent.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-type'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'

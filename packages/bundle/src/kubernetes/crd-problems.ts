@@ -1,5 +1,4 @@
-// `ValidateCustomResourceDefinition` of k8s.io/apiextensions-apiserver without schemas, after defaulting, as the
-// validators of operator-framework/api call it.
+// `ValidateCustomResourceDefinition` (k8s.io/apiextensions-apiserver) without schemas, as operator-framework calls it.
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from '../manifest-document.ts'

@@ -1,5 +1,4 @@
-// Validates a value against a CRD's structural schema as an API server does. Ignores CEL rules and patterns that could
-// take too long.
+// Validates a value against a CRD's structural schema like an API server, except CEL rules and slow patterns.
 import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import {
   getJsonFieldAtPath,

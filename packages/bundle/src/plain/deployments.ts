@@ -1,5 +1,4 @@
-// The deployments of a ClusterServiceVersion, with its annotations on their pods, the watched namespaces, and the
-// certificates of its webhooks.
+// The deployments of a ClusterServiceVersion as OLM v1 changes them: annotations, watched namespaces, certificates.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { asListOrEmpty, asObjectOrEmpty, getStringAtPath } from '../fields.ts'
 import { formatDeploymentCertificateName } from './webhooks.ts'

@@ -1,5 +1,4 @@
-// Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages
-// and in OLM's order.
+// Why OLM v1 doesn't render a bundle, with its messages in its order (rukpak/render/registryv1/validators).
 import { asStringOrEmpty, getListAtPath } from '../fields.ts'
 import type { FieldPath } from '../manifest-document.ts'
 import type { CsvFieldsForRendering, CsvWebhook } from './csv-view.ts'

@@ -1,5 +1,4 @@
-// A registry+v1 bundle as OLM v1 decodes it into its own types. OLM v1 drops unknown fields and rejects the bundle if a
-// value has the wrong type.
+// A registry+v1 bundle in OLM v1's own types: unknown fields are dropped, and values of the wrong type reject it.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
   decodeGoStruct,

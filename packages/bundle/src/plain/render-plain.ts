@@ -1,5 +1,4 @@
-// Converts a bundle of any format to the objects that its installation creates. Pure: needs no cluster and executes no
-// templates.
+// Converts a bundle of any format to the objects of its installation, without a cluster or templates. Pure.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { convertParsedValueToJson, createBundleFieldLocator } from '../manifest-document.ts'

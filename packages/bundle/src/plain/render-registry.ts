@@ -1,5 +1,4 @@
-// Renders registry+v1 bundles to plain manifests by OLM v1's algorithm (operator-controller v1.11,
-// internal/operator-controller/rukpak).
+// Renders registry+v1 bundles by OLM v1's algorithm (operator-controller v1.11, internal/operator-controller/rukpak).
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { RenderedObject, PlainManifestRenderOptions, RenderRejection, JsonObject } from './rendering.ts'
 import {

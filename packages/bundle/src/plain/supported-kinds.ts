@@ -1,7 +1,6 @@
 // The kinds of objects that OLM v0 and OLM v1 accept in a bundle.
 
-// The kinds that OLM v0 installs from bundles. Deliberately excludes `PodMonitor`, which opm accepts although the
-// install plan fails.
+// The kinds that OLM v0 installs. Excludes `PodMonitor`, which opm accepts although the install plan fails.
 export const installableObjectKinds: ReadonlySet<string> = new Set([
   'ClusterServiceVersion',
   'CustomResourceDefinition',

@@ -252,8 +252,7 @@ export function generateCertificates(generation: ManifestGeneratorInput): readon
   })
 }
 
-// Names that OLM generates from a base and a suffix, and truncates to the length of a label. The suffix is usually a
-// hash of the object.
+// OLM generates names from a base and usually the object's hash, truncated to the length of a label.
 const maxObjectNameBytes = 63
 
 /** Truncates the base if both exceed 63 bytes. As in OLM, the dash doesn't count, so the result can have 64 bytes. */

@@ -1,5 +1,4 @@
-// Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent
-// losses.
+// Finds changes of CRDs that OLM v1 rejects (preflight check crdupgradesafety), and silent losses.
 import { toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'

@@ -1,5 +1,4 @@
-// crdify's comparisons of one schema property, as OLM v1 configures them. Only new descriptions and additional enum
-// values are compatible.
+// crdify's comparisons of a schema property as OLM v1 configures them: only descriptions and more enum values pass.
 import { formatGoFloat } from '@catalog-bot/fbc/go/number'
 import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { escapeHtmlInJson } from '@catalog-bot/fbc/go/json/json-text'

@@ -21,8 +21,7 @@ export type JsonByteChunks = readonly ByteChunkTree[]
 const utf8Encoder = new TextEncoder()
 const doubleQuoteBytes = utf8Encoder.encode('"')
 
-// JSON embedded as text in other JSON. opm's cache repeats each CSV twice per channel, so long parts are escaped once
-// and shared.
+// JSON as text in other JSON. opm's cache repeats each CSV per channel, so long parts are escaped once and shared.
 export class EscapedJsonCache {
   private readonly ofJson = new Map<string, Uint8Array>()
   private readonly ofTexts = new Map<string, Uint8Array>()

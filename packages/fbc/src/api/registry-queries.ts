@@ -1,5 +1,4 @@
-// Answers OLM's catalog queries as opm's server does, including errors. Sorts by name where opm uses the random order
-// of a Go map.
+// OLM's catalog queries with opm's answers and errors. Sorts by name where opm uses a Go map's random order.
 import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import type { ApiBundle, ApiDeprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'

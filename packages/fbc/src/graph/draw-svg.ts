@@ -307,8 +307,7 @@ function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: 
   const end = y(to) + 2
   const span = getEdgeRowSpan(link)
   const rows = new Set(from)
-  // One bracket with the arrow's end and a tick per row. A range or a long list of skips covers whole runs, so the ends
-  // of each run are enough.
+  // One bracket with the arrow's end and a tick per row: the ends of each run are enough.
   const ticks = from.filter(
     (index) =>
       (kind !== 'skipRange' && from.length <= maxTicksPerSkipEdgeLine) ||

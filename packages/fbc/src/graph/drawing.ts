@@ -1,5 +1,4 @@
-// Arranges a package drawing in rows and links per channel, and folds long uniform runs. A drawing of two graphs marks
-// every part as added, removed, or kept.
+// Arranges packages in rows and links per channel, and folds uniform runs. Two graphs can be drawn as a difference.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -171,8 +170,7 @@ function buildChannelRows(
   for (const name of new Set([...now.keys(), ...old.keys()])) {
     const [was, is] = [old.get(name), now.get(name)]
     const node = is?.isEntry ? is : was?.isEntry ? was : (is ?? was)
-    // Names without an entry that are only skipped add little information. The count next to the skipping entry covers
-    // them.
+    // Names that are only skipped add little. The count next to the skipping entry covers them.
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
       !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'

@@ -62,8 +62,7 @@ export const deprecationStructType = createStructType('declcfg.Deprecation', {
   ),
 })
 
-// The fields of one document as canonical JSON (sorted keys, 64-bit floats). opm treats two blobs as identical if and
-// only if these are equal.
+// A document's fields as canonical JSON (sorted keys, 64-bit floats). Equal for blobs that opm treats as identical.
 
 /** `document`: the bytes between a location's `start` and `end`. Returns undefined unless they are exactly one blob. */
 export function parseBlobFields(document: Uint8Array): BlobFields | undefined {

@@ -1,5 +1,4 @@
-// Checks what opm requires of every document. No two keys of an object differ only in case, and the three common keys
-// are strings.
+// opm's requirements of every document: no keys that differ only in case, and three strings.
 import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
 import { markJsonErrorPosition, formatJsonErrorWithMarker } from '../go/json/read-json.ts'

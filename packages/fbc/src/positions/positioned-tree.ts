@@ -1,5 +1,4 @@
-// A document's tree with its text, so that callers can find end positions regardless of which reader parsed it. Parses
-// lazily.
+// A document's lazily parsed tree with its text, in which callers find ends whichever reader parsed it.
 import type { Location } from '@catalog-bot/findings/finding'
 import {
   NEWLINE,
@@ -214,8 +213,7 @@ function findNodesAtOffsets({ root, isNested }: PositionedTree, ascending: reado
   const seen = new Set<ParsedValue>()
   const stack: ParsedValue[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // Recurring parts of a file are parsed lazily (packages/fbc/src/go/fast/recurring-blocks.ts), so this does not read them unless
-    // necessary.
+    // Recurring parts are parsed lazily (go/fast/recurring-blocks.ts), and not read here unless necessary.
     if (seen.has(value) || (isNested && !isAnyOffsetInSpan(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value

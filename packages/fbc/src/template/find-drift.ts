@@ -1,5 +1,4 @@
-// Finds differences between a rendered template and the checked-in catalog. Ignores order, formatting, and which of the
-// two properties contains a bundle's metadata.
+// Differences between a rendered template and the catalog, except in order, formatting, and kind of metadata.
 import { type BlobLocation, type BundleBlob, type Catalog, assembleCatalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../go/text.ts'
 import { toSortedJson } from '../go/json/json.ts'

@@ -39,8 +39,7 @@ export function insertYamlAdditions(text: string, before: Json, after: Json): Ca
     if (error instanceof RangeError) return { ok: false, error: 'the template is nested too deeply' }
     throw error
   }
-  // Applies edits from the end, so that earlier offsets remain valid. At the same offset, the inner edit is applied
-  // first.
+  // From the end, so that earlier offsets remain valid. At the same offset, the inner edit comes first.
   const extended = edits
     .toReversed()
     .toSorted((a, b) => b.from - a.from)

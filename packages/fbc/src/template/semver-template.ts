@@ -1,5 +1,4 @@
-// The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects
-// unknown fields.
+// Creates a package and its channels from bundle images grouped by stability. opm rejects unknown fields.
 import { quoteLikeGo } from '../go/text.ts'
 import { getJsonStringField } from '../go/json/json.ts'
 import {

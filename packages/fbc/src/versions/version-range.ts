@@ -17,8 +17,7 @@ export interface VersionIndexRange {
   readonly without: ReadonlySet<number>
 }
 
-// Items sorted by version, so that range queries use binary search. Untrusted catalogs can have 20,000 entries, each
-// with a range.
+// Sorted, for binary search: untrusted catalogs can have 20,000 entries, each with a range.
 export class VersionIndex<Item> {
   private readonly steps: readonly VersionIndexEntry<Item>[]
 

@@ -28,8 +28,7 @@ export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
       ...sortBlobsByKey(others.get(name), ({ schema }) => schema).map(({ value }) => value),
       ...(deprecations.get(name) ?? []),
     ])
-  // The types in writable-catalog.ts are JSON by construction, but TypeScript can't infer this because of optional
-  // fields.
+  // The types in writable-catalog.ts are JSON, which TypeScript can't infer because of optional fields.
   return [...blobs, ...(others.get('') ?? []).map(({ value }) => value)] as unknown as JsonObject[]
 }
 

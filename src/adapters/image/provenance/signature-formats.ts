@@ -1,5 +1,4 @@
-// DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements, the format of cosign
-// attestations.
+// DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements, as in cosign attestations.
 import { z } from 'zod'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'

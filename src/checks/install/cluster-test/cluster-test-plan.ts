@@ -1,5 +1,4 @@
-// The plan of one install test, fixed before the test starts. Security: nothing in it comes from the configuration in a
-// pull request.
+// The plan of one install test, fixed before its start. Nothing in it is a pull request's configuration.
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallTarget } from '../install-report.ts'
 import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'

@@ -157,8 +157,7 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
       return this.fail(classifyClusterExtensionFailure(message))
     const rejected = progressing?.reason === 'Retrying' ? classifyClusterExtensionFailure(message) : undefined
-    // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
-    // problem.
+    // OLM v1 reports every failure as retrying. It is final if it outlasts the retries and is no network problem.
     const { state: known, milliseconds } = measureFailureDuration(state, rejected?.code, now)
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
       return this.fail(rejected, known)

@@ -1,5 +1,4 @@
-// Chooses the smallest preferred set that meets all constraints, as OLM's resolver does. (OLM: resolver/solver,
-// search.go.)
+// The smallest preferred set that meets all constraints, as OLM chooses it. (OLM: resolver/solver, search.go.)
 import { toPositiveLiteral, negateLiteral, SatSolver, type Literal } from './sat-solver.ts'
 
 export type SolverConstraint = { readonly text: string } & (

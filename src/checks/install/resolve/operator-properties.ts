@@ -279,8 +279,7 @@ function createJsonTypeError(value: Json, wanted: string): ResolverError {
   return new ResolverError(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
 }
 
-// Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive
-// rules are rejected.
+// Evaluates a CEL rule like OLM: an error means false. Rejects expensive rules, because they are untrusted.
 /** The rule cannot be evaluated. The message contains the reason. */
 export class CelEvaluationError extends Error {}
 

@@ -1,5 +1,4 @@
-// OLM v0's resolution of one namespace. Passes the same problem to the solver as OLM, with the same wording (OLM:
-// resolver.go, variable_types.go).
+// OLM v0's resolution of a namespace, with OLM's problem and wording (OLM: resolver.go, variable_types.go).
 import { isVersionInRange } from '@catalog-bot/fbc/versions/version-range'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import {

@@ -22,8 +22,7 @@ interface OwnershipCiYaml {
 /** `merge` disables merging, `cert_project_id` selects a partner's rules. */
 const ciYamlKeysAffectingRules = ['merge', 'cert_project_id'] as const
 
-// `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
-// Reviewers are parsed only to detect invalid lists.
+// Of a directory and everything below. Reviewers are parsed only to detect invalid lists.
 const catalogOwnersFileKeys = ['approvers', 'reviewers']
 
 export interface OwnerSourceProblem {

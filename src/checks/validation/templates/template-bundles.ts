@@ -1,5 +1,4 @@
-// Opens the bundle behind a template's reference: asks for a tag's digest first, then for the bundle by digest, so that
-// the images check shares the answer.
+// Opens a template's bundle by digest, which it asks for first, so that the images check shares the answer.
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'

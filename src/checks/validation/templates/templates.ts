@@ -1,5 +1,4 @@
-// Renders templates and compares the output with the checked-in catalogs. Reuses bundles of the base, so most pull
-// requests do not need any questions.
+// Compares rendered templates with the checked-in catalogs. Reuses bundles of the base instead of asking.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'

@@ -1,5 +1,4 @@
-// Rules that compare the base with the result: their input, their hits, and how a hit becomes a finding. These rules
-// report only what the change causes.
+// Rules that compare the base with the result, and how a hit becomes a finding. Only what the change causes.
 import {
   type BundleBlob,
   type Catalog,

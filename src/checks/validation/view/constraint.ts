@@ -4,8 +4,7 @@ import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { Environment } from '@marcbachmann/cel-js'
 import { asJsonObject } from './catalog-view.ts'
 
-// Whether a CEL rule compiles in OLM's resolver, which has the variable `properties` and the function
-// `semver_compare`. Does not evaluate the rule.
+// OLM's resolver has the variable `properties` and the function `semver_compare`. Does not evaluate the rule.
 const createCelEnvironment = memoizeOnce(() =>
   new Environment()
     .registerVariable('properties', 'list<map<string, dyn>>')

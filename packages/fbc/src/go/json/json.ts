@@ -24,8 +24,7 @@ export type JsonChunkTree = readonly JsonChunk[]
 /** Sharing shorter values saves nothing. */
 const minSharedJsonChunkLength = 256
 
-// JSON in parts. Long values that several documents share are one part, so that a writer escapes and compresses them
-// only once.
+// Long values that several documents share are one part, so that a writer escapes and compresses them once.
 export class JsonChunkWriter {
   private readonly parts: JsonChunk[] = []
   private pending = ''
@@ -119,8 +118,7 @@ export function toSortedJson(value: Json): string {
   )
 }
 
-// Builds JSON from finished JSON parts like Go's json.Marshal: struct fields in type order, map keys sorted by bytes,
-// HTML characters escaped.
+// Builds JSON like Go's json.Marshal: struct fields in type order, map keys by bytes, HTML characters escaped.
 export function marshalString(text: string): string {
   return formatJsonString(text, true)
 }

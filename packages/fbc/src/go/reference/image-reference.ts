@@ -162,8 +162,7 @@ function findDigestProblem(digest: string): string | undefined {
   return undefined
 }
 
-// Validates image references like opm: Docker's reference grammar after normalization. Never checks whether the image
-// exists.
+// Validates image references like opm: Docker's reference grammar after normalization.
 
 /** Returns opm's error for an invalid pull spec, or undefined. */
 export function findPullSpecError(text: string): string | undefined {
