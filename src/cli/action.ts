@@ -53,7 +53,7 @@ const pullRequestPayloadSchema = z.object({
 
 const execFileAsync = promisify(execFile)
 
-export interface GitHubActionOptions {
+interface GitHubActionOptions {
   readonly sarif?: string
   readonly failOn: 'errors' | 'never'
   readonly offline?: boolean

@@ -40,7 +40,7 @@ import {
 } from './output.ts'
 import { toRepositoryRelativePath, createImageAttester, type ImageAttestationOptions } from './sign.ts'
 
-export interface RebaseImageOptions extends ImageAttestationOptions {
+interface RebaseImageOptions extends ImageAttestationOptions {
   readonly baseImage: string
   readonly tag?: readonly string[]
   readonly extraLabels?: readonly string[]
@@ -52,7 +52,7 @@ export interface RebaseImageOptions extends ImageAttestationOptions {
   readonly output: 'text' | 'json'
 }
 
-export interface BuildOptions extends RebaseImageOptions {
+interface BuildOptions extends RebaseImageOptions {
   readonly serveCache: boolean
   readonly uncompressed?: boolean
   readonly format: 'oci' | 'docker'

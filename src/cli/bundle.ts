@@ -13,7 +13,7 @@ import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-file
 import { setExitCode, printToStdout, supportsColor } from './output.ts'
 import { readBundleDirectory, requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
-export interface BundleCommandOptions {
+interface BundleCommandOptions {
   readonly output: 'text' | 'json'
   readonly insecureRegistry?: readonly string[]
   readonly migrateLevel?: string

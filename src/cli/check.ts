@@ -34,7 +34,7 @@ import { summarizePullRequestChange } from '../report/summarize-change.ts'
 import type { PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import { writeGraphFiles } from './graph.ts'
 
-export interface CatalogDiffCommandOptions {
+interface CatalogDiffCommandOptions {
   readonly repo: string
   /** Default: the default branch of the remote. */
   readonly base?: string
@@ -44,7 +44,7 @@ export interface CatalogDiffCommandOptions {
   readonly out?: string
 }
 
-export interface CheckCommandOptions extends LocalPullRequestOptions {
+interface CheckCommandOptions extends LocalPullRequestOptions {
   readonly output: 'text' | 'json'
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { extname } from 'node:path'
 import { setExitCode, printToStdout } from './output.ts'
 
-export interface DemoCommandOptions {
+interface DemoCommandOptions {
   readonly keep?: boolean
   readonly verbose?: boolean
 }

@@ -40,7 +40,7 @@ import { setExitCode, printToStdout, printJson, printToStderr } from './output.t
 import { parseRepository } from './options.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
 
-export interface DoctorCommandOptions {
+interface DoctorCommandOptions {
   readonly repository?: string
   readonly branch?: string
   readonly config?: string

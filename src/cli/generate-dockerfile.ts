@@ -5,7 +5,7 @@ import { renderDockerfile } from '../adapters/image/local-build.ts'
 import { setExitCode, printToStderr } from './output.ts'
 import { parseCommaSeparatedKeyValues } from './options.ts'
 
-export interface GenerateDockerfileOptions {
+interface GenerateDockerfileOptions {
   readonly baseImage: string
   readonly builderImage: string
   readonly extraLabels?: readonly string[]

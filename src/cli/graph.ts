@@ -30,14 +30,14 @@ interface GraphFileOptions {
 /** File systems allow 255 bytes. */
 const maxGraphFileNameLength = 150
 
-export interface RenderGraphOptions {
+interface RenderGraphOptions {
   readonly packageName?: string
   readonly minimumEdge?: string
   readonly drawV0Semantics?: boolean
   readonly insecureRegistry?: readonly string[]
 }
 
-export interface GraphCommandOptions {
+interface GraphCommandOptions {
   readonly package?: readonly string[]
   readonly output: 'mermaid' | 'svg' | 'short'
   readonly out?: string

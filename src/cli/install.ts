@@ -41,7 +41,7 @@ import type { ClusterInstallResult, ClusterInstallOptions, ClusterTestCatalog } 
 import { setExitCode, printToStdout, printJson } from './output.ts'
 import { readBundleDirectory, withRegistryClient } from './pulled-bundles.ts'
 
-export interface InstallCommandOptions extends ClusterInstallOptions {
+interface InstallCommandOptions extends ClusterInstallOptions {
   readonly package: string
   readonly channel?: readonly string[]
   readonly allChannels?: true

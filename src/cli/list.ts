@@ -24,7 +24,7 @@ import {
   type ImageScanProgress,
 } from '../adapters/registry/scan-images.ts'
 
-export interface ImagesCommandOptions {
+interface ImagesCommandOptions {
   readonly concurrency: number
   readonly output: 'text' | 'json'
   readonly resume?: string

@@ -17,7 +17,7 @@ import { openStore } from '../adapters/store/store.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './options.ts'
 
-export interface FreezeCommandOptions {
+interface FreezeCommandOptions {
   readonly repository?: string
   readonly branch?: string
   readonly reason?: string

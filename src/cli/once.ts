@@ -9,7 +9,7 @@ import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printJson, printToStderr, withProgress } from './output.ts'
 import { parseRepository } from './options.ts'
 
-export interface OnceCommandOptions {
+interface OnceCommandOptions {
   readonly repository: string
   readonly data?: string
   readonly tokenVariable: string

@@ -109,6 +109,15 @@ export function listCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(listCommands)]
 }
 
+/** The action of a command whose code loads when it runs: a function of the command's arguments and options. */
+export function runImported(load: () => Promise<(...given: never[]) => unknown>) {
+  return async (...given: readonly unknown[]): Promise<void> => {
+    const run = await load()
+    // The last one is the command itself.
+    await run(...(given.slice(0, -1) as never[]))
+  }
+}
+
 /** `catalog-bot bundle validate`. */
 export function getFullCommandName(command: Command): string {
   return command.parent ? `${getFullCommandName(command.parent)} ${command.name()}` : command.name()

@@ -44,11 +44,11 @@ import {
   withRegistryClient,
 } from './pulled-bundles.ts'
 
-export interface ConvertTemplateOptions {
+interface ConvertTemplateOptions {
   readonly output: 'json' | 'yaml'
 }
 
-export interface RenderCatalogOptions {
+interface RenderCatalogOptions {
   readonly output: 'json' | 'yaml'
   readonly migrateLevel?: MigrateLevel
   readonly insecureRegistry?: readonly string[]

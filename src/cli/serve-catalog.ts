@@ -8,7 +8,7 @@ import { startHttpServer } from '@catalog-bot/fbc-server/http-server'
 import { readCatalogFiles } from './pulled-bundles.ts'
 import { closeOnTerminationSignal, setExitCode, printToStdout, printToStderr } from './output.ts'
 
-export interface ServeCatalogOptions {
+interface ServeCatalogOptions {
   readonly port: number
   readonly httpPort: number
   readonly host: string

@@ -57,7 +57,7 @@ type ImageAttester = (
   origin: AttestableImageBuild,
 ) => Promise<ImagePublishResult>
 
-export interface VerifyCommandOptions {
+interface VerifyCommandOptions {
   readonly key: string
   readonly signedAs?: string
   /** False with `--no-recursive`. */
@@ -66,7 +66,7 @@ export interface VerifyCommandOptions {
   readonly output: 'text' | 'json'
 }
 
-export interface SignCommandOptions {
+interface SignCommandOptions {
   readonly key: string
   readonly passwordVariable: string
   /** False with `--no-recursive`. */

@@ -45,7 +45,7 @@ const maxPrintedFindingsPerRule = 10
 /** Per directory. GitHub code scanning shows this many results per run. */
 const maxReportedFindingsPerDirectory = 5000
 
-export interface ValidateCommandOptions {
+interface ValidateCommandOptions {
   readonly profile: ValidationProfile
   readonly output: 'text' | 'json' | 'sarif'
   readonly opm: string

@@ -1,9 +1,6 @@
 // The commands of the App itself. The package for authors does not include their code: see app-command-stubs.ts.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
-import type { DemoCommandOptions } from '../demo.ts'
-import { createOutputOption, createRepositoryOption, addExamplesToHelp } from '../options.ts'
-import type { FreezeCommandOptions } from '../merge-freezes.ts'
-import type { OnceCommandOptions } from '../once.ts'
+import { createOutputOption, createRepositoryOption, addExamplesToHelp, runImported } from '../options.ts'
 
 const freezeActions = ['list', 'freeze', 'unfreeze']
 
@@ -38,9 +35,7 @@ function addMergingCommand(program: Command): void {
     .option('--reason <text>', 'reason for the freeze; shown on every pull request')
     .option('--audit', 'unfreeze: also end freezes that were caused by a failed merge verification')
     .option('--json', 'print the result as JSON')
-    .action(async (verb: string, options: FreezeCommandOptions) =>
-      (await import('../merge-freezes.ts')).runFreezeCommand(verb, options),
-    )
+    .action(runImported(async () => (await import('../merge-freezes.ts')).runFreezeCommand))
   addExamplesToHelp(
     merging,
     ['merging', "merging freeze --repository acme/catalog --reason 'Release in progress'"],
@@ -61,7 +56,7 @@ function addServeCommand(program: Command): void {
   const serve = program
     .command('serve')
     .description('Run the GitHub App server')
-    .action(async () => (await import('../serve.ts')).runServe())
+    .action(runImported(async () => (await import('../serve.ts')).runServe))
   addExamplesToHelp(
     serve,
     ['serve'],
@@ -77,7 +72,7 @@ function addOnceCommand(program: Command): void {
     .option('--data <folder>', 'folder for state that is kept between runs (default: no state is kept)')
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
     .addOption(createOutputOption('text', 'json'))
-    .action(async (options: OnceCommandOptions) => (await import('../once.ts')).runSweepOnceCommand(options))
+    .action(runImported(async () => (await import('../once.ts')).runSweepOnceCommand))
   addExamplesToHelp(
     once,
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
@@ -100,7 +95,7 @@ function addDemoCommand(program: Command): void {
     .description('Run a demo against a simulated GitHub server and registry')
     .option('--keep', 'keep the demo running until you stop it')
     .option('-v, --verbose', "print catalog-bot's log")
-    .action(async (options: DemoCommandOptions) => (await import('../demo.ts')).runDemoCommand(options))
+    .action(runImported(async () => (await import('../demo.ts')).runDemoCommand))
   addExamplesToHelp(
     demo,
     ['demo', 'demo --keep'],

@@ -1,16 +1,14 @@
 // The commands for writing catalogs (blobs, templates, and bundles) and for reading about rules.
 import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { Argument, Option, type Command } from 'commander'
-import type { BundleCommandOptions } from '../bundle.ts'
-import type { RenderCatalogOptions, ConvertTemplateOptions } from '../render.ts'
 import {
   createInsecureRegistryOption,
   createMigrateLevelOption,
   createOutputOption,
   createIntegerOption,
   addExamplesToHelp,
+  runImported,
 } from '../options.ts'
-import type { InitCommandOptions } from '../init.ts'
 
 export function addAuthoringCommands(program: Command): void {
   addInitCommand(program)
@@ -42,9 +40,7 @@ function addInitCommand(program: Command): void {
         Number.MAX_SAFE_INTEGER,
       ),
     )
-    .action(async (name: string | undefined, options: InitCommandOptions) =>
-      (await import('../init.ts')).runInit(name, options),
-    )
+    .action(runImported(async () => (await import('../init.ts')).runInit))
   addExamplesToHelp(
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
@@ -74,9 +70,7 @@ function addRenderCommand(program: Command): void {
     )
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('json', 'yaml'))
-    .action(async (sources: string[], options: RenderCatalogOptions) =>
-      (await import('../render.ts')).runRender(sources, options),
-    )
+    .action(runImported(async () => (await import('../render.ts')).runRender))
   addExamplesToHelp(
     command,
     [
@@ -97,10 +91,7 @@ function addConvertCommand(program: Command): void {
     .addArgument(new Argument('<kind>', 'type of template').choices(['basic', 'substitutes']))
     .argument('[file]', 'catalog file, or - for standard input (default: -)')
     .addOption(createOutputOption('json', 'yaml'))
-    .action(
-      async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
-        (await import('../render.ts')).convertTemplate(kind, file, options),
-    )
+    .action(runImported(async () => (await import('../render.ts')).convertTemplate))
   addExamplesToHelp(
     command,
     ['convert-template basic catalogs/v4.20/foo/catalog.yaml -o yaml', 'convert-template basic - -o yaml'],
@@ -123,9 +114,7 @@ function addBundleCommand(program: Command): void {
     .option('--suite <names>', 'additional rule suites, comma-separated')
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (name: string, options: BundleCommandOptions) =>
-      (await import('../bundle.ts')).runBundleValidate(name, options),
-    )
+    .action(runImported(async () => (await import('../bundle.ts')).runBundleValidate))
   addExamplesToHelp(
     validate,
     ['bundle validate bundle', 'bundle validate quay.io/example/bundle:v1.2.0 --suite operatorhub,multiarch'],
@@ -144,9 +133,7 @@ Exit codes:
     .argument('<bundle>', 'image reference or directory')
     .addOption(createMigrateLevelOption())
     .addOption(createInsecureRegistryOption())
-    .action(async (name: string, options: BundleCommandOptions) =>
-      (await import('../bundle.ts')).runBundleRender(name, options),
-    )
+    .action(runImported(async () => (await import('../bundle.ts')).runBundleRender))
   addExamplesToHelp(render, ['bundle render bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
 }
 
@@ -156,9 +143,7 @@ function addRuleCommand(program: Command): void {
     .description('Explain a rule')
     .argument('[id]', 'rule ID as shown in findings (default: list all rules)')
     .addOption(createOutputOption('text', 'json'))
-    .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
-      (await import('../rule.ts')).printRuleOrRuleList(id, options),
-    )
+    .action(runImported(async () => (await import('../rule.ts')).printRuleOrRuleList))
   addExamplesToHelp(
     command,
     ['rule several-heads', 'rule'],

@@ -7,11 +7,9 @@ import {
   createRepeatableOption,
   createIntegerOption,
   addExamplesToHelp,
+  runImported,
 } from '../options.ts'
-import type { GraphCommandOptions, RenderGraphOptions } from '../graph.ts'
-import type { ListCommandOptions, ImagesCommandOptions } from '../list.ts'
-import type { InstallCommandOptions } from '../install.ts'
-import type { ValidateCommandOptions } from '../validate.ts'
+import type { ListCommandOptions } from '../list.ts'
 
 export function addCatalogCommands(program: Command): void {
   addValidateCommand(program)
@@ -43,9 +41,7 @@ function addValidateCommand(program: Command): void {
     )
     .option('--no-config', 'full: use the default severity of every rule')
     .addOption(createOutputOption('text', 'json', 'sarif'))
-    .action(async (directories: string[], options: ValidateCommandOptions) =>
-      (await import('../validate.ts')).runValidate(directories, options),
-    )
+    .action(runImported(async () => (await import('../validate.ts')).runValidate))
   addExamplesToHelp(
     command,
     ['validate', 'validate catalogs/v4.20', 'validate --profile opm catalogs/v4.20', 'validate -o sarif'],
@@ -68,9 +64,7 @@ function addGraphCommand(program: Command): void {
     .addOption(createOutputOption('mermaid', 'svg', 'short'))
     .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
     .option('--out <folder>', 'folder in which to write one file per package')
-    .action(async (dir: string | undefined, options: GraphCommandOptions) =>
-      (await import('../graph.ts')).printGraph(dir, options),
-    )
+    .action(runImported(async () => (await import('../graph.ts')).printGraph))
   addExamplesToHelp(
     graph,
     ['graph', 'graph catalogs/v4.20 --package foo', 'graph catalogs/v4.20 -o svg --out pictures'],
@@ -90,9 +84,7 @@ Exit codes:
     .option('--minimum-edge <bundle>', 'print only the upgrades that start at this bundle')
     .option('--draw-v0-semantics', 'mark the bundles that are skipped and the edges that OLM v0 ignores')
     .addOption(createInsecureRegistryOption())
-    .action(async (catalogs: string[], options: RenderGraphOptions) =>
-      (await import('../graph.ts')).renderGraph(catalogs, options),
-    )
+    .action(runImported(async () => (await import('../graph.ts')).renderGraph))
   addExamplesToHelp(
     renderGraph,
     [
@@ -170,9 +162,7 @@ function addImagesCommand(program: Command): void {
     .option('--resume <file>', 'file in which to store results, so that you can resume an interrupted run')
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (dir: string, options: ImagesCommandOptions) =>
-      (await import('../list.ts')).checkCatalogImages(dir, options),
-    )
+    .action(runImported(async () => (await import('../list.ts')).checkCatalogImages))
   addExamplesToHelp(
     command,
     ['images catalogs/v4.20', 'images catalogs/v4.20 --resume answers.jsonl -o json'],
@@ -238,9 +228,7 @@ function addInstallCommand(program: Command): void {
     .option('--force-clean-up', "remove the finalizers of OLM's objects if OLM does not remove them in time")
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (dir: string, options: InstallCommandOptions) =>
-      (await import('../install.ts')).runInstall(dir, options),
-    )
+    .action(runImported(async () => (await import('../install.ts')).runInstall))
   addInstallExamples(command)
 }
 

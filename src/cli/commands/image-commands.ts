@@ -1,7 +1,5 @@
 // The commands that build, rebase, sign, verify, and serve catalog images.
 import { Option, type Command } from 'commander'
-import type { BuildOptions, RebaseImageOptions } from '../build.ts'
-import type { GenerateDockerfileOptions } from '../generate-dockerfile.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
@@ -10,9 +8,8 @@ import {
   createRepeatableOption,
   createIsoTimeOption,
   addExamplesToHelp,
+  runImported,
 } from '../options.ts'
-import type { ServeCatalogOptions } from '../serve-catalog.ts'
-import type { SignCommandOptions, VerifyCommandOptions } from '../sign.ts'
 
 const defaultOpmImage = 'quay.io/operator-framework/opm:latest'
 
@@ -75,9 +72,7 @@ function addBuildCommand(program: Command): void {
     .option('--force', 'push even if nothing changed')
     .option('--dockerfile', 'print a Dockerfile instead of building an image, as `generate dockerfile` does')
     .option('-b, --builder-image <image>', 'with --dockerfile: image for the build stage', defaultOpmImage)
-    .action(async (source: string, options: BuildOptions) =>
-      (await import('../build.ts')).runBuild(source, options),
-    )
+    .action(runImported(async () => (await import('../build.ts')).runBuild))
   addExamplesToHelp(
     command,
     [
@@ -108,9 +103,7 @@ function addRebaseCommand(program: Command): void {
         'label that was set when the image was built (default: determined from the old base image)',
       ),
     )
-    .action(async (image: string, options: RebaseImageOptions) =>
-      (await import('../build.ts')).runImageRebase(image, options),
-    )
+    .action(runImported(async () => (await import('../build.ts')).runImageRebase))
   addExamplesToHelp(
     command,
     ['rebase quay.io/org/catalog:v4.20 -i quay.io/operator-framework/opm:v1.73.0 --push'],
@@ -133,9 +126,7 @@ function addGenerateCommand(program: Command): void {
     .option('-i, --base-image <image>', 'base image for the catalog', defaultOpmImage)
     .option('-b, --builder-image <image>', 'image of the build stage', defaultOpmImage)
     .addOption(createRepeatableOption('-l, --extra-labels <key=value>', 'image label'))
-    .action(async (dir: string, options: GenerateDockerfileOptions) =>
-      (await import('../generate-dockerfile.ts')).generateDockerfile(dir, options),
-    )
+    .action(runImported(async () => (await import('../generate-dockerfile.ts')).generateDockerfile))
   addExamplesToHelp(
     command,
     ['generate dockerfile catalog', 'generate dockerfile catalog -i scratch -l team=cats'],
@@ -157,9 +148,7 @@ function addVerifyCommand(program: Command): void {
     .option('--signed-as <repository>', 'for a copied image: repository in which the original was signed')
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (image: string, options: VerifyCommandOptions) =>
-      (await import('../sign.ts')).runVerify(image, options),
-    )
+    .action(runImported(async () => (await import('../sign.ts')).runVerify))
   addExamplesToHelp(
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
@@ -183,9 +172,7 @@ function addSignCommand(program: Command): void {
     .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
     .option('--no-recursive', 'for a multi-platform image, sign only the index')
     .addOption(createInsecureRegistryOption())
-    .action(async (image: string, options: SignCommandOptions) =>
-      (await import('../sign.ts')).runSign(image, options),
-    )
+    .action(runImported(async () => (await import('../sign.ts')).runSign))
   addExamplesToHelp(
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
@@ -207,9 +194,7 @@ function addServeCatalogCommand(program: Command): void {
     .addOption(createPortOption('--http-port <n>', 'port of the HTTP API').default(8080))
     .option('--host <address>', 'address to listen on; use 0.0.0.0 for all addresses', '127.0.0.1')
     .addOption(createInsecureRegistryOption())
-    .action(async (catalog: string, options: ServeCatalogOptions) =>
-      (await import('../serve-catalog.ts')).serveCatalog(catalog, options),
-    )
+    .action(runImported(async () => (await import('../serve-catalog.ts')).serveCatalog))
   addExamplesToHelp(
     command,
     ['serve-catalog catalogs/v4.20', 'serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0'],

@@ -1,6 +1,5 @@
 // The commands for maintainers of a catalog repository, and shell completion.
 import { Argument, type Command } from 'commander'
-import type { DoctorCommandOptions } from '../doctor.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
@@ -8,6 +7,7 @@ import {
   createRepositoryOption,
   createIntegerOption,
   addExamplesToHelp,
+  runImported,
 } from '../options.ts'
 
 export function addMaintainerCommands(program: Command): void {
@@ -34,9 +34,7 @@ export function addMaintainerCommands(program: Command): void {
     )
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (repository: string | undefined, options: DoctorCommandOptions) =>
-      (await import('../doctor.ts')).runDoctor(repository, options),
-    )
+    .action(runImported(async () => (await import('../doctor.ts')).runDoctor))
   addExamplesToHelp(
     doctor,
     ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],

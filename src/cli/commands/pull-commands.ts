@@ -1,15 +1,13 @@
 // The commands for a pull request that exists only as commits in a local repository.
 import { Option, type Command } from 'commander'
-import type { GitHubActionOptions } from '../action.ts'
-import type { CheckCommandOptions, CatalogDiffCommandOptions } from '../check.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
   createOutputOption,
   createRepositoryRoleOption,
   addExamplesToHelp,
+  runImported,
 } from '../options.ts'
-import type { LocalPullRequestOptions } from '../local-pull.ts'
 
 export function addPullRequestCommands(program: Command): void {
   addGitHubActionCommand(program)
@@ -18,7 +16,7 @@ export function addPullRequestCommands(program: Command): void {
       program.command('check').description('Predict whether catalog-bot would merge a local branch'),
     )
       .addOption(createOutputOption('text', 'json'))
-      .action(async (options: CheckCommandOptions) => (await import('../check.ts')).runCheckCommand(options)),
+      .action(runImported(async () => (await import('../check.ts')).runCheckCommand)),
     [
       'check',
       'check --base upstream/main --author your-login',
@@ -34,9 +32,7 @@ Exit codes:
   addExamplesToHelp(
     addPullRequestOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
-    ).action(async (options: LocalPullRequestOptions) =>
-      (await import('../check.ts')).printPullRequestExplanation(options),
-    ),
+    ).action(runImported(async () => (await import('../check.ts')).printPullRequestExplanation)),
     ['explain', 'explain --base main --head update --author your-login --offline'],
     `The JSON document contains the snapshot, facts, findings, verdict, and actions. To learn about a rule, run "catalog-bot rule ID".
 
@@ -49,9 +45,7 @@ Exit codes:
     addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
       .addOption(createOutputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: folder in which to write one file per changed package')
-      .action(async (options: CatalogDiffCommandOptions) =>
-        (await import('../check.ts')).printCatalogDiff(options),
-      ),
+      .action(runImported(async () => (await import('../check.ts')).printCatalogDiff)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
     `The command compares the base with the result of merging the head into it. The svg and mermaid formats draw the channels that change, with
 additions in green and removals in red. The markdown format ends with the Mermaid diagram.
@@ -74,9 +68,7 @@ function addGitHubActionCommand(program: Command): void {
           .default('errors'),
       )
       .option('--offline', 'do not contact any registry (the result of the images check is then unknown)')
-      .action(async (options: GitHubActionOptions) =>
-        (await import('../action.ts')).runGitHubAction(options),
-      ),
+      .action(runImported(async () => (await import('../action.ts')).runGitHubAction)),
     ['action', 'action --sarif catalog-bot.sarif --fail-on never'],
     `The command reads the event from the runner, and writes annotations, a job summary, and optionally SARIF. For "pull_request"
 events, the command makes the same decision as the check command. For "push", "merge_group", "schedule", and "workflow_dispatch" events, the command validates every catalog.
