@@ -218,7 +218,7 @@ function parseSchemaPropsUnionType(type: SchemaType): SchemaPropsUnionType | und
 }
 
 /** `in` isn't enough, because arrays have methods such as `values`. */
-function isListType(type: SchemaType): type is readonly [SchemaType] {
+export function isListType(type: SchemaType): type is readonly [SchemaType] {
   return Array.isArray(type)
 }
 

@@ -19,9 +19,6 @@ const csvDescriptorsSchema: SchemaType = [
 ]
 
 const csvApiDescriptionFields = {
-  'name*': ':string',
-  'version*': ':string',
-  'kind*': ':string',
   displayName: ':string',
   description: ':string',
   resources: [{ fields: { 'name*': ':string', 'kind*': ':string', 'version*': ':string' } }],
@@ -30,20 +27,55 @@ const csvApiDescriptionFields = {
   actionDescriptors: csvDescriptorsSchema,
 } satisfies Record<string, SchemaType>
 
-const crdDescriptionsSchema: SchemaType = [{ fields: csvApiDescriptionFields }]
+const crdDescriptionsSchema: SchemaType = [
+  { fields: { 'name*': ':string', 'version*': ':string', 'kind*': ':string', ...csvApiDescriptionFields } },
+]
+
+const crdDefinitionsSchema: SchemaType = {
+  fields: { owned: crdDescriptionsSchema, required: crdDescriptionsSchema },
+}
+
+const gvkFields = { 'group*': ':string', 'version*': ':string', 'kind*': ':string' }
 
 const apiServiceDescriptionsSchema: SchemaType = [
   {
     fields: {
-      ...csvApiDescriptionFields,
-      'group*': ':string',
+      'name*': ':string',
+      ...gvkFields,
       deploymentName: ':string',
       containerPort: ':int32',
+      ...csvApiDescriptionFields,
     },
   },
 ]
 
+const apiServiceDefinitionsSchema: SchemaType = {
+  fields: { owned: apiServiceDescriptionsSchema, required: apiServiceDescriptionsSchema },
+}
+
 const csvLinkSchema: SchemaType = { fields: { name: ':string', url: ':string' } }
+
+const csvDisplayFields = {
+  installModes: [{ fields: { 'type*': ':string', 'supported*': ':boolean' } }],
+  keywords: [':string'],
+  labels: { values: ':string' },
+  links: [csvLinkSchema],
+  maintainers: [{ fields: { name: ':string', email: ':string' } }],
+  maturity: ':string',
+  minKubeVersion: ':string',
+  nativeAPIs: [{ fields: gvkFields }],
+} satisfies Record<string, SchemaType>
+
+/** The value of `olm.csv.metadata`, in the order of its Go type (operator-registry, alpha/property). */
+export const csvMetadataFields = {
+  annotations: { values: ':string' },
+  'apiServiceDefinitions*': apiServiceDefinitionsSchema,
+  'crdDescriptions*': crdDefinitionsSchema,
+  description: ':string',
+  displayName: ':string',
+  ...csvDisplayFields,
+  'provider*': csvLinkSchema,
+} satisfies Record<string, SchemaType>
 
 const csvWebhookSchema: SchemaType = {
   fields: {
@@ -93,26 +125,15 @@ export const csvSchema: SchemaType = {
         },
         version: ':string',
         release: ':string',
-        maturity: ':string',
-        customresourcedefinitions: {
-          fields: { owned: crdDescriptionsSchema, required: crdDescriptionsSchema },
-        },
-        apiservicedefinitions: {
-          fields: { owned: apiServiceDescriptionsSchema, required: apiServiceDescriptionsSchema },
-        },
+        customresourcedefinitions: crdDefinitionsSchema,
+        apiservicedefinitions: apiServiceDefinitionsSchema,
         webhookdefinitions: [csvWebhookSchema],
-        nativeAPIs: [{ fields: { 'group*': ':string', 'version*': ':string', 'kind*': ':string' } }],
-        minKubeVersion: ':string',
         'displayName*': ':string',
         description: ':string',
-        keywords: [':string'],
-        maintainers: [{ fields: { name: ':string', email: ':string' } }],
+        ...csvDisplayFields,
         provider: csvLinkSchema,
-        links: [csvLinkSchema],
         icon: [{ fields: { 'base64data*': ':string', 'mediatype*': ':string' } }],
-        installModes: [{ fields: { 'type*': ':string', 'supported*': ':boolean' } }],
         replaces: ':string',
-        labels: { values: ':string' },
         annotations: { values: ':string' },
         selector: 'meta.v1.LabelSelector',
         cleanup: { fields: { 'enabled*': ':boolean' } },

@@ -20,6 +20,8 @@ import type {
   WritableCatalog,
 } from '@catalog-bot/fbc/write/writable-catalog'
 import { csvStructType } from '../csv-type.ts'
+import { isListType } from '../kubernetes/coerce-to-schema.ts'
+import { csvMetadataFields, parseSchemaFields, type SchemaType } from '../kubernetes/schemas.ts'
 import {
   getJsonFieldAtPath,
   asListOrEmpty,
@@ -27,7 +29,6 @@ import {
   asStringOrEmpty,
   type JsonObject,
   getObjectAtPath,
-  getStringAtPath,
   getListAtPath,
 } from '../fields.ts'
 
@@ -72,110 +73,44 @@ function findCsvVersionProblem(spec: ParsedValue | undefined): string | undefine
 }
 
 function toCsvMetadata(csv: Json): JsonObject {
+  const { annotations, labels } = getObjectAtPath(csv, 'metadata')
   const spec = getObjectAtPath(csv, 'spec')
-  return {
-    ...createFieldIfNonEmpty(
-      'annotations',
-      pickStringValues(getJsonFieldAtPath(csv, 'metadata', 'annotations')),
-    ),
-    // These two and the provider are always written, even if empty.
-    apiServiceDefinitions: toOwnedAndRequiredApis(spec['apiservicedefinitions'], toApiServiceDescription),
-    crdDescriptions: toOwnedAndRequiredApis(spec['customresourcedefinitions'], toCrdDescription),
-    ...pickNonEmptyStringFields(spec, 'description', 'displayName'),
-    ...createListField(spec, 'installModes', toInstallMode),
-    ...createFieldIfNonEmpty('keywords', filterStringItems(spec['keywords'])),
-    ...createFieldIfNonEmpty('labels', pickStringValues(getJsonFieldAtPath(csv, 'metadata', 'labels'))),
-    ...createListField(spec, 'links', (link) => pickNonEmptyStringFields(link, 'name', 'url')),
-    ...createListField(spec, 'maintainers', (person) => pickNonEmptyStringFields(person, 'name', 'email')),
-    ...pickNonEmptyStringFields(spec, 'maturity', 'minKubeVersion'),
-    ...createListField(spec, 'nativeAPIs', (api) => pickStringFields(api, 'group', 'version', 'kind')),
-    provider: pickNonEmptyStringFields(asObjectOrEmpty(spec['provider']), 'name', 'url'),
-  }
+  const { apiservicedefinitions: apiServiceDefinitions, customresourcedefinitions: crdDescriptions } = spec
+  return pickFields(csvMetadataFields, {
+    ...spec,
+    ...{ annotations, labels, apiServiceDefinitions, crdDescriptions },
+  })
 }
 
-function toOwnedAndRequiredApis(
-  value: Json | undefined,
-  describe: (entry: JsonObject) => JsonObject,
+/** As Go writes them: required fields always, others unless empty. A value of another type counts as empty. */
+function pickFields(
+  fields: Readonly<Record<string, SchemaType>>,
+  value: Readonly<Record<string, Json | undefined>>,
 ): JsonObject {
-  const definitions = asObjectOrEmpty(value)
-  return {
-    ...createListField(definitions, 'owned', describe),
-    ...createListField(definitions, 'required', describe),
-  }
+  const picked = [...parseSchemaFields(fields)].map(([name, { type, isRequired }]) => {
+    const field = pickValue(type, value[name])
+    const isEmpty = field === undefined || (type !== ':any' && isEmptyInGo(field))
+    return isRequired || !isEmpty ? { [name]: field } : {}
+  })
+  return Object.assign({}, ...picked) as JsonObject
 }
 
-function toCrdDescription(entry: JsonObject): JsonObject {
-  return { ...pickStringFields(entry, 'name', 'version', 'kind'), ...toApiDescriptionFields(entry) }
-}
-
-function toApiServiceDescription(entry: JsonObject): JsonObject {
-  const port = entry['containerPort']
-  return {
-    ...pickStringFields(entry, 'name', 'group', 'version', 'kind'),
-    ...pickNonEmptyStringFields(entry, 'deploymentName'),
-    ...(typeof port === 'number' && port !== 0 && { containerPort: port }),
-    ...toApiDescriptionFields(entry),
-  }
-}
-
-function toApiDescriptionFields(entry: JsonObject): JsonObject {
-  return {
-    ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
-    ...createListField(entry, 'resources', (its) => pickStringFields(its, 'name', 'kind', 'version')),
-    ...createListField(entry, 'statusDescriptors', toCsvDescriptor),
-    ...createListField(entry, 'specDescriptors', toCsvDescriptor),
-    ...createListField(entry, 'actionDescriptors', toCsvDescriptor),
-  }
-}
-
-function toCsvDescriptor(entry: JsonObject): JsonObject {
-  return {
-    ...pickStringFields(entry, 'path'),
-    ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
-    ...createFieldIfNonEmpty('x-descriptors', filterStringItems(entry['x-descriptors'])),
-    ...(entry['value'] !== undefined && { value: entry['value'] }),
-  }
-}
-
-function toInstallMode(mode: JsonObject): JsonObject {
-  return { type: getStringAtPath(mode, 'type'), supported: getJsonFieldAtPath(mode, 'supported') === true }
-}
-
-function pickStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
-  return Object.fromEntries(keys.map((key) => [key, asStringOrEmpty(entry[key])]))
-}
-
-function pickNonEmptyStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+function pickValue(type: SchemaType, value: Json | undefined): Json | undefined {
+  if (type === ':string') return asStringOrEmpty(value)
+  if (type === ':boolean') return value === true
+  if (type === ':int32') return typeof value === 'number' ? value : 0
+  if (typeof type === 'string') return value
+  if ('fields' in type) return pickFields(type.fields, asObjectOrEmpty(value))
+  if (isListType(type) && type[0] !== ':string')
+    return asListOrEmpty(value).map((item) => pickValue(type[0], item) ?? null)
+  if (isListType(type)) return asListOrEmpty(value).filter((item) => typeof item === 'string')
   return Object.fromEntries(
-    keys.map((key) => [key, asStringOrEmpty(entry[key])] as const).filter(([, text]) => text !== ''),
+    Object.entries(asObjectOrEmpty(value)).filter(([, item]) => typeof item === 'string'),
   )
 }
 
-function filterStringItems(value: Json | undefined): readonly string[] {
-  return asListOrEmpty(value).filter((entry) => typeof entry === 'string')
-}
-
-function pickStringValues(value: Json | undefined): JsonObject {
-  return Object.fromEntries(
-    Object.entries(asObjectOrEmpty(value)).filter(([, entry]) => typeof entry === 'string'),
-  )
-}
-
-function createListField(
-  of: JsonObject,
-  key: string,
-  describe: (item: JsonObject) => JsonObject,
-): JsonObject {
-  return createFieldIfNonEmpty(
-    key,
-    asListOrEmpty(of[key]).map((item) => describe(asObjectOrEmpty(item))),
-  )
-}
-
-/** The field, unless its value is an empty list or an empty map. */
-function createFieldIfNonEmpty(key: string, value: readonly Json[] | JsonObject): JsonObject {
-  const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
-  return isEmpty ? {} : { [key]: value }
+function isEmptyInGo(value: Json): boolean {
+  return value === '' || value === 0 || (typeof value === 'object' && Object.keys(value ?? {}).length === 0)
 }
 
 /** Fields that are absent in `value` are also absent in the result. Never throws. */
