@@ -1,6 +1,7 @@
 // `/r/O/R/operations`: what is broken, how fast pull requests are merged, GitHub's limits, and published images.
 import type { DailyPullTimes } from '../../ports/status-page-store.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { PublishedImageState } from '../../publish/publication-state.ts'
 import { formatOperationsPageUrl } from '../../report/urls.ts'
 import { htmlTemplate, type Html } from '../html.ts'
 import { renderMarkdownLineAsText } from './markdown.ts'
@@ -42,6 +43,8 @@ export interface RequestQuota {
   readonly limit: number
 }
 
+export const publishedImageFields = ['digest', 'at', 'commit', 'packages', 'bundles'] as const
+
 export interface PublishedImageView {
   /** With its first tag. */
   readonly image: string
@@ -49,13 +52,7 @@ export interface PublishedImageView {
   /** The catalog's directory. */
   readonly root: string
   /** The image to which the tags point. */
-  readonly current?: {
-    readonly digest: string
-    readonly at: number
-    readonly commit: string
-    readonly packages?: number
-    readonly bundles?: number
-  }
+  readonly current?: Pick<PublishedImageState, (typeof publishedImageFields)[number]>
   readonly rolledBackBy?: string
   /** Images that the command restores. */
   readonly others: readonly {

@@ -1,7 +1,13 @@
 // `/r/O/R/pull/N`: the history of one pull request. If the pull request was merged, the page first explains why.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { Severity } from '@catalog-bot/findings/finding'
-import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/status-page-store.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type {
+  ApprovalView,
+  MergedPullRecord,
+  PullRecord,
+  VerdictReasonView,
+  VerdictChange,
+} from '../../ports/status-page-store.ts'
 import { htmlTemplate, emptyHtml, renderSourceLine, wrapSvgAsHtml, type Html } from '../html.ts'
 import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/urls.ts'
 import {
@@ -24,6 +30,7 @@ import {
   type PageTone,
   type PullDisplayState,
 } from './page-elements.ts'
+import { pullFields } from './queue-page.ts'
 import type { PageRequestContext, StatusPage } from './status-page.ts'
 import { renderMarkdownLineAsText } from './markdown.ts'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
@@ -39,14 +46,14 @@ const openTimelineEntries = 5
 const maxOpenChangeLines = 6
 const maxListItemLength = 300
 
-export interface FindingView {
-  readonly rule: string
-  readonly severity: Severity
+/** The fields of records that the page shows, also as JSON. */
+export const findingFields = ['rule', 'severity', 'what', 'why', 'fix'] as const
+export const mergeFields = ['commit', 'baseRef', 'base', 'head', 'begunAt', 'mergedAt'] as const
+export const pullPageFields = [...pullFields, 'head', 'endedAt', 'reasons', 'checks', 'approvals'] as const
+
+export interface FindingView extends Pick<Finding, (typeof findingFields)[number]> {
   /** Whether the merge waits for its fix. */
   readonly isBlocking: boolean
-  readonly what: string
-  readonly why: string
-  readonly fix: string
   /** `file:line` in the merge result. */
   readonly at?: string
   /** The line on GitHub. */
@@ -60,13 +67,7 @@ export interface FindingView {
   readonly overriddenBy?: string
 }
 
-export interface MergeExplanation {
-  readonly commit: string
-  readonly baseRef: string
-  readonly base: string
-  readonly head: string
-  readonly begunAt: number
-  readonly mergedAt: number
+export interface MergeExplanation extends Pick<MergedPullRecord, (typeof mergeFields)[number]> {
   /** The verdict of the merge. Absent if it has expired. */
   readonly verdict?: Pick<VerdictChange, 'checks' | 'reasons' | 'config'> & {
     readonly decidedAt: number
@@ -78,23 +79,11 @@ export interface MergeExplanation {
   }
 }
 
-export interface PullPageModel {
+export interface PullPageModel extends Pick<PullRecord, (typeof pullPageFields)[number]> {
   readonly repository: RepositoryName
   readonly pull: number
   readonly url: string
-  readonly title: string
-  readonly author?: string
   readonly state: PullDisplayState
-  readonly draft: boolean
-  readonly baseRef: string
-  readonly head: string
-  readonly since: number
-  readonly openedAt: number
-  readonly lookedAt: number
-  readonly endedAt?: number
-  readonly reasons: readonly VerdictReasonView[]
-  readonly checks: readonly string[]
-  readonly approvals: readonly ApprovalView[]
   /** The steps before the merge, in order, in Markdown. Absent if it is not open or nothing is recorded. */
   readonly steps?: readonly NextStep[]
   readonly findings: readonly FindingView[]

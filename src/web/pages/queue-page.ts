@@ -1,9 +1,9 @@
 // `/r/O/R` and `/r/O/R/merged`: open and merged pull requests, merges in progress, and freezes.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { FreezeKind } from '../../policy/merge-freeze.ts'
+import type { FreezeEvent, MergeFreeze } from '../../policy/merge-freeze.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
-import type { VerdictReasonView } from '../../ports/status-page-store.ts'
+import type { MergedPullRecord, PullRecord } from '../../ports/status-page-store.ts'
 import { htmlTemplate, emptyHtml, type Html, convertHtmlToString } from '../html.ts'
 import { formatMergedPullsPageUrl, formatPullPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import {
@@ -24,17 +24,15 @@ import {
 } from './page-elements.ts'
 import type { PageRequestContext, StatusPage } from './status-page.ts'
 
+/** The fields of records that pages show, also as JSON. */
+export const pullFields = ['title', 'author', 'draft', 'baseRef', 'since', 'openedAt', 'lookedAt'] as const
+export const mergedPullFields = ['pull', 'title', 'author', 'baseRef', 'commit', 'mergedAt'] as const
+export const freezeFields = ['branch', 'kind', 'since', 'reason', 'pull', 'tryAgainAt'] as const
+export const freezeEventFields = ['at', 'step', 'kind', 'branch', 'reason'] as const
+
 export interface MergedPullsPageModel {
   readonly repository?: RepositoryName
-  readonly pulls: readonly {
-    readonly repository: RepositoryName
-    readonly pull: number
-    readonly title: string
-    readonly author?: string
-    readonly baseRef: string
-    readonly commit: string
-    readonly mergedAt: number
-  }[]
+  readonly pulls: readonly Pick<MergedPullRecord, 'repository' | (typeof mergedPullFields)[number]>[]
   readonly before?: number
 }
 
@@ -59,29 +57,14 @@ export interface QueueFilter {
   readonly after?: number
 }
 
-export interface QueuedPullView {
-  readonly pull: number
-  readonly title: string
-  readonly author?: string
-  readonly baseRef: string
-  readonly draft: boolean
+export interface QueuedPullView extends Pick<PullRecord, 'pull' | 'reasons' | (typeof pullFields)[number]> {
   readonly state: PullDisplayState
-  readonly since: number
-  readonly openedAt: number
-  readonly lookedAt: number
-  readonly reasons: readonly VerdictReasonView[]
   readonly who: readonly string[]
   readonly behind?: number
 }
 
-export interface MergeFreezeView {
-  readonly branch?: string
-  readonly kind: FreezeKind
-  readonly since: number
+export interface MergeFreezeView extends Pick<MergeFreeze, (typeof freezeFields)[number]> {
   readonly by: string
-  readonly reason: string
-  readonly pull?: number
-  readonly tryAgainAt?: number
   readonly command: string
 }
 
@@ -114,14 +97,9 @@ export interface QueuePageModel {
     readonly how: string
   }[]
   readonly stops: readonly MergeFreezeView[]
-  readonly events: readonly {
-    readonly at: number
-    readonly step: 'stopped' | 'resumed'
-    readonly kind: FreezeKind
-    readonly branch?: string
+  readonly events: readonly (Pick<FreezeEvent, (typeof freezeEventFields)[number]> & {
     readonly by: string
-    readonly reason: string
-  }[]
+  })[]
 }
 
 /** `resumeToken`: the token that the resume form sends for a visitor who may end a stop. */

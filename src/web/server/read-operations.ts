@@ -15,12 +15,14 @@ import {
 } from '../../publish/publication-state.ts'
 import { toRepositoryKey, type RepositoryName } from '../../pull-request/snapshot.ts'
 import { formatOverviewPageUrl, formatPullPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
-import type {
-  OperationsFailure,
-  OperationsPageModel,
-  PublishedImageView,
-  RequestQuota,
+import {
+  publishedImageFields,
+  type OperationsFailure,
+  type OperationsPageModel,
+  type PublishedImageView,
+  type RequestQuota,
 } from '../pages/operations-page.ts'
+import { pickFields } from './read-queue.ts'
 
 type OperationsPageStore = StatusPageStore & MergeFreezeStore & StateStore & Cache
 
@@ -160,22 +162,12 @@ function toPublishedImageView({
   // After a rollback, the image that it replaced is the newest one.
   const active = pinned?.digest ?? current?.digest
   const known = [...(current === undefined ? [] : [current]), ...history]
-  const { digest, at, commit, packages, bundles } = known.find((one) => one.digest === active) ?? {}
+  const shown = known.find(({ digest }) => digest === active)
   return {
     image,
     branch,
     root,
-    ...(digest !== undefined &&
-      at !== undefined &&
-      commit !== undefined && {
-        current: {
-          digest,
-          at,
-          commit,
-          ...(packages !== undefined && { packages }),
-          ...(bundles !== undefined && { bundles }),
-        },
-      }),
+    ...(shown && { current: pickFields(shown, publishedImageFields) }),
     ...(pinned !== undefined && { rolledBackBy: pinned.login }),
     others: known
       .filter((one) => one.digest !== active)

@@ -13,7 +13,7 @@ import {
   describeMergesSinceEvaluation,
 } from '../../report/evaluation-report.ts'
 import { toFindingIdentityKey } from '../../report/report-options.ts'
-import { decidePullDisplayState } from './read-queue.ts'
+import { decidePullDisplayState, pickFields } from './read-queue.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type {
@@ -26,7 +26,14 @@ import type {
 import type { PullHistoryStore } from '../../ports/pull-history.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { formatPullUrl, type PullUrlParts } from '../../report/urls.ts'
-import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
+import {
+  findingFields,
+  mergeFields,
+  pullPageFields,
+  type MergeExplanation,
+  type PullPageModel,
+  type FindingView,
+} from '../pages/pull-page.ts'
 import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
 
@@ -70,7 +77,7 @@ export async function readPullPageModel(
   const published = merged && (await store.readState(pullPublicationStateNamespace, repository, String(pull)))
   const wait = limited.get(pull)
   return {
-    ...(row === undefined ? summarizeMergeRecord(merged) : summarizePullRecord(row)),
+    ...(row === undefined ? summarizeMergeRecord(merged) : pickFields(row, pullPageFields)),
     repository,
     pull: number,
     url: formatPullUrl(page),
@@ -93,44 +100,8 @@ export async function readPullPageModel(
   }
 }
 
-type PullSummary = Omit<
-  PullPageModel,
-  'repository' | 'pull' | 'url' | 'state' | 'findings' | 'changeLines' | 'drawings' | 'commands' | 'history'
->
-
-function summarizePullRecord(row: PullRecord): PullSummary {
-  const {
-    title,
-    author,
-    draft,
-    baseRef,
-    head,
-    since,
-    openedAt,
-    lookedAt,
-    endedAt,
-    reasons,
-    checks,
-    approvals,
-  } = row
-  return {
-    title,
-    ...(author !== undefined && { author }),
-    draft,
-    baseRef,
-    head,
-    since,
-    openedAt,
-    lookedAt,
-    ...(endedAt !== undefined && { endedAt }),
-    reasons,
-    checks,
-    approvals,
-  }
-}
-
 /** For merges older than the evaluation records. */
-function summarizeMergeRecord(merged: MergedPullRecord | undefined): PullSummary {
+function summarizeMergeRecord(merged: MergedPullRecord | undefined) {
   if (merged === undefined) throw new TypeError('no evaluation or merge is recorded')
   const { title, baseRef, head, begunAt } = merged
   return {
@@ -153,15 +124,9 @@ function toMergeExplanation(
   record: Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined,
   published: MergeExplanation['published'],
 ): MergeExplanation {
-  const { commit, baseRef, base, head, begunAt, mergedAt } = merged
   const verdict = (record?.report as StoredEvaluationReport | undefined)?.verdict
   return {
-    commit,
-    baseRef,
-    base,
-    head,
-    begunAt,
-    mergedAt,
+    ...pickFields(merged, mergeFields),
     ...(record &&
       verdict && {
         verdict: {
@@ -184,18 +149,14 @@ function toFindingViews(report: StoredEvaluationReport, page: PullUrlParts): rea
     .toSorted((a, b) => Number(blocking.has(b)) - Number(blocking.has(a)) || compareFindingsBySeverity(a, b))
     .slice(0, maxDisplayedFindings)
     .map((finding) => {
-      const { rule, severity, what, why, fix, at, overridden, isOnBase } = finding
+      const { at, overridden, isOnBase } = finding
       const key = toFindingIdentityKey(finding)
       const location = locateFindingOnGitHub(finding, verdict, { page, lines, fixes })
       const excerpt = excerpts.find((one) => one.finding === key)
       const suggested = fixes.find((one) => one.finding === key)
       return {
-        rule,
-        severity,
+        ...pickFields(finding, findingFields),
         isBlocking: blocking.has(finding),
-        what,
-        why,
-        fix,
         ...(at !== undefined && { at: `${at.file}:${at.line}` }),
         ...(location?.url !== undefined && { url: location.url }),
         ...(at && excerpt && { excerpt: { first: excerpt.first, marked: at.line, lines: excerpt.lines } }),

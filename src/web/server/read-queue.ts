@@ -7,6 +7,10 @@ import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
 import type { PullDisplayState } from '../pages/page-elements.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import {
+  freezeEventFields,
+  freezeFields,
+  mergedPullFields,
+  pullFields,
   queueFilterStates,
   type QueueFilter,
   type QueuedPullView,
@@ -53,10 +57,14 @@ export async function readHomePageModel(
   }
 }
 
-const toTitleAndAuthor = ({ title, author }: Partial<PullRecord> = {}) => ({
-  ...(title !== undefined && { title }),
-  ...(author !== undefined && { author }),
-})
+/** Only these fields, so that a field that is added to a record does not become public. */
+export function pickFields<Of extends object, Name extends keyof Of>(
+  record: Of,
+  names: readonly Name[],
+): Pick<Of, Name> {
+  const present = names.filter((name) => record[name] !== undefined)
+  return Object.fromEntries(present.map((name) => [name, record[name]])) as Pick<Of, Name>
+}
 
 /** Trims and truncates what a visitor typed. Empty and unknown values select everything. */
 export function parseQueueFilter(query: URLSearchParams): QueueFilter {
@@ -108,21 +116,20 @@ export async function readQueuePageModel(
     pulls: rows.map((row) => toQueuedPullView(row, openMerges)),
     isCut: found.length === maxListedPulls,
     ...(matching.length > rows.length && { next: rows.at(-1)?.pull }),
-    merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
-      pull,
-      ...toTitleAndAuthor(merging.find((row) => row.pull === pull)),
-      baseRef,
-      ...(begunAt !== undefined && { since: begunAt }),
-      how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by catalog-bot',
-    })),
+    merging: openMerges.map(({ pull, baseRef, begunAt, method }) => {
+      const row = merging.find((one) => one.pull === pull)
+      return {
+        pull,
+        ...(row && pickFields(row, ['title', 'author'])),
+        baseRef,
+        ...(begunAt !== undefined && { since: begunAt }),
+        how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by catalog-bot',
+      }
+    }),
     stops: stops.map(toMergeFreezeView),
-    events: events.map(({ at, step, kind, branch, by, reason }) => ({
-      at,
-      step,
-      kind,
-      ...(branch !== undefined && { branch }),
-      by: formatFreezeAuthor(by),
-      reason,
+    events: events.map((event) => ({
+      ...pickFields(event, freezeEventFields),
+      by: formatFreezeAuthor(event.by),
     })),
   }
 }
@@ -193,35 +200,21 @@ export function decidePullDisplayState(
 }
 
 function toQueuedPullView(row: PullRecord, openMerges: readonly MergeIntent[]): QueuedPullView {
-  const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons } = row
   const state = decidePullDisplayState(row, openMerges)
-  const before = openMerges.find((merge) => merge.baseRef === baseRef)
+  const before = openMerges.find(({ baseRef }) => baseRef === row.baseRef)
   return {
-    pull,
-    title,
-    ...(author !== undefined && { author }),
-    baseRef,
-    draft,
+    ...pickFields(row, ['pull', 'reasons', ...pullFields]),
     state,
-    since,
-    openedAt,
-    lookedAt,
-    reasons,
-    who: [...new Set(reasons.flatMap(({ who = [] }) => who))],
+    who: [...new Set(row.reasons.flatMap(({ who = [] }) => who))],
     ...(state === 'behind' && before && { behind: before.pull }),
   }
 }
 
 function toMergeFreezeView(freeze: MergeFreeze): MergeFreezeView {
-  const { branch, kind, since, by, reason, pull, tryAgainAt } = freeze
+  const { branch, kind, by } = freeze
   return {
-    ...(branch !== undefined && { branch }),
-    kind,
-    since,
+    ...pickFields(freeze, freezeFields),
     by: formatFreezeAuthor(by),
-    reason,
-    ...(pull !== undefined && { pull }),
-    ...(tryAgainAt !== undefined && { tryAgainAt }),
     command: `/unfreeze${branch === undefined ? ' all' : ''}${kind === 'audit' ? ' audit' : ''}`,
   }
 }
@@ -242,15 +235,7 @@ export async function readMergedPullsPageModel(
   const last = shown.at(-1)
   return {
     ...(repository && { repository }),
-    pulls: shown.map(({ repository: of, pull, title, author, baseRef, commit, mergedAt }) => ({
-      repository: of,
-      pull,
-      title,
-      ...(author !== undefined && { author }),
-      baseRef,
-      commit,
-      mergedAt,
-    })),
+    pulls: shown.map((merged) => pickFields(merged, ['repository', ...mergedPullFields])),
     ...(pulls.length > mergedPullsPerPage && last !== undefined && { before: last.id }),
   }
 }
