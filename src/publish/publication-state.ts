@@ -142,22 +142,7 @@ export function toPublicationStateView({ current, failure, pinned }: Publication
       : { kind: 'failed', why, attempts: isLasting ? 0 : attempts, isLasting }
   }
   if (pinned !== undefined) return { kind: 'rolled-back', digest: pinned.digest, login: pinned.login }
-  if (current === undefined) return { kind: 'building' }
-  const { digest, unchanged, seconds, size, packages, bundles, rebased, unattested, moved, changeLines } =
-    current
-  return {
-    kind: 'published',
-    digest,
-    unchanged,
-    seconds,
-    size,
-    packages,
-    bundles,
-    rebased,
-    unattested,
-    moved,
-    changeLines,
-  }
+  return current === undefined ? { kind: 'building' } : { kind: 'published', ...current }
 }
 
 /** Failures that maintainers should fix. `since`: when a configuration problem was first seen. */
