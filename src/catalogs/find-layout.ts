@@ -133,10 +133,8 @@ export function createCachedTreeReader(
 }
 
 /**
- * Finds the packages that a change's directories hold in untouched catalogs of the base. Reads single directories;
- * facts are cached by blob. Package names by directory, where the change adds a package to a new or existing catalog.
- * Distinguishes a package that enters one more catalog from a new one, even when its directory has another name. Empty
- * when no package is added.
+ * Packages, by directory, that catalogs of the base have where the change adds one: a package that enters one more
+ * catalog is not new, whatever its directory's name. Reads single directories; facts are cached.
  */
 export async function readPackagesByDirectory(
   change: Pick<PullRequestChange, 'catalogs'>,

@@ -42,9 +42,8 @@ export const defaultEvaluationLimits: EvaluationLimits = {
 }
 
 /**
- * Limits for one evaluation of a pull request, so that one author cannot use up everyone's resources. Beyond a limit
- * the final answer is "too large to check", with the numbers. The message is a sentence for people, without a full
- * stop.
+ * Beyond a limit, the answer is "too large to check", so that one author cannot use up everyone's resources.
+ * The message is a sentence for people, without a period.
  */
 export class ChangeTooLargeError extends Error {
   override readonly name = 'TooLarge'

@@ -140,9 +140,8 @@ export interface Check<Id extends CheckId = CheckId> {
 }
 
 /**
- * Applies configured severities to findings about images, bundles, and installation, and drops findings of disabled
- * optional suites. The findings that count. An optional rule counts if its suite is enabled or the configuration gives
- * it a severity. `locations` reference the image; one location that is not ignored is enough.
+ * Applies severities to findings about images, bundles, and installation; keeps those of optional suites only if
+ * enabled or configured. One of the image's `locations` that is not ignored is enough.
  */
 export function applyConfiguredSeverities(
   findings: readonly Finding[],

@@ -1,5 +1,4 @@
-// `build DIR|LIST` and `rebase IMAGE`: build a catalog image without a container engine. Exit code 0: the image was built (and
-// pushed); 1: opm would not serve the catalog; 2: the command could not run.
+// `build DIR|LIST` and `rebase IMAGE`: build a catalog image without a container engine.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'

@@ -1,5 +1,4 @@
-// `bundle validate|render REF|DIR`: validates or renders a bundle image or directory. Exit code 0: no errors; 1: errors; 2: the
-// command could not run.
+// `bundle validate|render REF|DIR`: validates or renders a bundle image or directory.
 import { statSync } from 'node:fs'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { parseRuleSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'

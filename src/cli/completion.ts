@@ -1,5 +1,4 @@
-// `completion SHELL`: prints a script that completes commands, options, their choices, and otherwise file names. The script is
-// generated from the tree of commands, so it is complete and does not start a process for each completion.
+// `completion SHELL`: prints a script, generated from the tree of commands, which starts no process to complete a word.
 import type { Command, Option } from 'commander'
 import { listCommands } from './options.ts'
 

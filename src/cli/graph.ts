@@ -1,5 +1,4 @@
-// `graph DIR`: draws the upgrade graphs of a catalog's packages, as Mermaid text or SVG pictures. Exit code 0: everything was
-// drawn; 1: some files could not be read, and the rest was drawn; 2: the command could not run.
+// `graph DIR`: draws the upgrade graphs of a catalog's packages, as Mermaid text or SVG pictures.
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { drawMermaid, renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
@@ -95,11 +94,7 @@ function loadCatalogFromDirectory(dir: string): Catalog {
   return directory.catalog
 }
 
-/**
- * `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with the same options. Exit code 1: opm
- * would fail (prints its message); 2: the command could not run. By contrast, `graph` draws the readable part of a
- * catalog.
- */
+/** `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with its options. */
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
   const cache = createParsedCatalogFileCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
@@ -122,9 +117,8 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
 }
 
 /**
- * Writes one picture to stdout, or several to a folder, one file each. File names are derived from package names,
- * which are untrusted, so nothing is ever written outside of the folder. Throws an Error if there are several pictures
- * but no folder, or if a write fails.
+ * Names come from untrusted packages, so nothing is written outside of `folder`. Throws an Error for several
+ * pictures without a folder, or a failed write.
  */
 export function writeGraphFiles(
   pictures: readonly GraphFile[],

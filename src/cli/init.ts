@@ -1,5 +1,4 @@
-// `init`: prints what a catalog repository needs for catalog-bot, and writes it with --write. `init NAME`: prints an olm.package
-// blob. Exit code 1: no catalog was found; 2: the command could not run.
+// `init`: prints or writes what a catalog repository needs. `init NAME`: prints an olm.package blob.
 import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'

@@ -1,5 +1,4 @@
-// `install ... --kubeconfig F`: after the simulation, installs on a cluster. Local catalogs are served from this
-// machine during the install tests, so the cluster must be able to reach this machine.
+// `install ... --kubeconfig F`: the installation on a cluster, which must reach local catalogs on this machine.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleContentForInstall } from '../checks/install/install-analysis.ts'

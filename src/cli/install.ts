@@ -1,5 +1,4 @@
-// `install DIR --package NAME`: simulates an installation, and with `--kubeconfig` runs one on a cluster. Exit code 0: it
-// installs; 1: it does not; 2: inconclusive, or the command could not run.
+// `install DIR --package NAME`: simulates an installation, and with `--kubeconfig` runs one on a cluster.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import pLimit from 'p-limit'

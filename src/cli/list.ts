@@ -1,5 +1,4 @@
-// `list packages|channels|bundles CATALOG`: prints the tables of `opm alpha list`. Exit code 1: opm could not load the catalog or
-// does not find the package (prints its message); 2: the command could not run.
+// `list packages|channels|bundles CATALOG`: prints the tables of `opm alpha list`.
 import type { ApiBundle } from '@catalog-bot/fbc/api/api-types'
 import type { IndexedBundle, IndexedChannel, IndexedPackage } from '@catalog-bot/fbc/api/package-index'
 import {

@@ -1,6 +1,4 @@
-// `once`: sweeps one repository once, with a token from the environment. Exit code 0: catalog-bot reached a decision on
-// every pull request; 1: work is left, or merging is frozen; 2: the command could not run. The token is not an argument
-// and is not passed to child processes.
+// `once`: sweeps a repository once. The token is no argument, and is not passed to child processes.
 import pino from 'pino'
 import { sweepOnce, type SweepOnceResult, type SweepOncePullResult } from '../server/sweep-once/sweep-once.ts'
 import type { Job } from '../ports/jobs.ts'

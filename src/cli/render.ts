@@ -1,6 +1,4 @@
-// `render DIR|TEMPLATE|LIST|REF...`: renders catalogs, templates, composite files, and bundles to one file-based catalog,
-// byte for byte like opm. Exit code 1: a source cannot be rendered (prints opm's message if it has one); 2: an image cannot
-// be pulled.
+// `render DIR|TEMPLATE|LIST|REF...`: renders sources to one file-based catalog, byte for byte like opm.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateCatalog, type MigrateLevel } from '@catalog-bot/bundle/render/csv-metadata'

@@ -1,5 +1,4 @@
-// `sign`, `verify`, and the attestation of published images, in cosign's format and the image's registry. Exit code
-// 0: the image is signed or verified; 1: the verification failed; 2: the command could not run.
+// `sign`, `verify`, and the attestation of published images, in cosign's format and the image's registry.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
@@ -149,9 +148,8 @@ function requireImageReference(name: string): ImageReference {
 }
 
 /**
- * Attaches an SBOM and provenance to the images of `build --push` and `rebase --push`, and signs them if `--key` is
- * set. Opens the key before anything is pushed. The returned function resolves to the image that the tags finally
- * refer to.
+ * Attaches an SBOM and provenance to pushed images, and signs them with `--key`, which it opens before the push.
+ * The returned function resolves to the image that the tags finally refer to.
  */
 export async function createImageAttester(
   { push, provenance, key: file, passwordVariable, recursive }: ImageAttestationOptions,

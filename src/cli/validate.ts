@@ -1,5 +1,4 @@
-// `validate`: validates directories of file-based catalogs. Exit code 0: all pass; 1: some fail; 2: one is not a directory,
-// or the command could not run.
+// `validate`: validates directories of file-based catalogs.
 import { readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, resolve, sep, dirname } from 'node:path'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
@@ -230,9 +229,8 @@ export async function loadSarifOptions() {
 }
 
 /**
- * V8's optimizing compilers and its other threads take a fourth of the processor time of a short run, and more space for new
- * objects takes a seventh of its memory. They pay off only in longer runs. bin/catalog-bot.cjs limits them for `validate`. Enables
- * them in a long run, or before a large file is read.
+ * V8's compilers and threads take a fourth of a short run's processor time, so bin/catalog-bot.cjs limits them.
+ * Enables them in a long run, or before a large file is read.
  */
 function enableTurbofanIfNeeded(nextBytes: number): void {
   if (nextBytes >= minFileBytesForTurbofan || process.cpuUsage().user >= minUserTimeForTurbofan)
@@ -242,9 +240,8 @@ function enableTurbofanIfNeeded(nextBytes: number): void {
 }
 
 /**
- * The rule settings for validating a local directory. Reads the working copy, whereas catalog-bot reads the base
- * branch. Loads the configuration for a directory: from `file`, from `.github/catalog-bot.yml` at the root of its
- * repository, or the default. If the file is invalid or unreadable, throws an Error with the location of each problem.
+ * From `file`, `.github/catalog-bot.yml` at the repository's root in the working copy, or the default.
+ * Throws an Error with the location of each problem.
  */
 export async function loadLocalConfig(directory: string, file: string | undefined): Promise<LocalConfig> {
   const there = realpathSync(directory)

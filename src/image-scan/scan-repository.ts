@@ -270,9 +270,8 @@ function updateScanMetrics(
 }
 
 /**
- * Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
- * author. If GitHub rejects it, nothing else fails. Updates the issue. `saveReportState` is called before and after
- * each write to GitHub; the last state counts. Rejects with a retryable ForgeError; a rejection is logged and counted.
+ * `saveReportState` is called before and after each write to GitHub; the last state counts. Rejects with a retryable
+ * ForgeError; a rejection is logged and counted.
  */
 async function reportMissingImages(
   missing: readonly MissingImageReference[],

@@ -355,9 +355,8 @@ function createSweepJobsForRepository(installationId: number, fullName: string):
 }
 
 /**
- * Finds who pushed a head. Only the signed delivery contains this information. Missing or contradictory data counts as
- * unknown. Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a
- * pull request counts as the pusher of its head; reopening proves nothing.
+ * The sender of an `opened` or `synchronize` delivery, which is signed, with its head. Reopening proves nothing.
+ * Missing or contradictory data counts as unknown.
  */
 export function parsePushFromDelivery(event: string, body: unknown): RecordedHeadPush | undefined {
   if (event !== 'pull_request') return undefined

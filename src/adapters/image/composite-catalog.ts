@@ -41,9 +41,8 @@ export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSp
 }
 
 /**
- * `<name>/index.yaml` for each reference, as printed by `opm render`. `path` is the path of the list, for messages.
- * Rejects with an ImageError for a reference that is not a catalog or bundle, or cannot be read, and with a
- * RegistryError for an image that cannot be pulled. Both name the reference.
+ * `<name>/index.yaml` for each reference, like `opm render`. `path`: of the list. Rejects with an ImageError (not a
+ * catalog or bundle, or unreadable) or a RegistryError, which name the reference.
  */
 export async function renderCompositeCatalogFiles(
   registry: RegistryClient,

@@ -8,9 +8,8 @@ import type { PullRequestChange, TouchedPath } from '../../pull-request/change.t
 import type { RequiredApproval } from './required-approvals.ts'
 
 /**
- * A change's effect as text that is stored with an approval and compared later, by package directory; '' for paths
- * outside packages. The head alone is not enough, because the effect changes when the merge base moves or the owners
- * change.
+ * A change's effect by package directory ('' for other paths), stored with an approval and compared later, because
+ * the effect of the same head changes with the merge base and the owners.
  */
 export type ApprovalCoverage = ReadonlyMap<string, string>
 

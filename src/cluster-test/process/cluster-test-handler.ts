@@ -215,9 +215,8 @@ const admissionPolicyProbes: readonly KubeObject[] = [
 const admissionPolicyProbeIntervalMs = 2000
 
 /**
- * Checks that the cluster enforces the admission policies in deploy/cluster-rights.yaml, which takes several seconds
- * after `kubectl apply`. Until then, the account could delete other users' objects. Waits until the policies reject
- * every probe. Resolves to the reason if the timeout expires first.
+ * Resolves to undefined once the policies of deploy/cluster-rights.yaml reject every probe, or to the reason after
+ * the timeout. They take effect seconds after `kubectl apply`; without them, tests could delete others' objects.
  */
 export async function waitForAdmissionPolicies(
   { perform }: Pick<KubeClusterClient, 'perform'>,

@@ -94,11 +94,7 @@ async function processBranchTip(
   }
 }
 
-/**
- * Records the contents of a branch's catalogs for the pages, which never read git. Reads a served branch's tip; no
- * decision depends on the record. Read errors are logged and the catalog is recorded with a later tip: pages must not
- * fail a job.
- */
+/** For pages, which never read Git, from a served branch's tip. Read errors are logged: pages must not fail a job. */
 async function recordCatalogsForStatusPages(
   branch: string,
   ctx: JobContext<Cache & StatusPageStore>,

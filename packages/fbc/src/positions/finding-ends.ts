@@ -82,11 +82,7 @@ export class ByteOffsetPositionConverter {
 
 type EndPosition = Pick<Location, 'endLine' | 'endColumn'>
 
-/**
- * In bytes per document. `maxTotalReparsedBytes` limits all files together. Findings in larger documents end on the line
- * where they start, to avoid parsing the documents twice. A bundle over one megabyte has a separate finding for its
- * size.
- */
+/** In bytes. Findings in larger documents end on the line where they start. Bundles of that size have a finding. */
 const maxReparsedDocumentBytes = 1024 * 1024
 const maxTotalReparsedBytes = 16 * 1024 * 1024
 

@@ -6,9 +6,8 @@ import type { MapEntry, ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /**
- * Reads the document once for many paths. `start` and `end` are its byte offsets in the file. Matches names exactly
- * first, then case-insensitively. Returns the deepest location that exists on the path, or the first line of an
- * unreadable document.
+ * Reads the document (byte offsets `start` to `end`) once. Matches names exactly, then case-insensitively.
+ * Returns the deepest location that exists, or the first line of an unreadable document.
  */
 export function createFieldPathLocator(
   bytes: Uint8Array,

@@ -64,9 +64,8 @@ const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
 const digestPattern = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([0-9a-fA-F]{32,})$/
 
 /**
- * Parses `[host[:port]/]path[:tag][@digest]`. A name without a host is on Docker Hub, as is `index.docker.io`. Adds no
- * default tag or digest. For invalid input, returns the reason as a clause: `the path "Foo" has uppercase letters`.
- * Rejects what opm rejects, and also impossible ports, which opm accepts.
+ * Parses `[host[:port]/]path[:tag][@digest]`, without defaults. Names without a host are on Docker Hub. An invalid
+ * reference has a reason, as a clause. Rejects what opm rejects, and impossible ports, which opm accepts.
  */
 export function parseImageReference(text: string): ParsedImageReference {
   if (text.length > maxImageReferenceLength)
