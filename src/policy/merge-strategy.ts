@@ -42,11 +42,10 @@ export const temporaryBranchPattern = `refs/heads/${temporaryBranchPrefix}*`
 export const mergeQueueBranchPrefix = 'gh-readonly-queue/'
 
 /** Ends with the commit's first digits to avoid collisions with other branches. */
-export function formatTemporaryBranchName({
-  pull,
-  baseRef,
-  commit,
-}: Pick<ValidatedMerge, 'pull' | 'baseRef' | 'commit'>): string {
+export function formatTemporaryBranchName(
+  merge: Pick<ValidatedMerge, 'pull' | 'baseRef' | 'commit'>,
+): string {
+  const { pull, baseRef, commit } = merge
   // No slash, because `tmp-*` in a ruleset does not match across slashes.
   return `${temporaryBranchPrefix}${pull}-${encodeURIComponent(baseRef)}-${commit.slice(0, 12)}`
 }

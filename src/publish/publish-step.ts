@@ -248,10 +248,7 @@ const createCurrentImageDigestField = ({ current }: PublicationState) =>
   current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
-function createImageSourceAnnotations({
-  tip,
-  ctx,
-}: Pick<PublishStepInput, 'tip' | 'ctx'>): Record<string, string> {
+function createImageSourceAnnotations({ tip, ctx }: PublishStepInput): Record<string, string> {
   const { owner, name } = ctx.forge.repository
   return {
     'org.opencontainers.image.source': `${ctx.app.settings.gitUrl}/${owner}/${name}`,

@@ -53,11 +53,8 @@ export type ReleaseState = Readonly<z.infer<typeof releaseStateSchema>>
 export const releaseStateNamespace = defineStateNamespace('release', 1, releaseStateSchema)
 
 /** Deterministic for each bundle directory. */
-export function formatReleaseBranchName({
-  directory,
-  version,
-}: Pick<PendingRelease, 'directory' | 'version'>): string {
-  return `${botBranchPrefix}${directory}/${version}`
+export function formatReleaseBranchName(release: Pick<PendingRelease, 'directory' | 'version'>): string {
+  return `${botBranchPrefix}${release.directory}/${release.version}`
 }
 
 export interface ReleaseBaseBranch {

@@ -203,12 +203,11 @@ export function findUpdateGraphMode(ciYaml: PackageSettingsFile | undefined): Up
 }
 
 /** Whether the change touches the graph mode but no bundle. */
-export function hasUpdateGraphModeChange({
-  ciYaml,
-  ciYamlBefore,
-}: Pick<PackageDirectoryState, 'ciYaml' | 'ciYamlBefore'>): boolean {
-  const [before, now] = [findUpdateGraphMode(ciYamlBefore), findUpdateGraphMode(ciYaml)]
-  return ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
+export function hasUpdateGraphModeChange(
+  state: Pick<PackageDirectoryState, 'ciYaml' | 'ciYamlBefore'>,
+): boolean {
+  const [before, now] = [findUpdateGraphMode(state.ciYamlBefore), findUpdateGraphMode(state.ciYaml)]
+  return state.ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
 }
 
 export function* validatePackageSettings(

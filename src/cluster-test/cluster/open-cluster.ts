@@ -171,10 +171,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     }
   }
 
-  async #resolveResource({
-    apiVersion,
-    kind,
-  }: Pick<KubeQuery, 'apiVersion' | 'kind'>): Promise<ApiResource | KubeQueryResult> {
+  async #resolveResource({ apiVersion, kind }: KubeQuery): Promise<ApiResource | KubeQueryResult> {
     const key = `${apiVersion} ${kind}`
     const known = this.#resources.get(key)
     if (known) return known

@@ -169,12 +169,9 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
 }
 
 /** For counting. Behind a proxy (a private address), the last forwarded entry; clients forge the others. */
-export function parseClientIpAddress({
-  socket,
-  headers,
-}: Pick<IncomingMessage, 'socket' | 'headers'>): string {
-  const peer = socket.remoteAddress ?? ''
-  const forwarded = headers['x-forwarded-for']
+export function parseClientIpAddress(request: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+  const peer = request.socket.remoteAddress ?? ''
+  const forwarded = request.headers['x-forwarded-for']
   const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()
   const address = last !== undefined && isPrivateIpAddress(peer) && isIP(last) !== 0 ? last : peer
   // A zone id is arbitrary text.

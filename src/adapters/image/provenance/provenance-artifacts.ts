@@ -69,11 +69,8 @@ export async function fetchPlatformManifests(
 
 export const cosignSignatureAnnotation = 'dev.cosignproject.cosign/signature'
 
-export function formatRepositoryName({
-  host,
-  repository,
-}: Pick<ArtifactSubject, 'host' | 'repository'>): string {
-  return `${host}/${repository}`
+export function formatRepositoryName(subject: Pick<ArtifactSubject, 'host' | 'repository'>): string {
+  return `${subject.host}/${subject.repository}`
 }
 
 /** The tag that cosign uses: `.sig` for signatures, `.att` for attestations. */

@@ -58,10 +58,10 @@ export function selectClusterTestDriver(
   }
 }
 
-export function listSupportedInstallTargets({
-  groupVersions,
-}: Pick<DiscoveredClusterApis, 'groupVersions'>): readonly InstallTarget[] {
-  const has = (version: string) => groupVersions.includes(version)
+export function listSupportedInstallTargets(
+  apis: Pick<DiscoveredClusterApis, 'groupVersions'>,
+): readonly InstallTarget[] {
+  const has = (version: string) => apis.groupVersions.includes(version)
   return [
     ...(has(olmApiVersion) ? (['OLM v0'] as const) : []),
     ...(has(olmV1ApiVersion) ? (['OLM v1'] as const) : []),

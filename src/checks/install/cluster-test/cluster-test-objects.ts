@@ -298,11 +298,8 @@ export function createRukPakImageSource(
   return { type: 'image', image: { ref: image, ...(pullSecret !== undefined && { pullSecret }) } }
 }
 
-function createClusterTestLabels({
-  id,
-  expires,
-}: Pick<ClusterTestPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
-  return { [clusterTestLabelKey]: id, [expirationLabelKey]: String(expires) }
+function createClusterTestLabels(plan: ClusterTestPlan): Readonly<Record<string, string>> {
+  return { [clusterTestLabelKey]: plan.id, [expirationLabelKey]: String(plan.expires) }
 }
 
 /** Creates objects in the test's namespace; with `isClusterScoped`, objects without one that still belong to it. */
