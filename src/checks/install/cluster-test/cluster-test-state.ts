@@ -97,26 +97,6 @@ export function createWaitingClusterTestProgress<Stage extends string>(
   return { state, actions, waitsFor }
 }
 
-export function transitionToClusterTestStage<Stage extends string>(
-  state: ClusterTestState<Stage>,
-  stage: Stage,
-  now: number,
-  message: string,
-  actions: readonly ClusterAction[] = [],
-  memory: ClusterTestState['memory'] = {},
-): ClusterTestProgress<Stage> {
-  return {
-    state: {
-      ...addClusterTestEvent(state, now, message),
-      stage,
-      since: now,
-      memory: { ...state.memory, ...memory },
-    },
-    actions,
-    waitsFor: message,
-  }
-}
-
 export function createFinalClusterTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
@@ -159,7 +139,7 @@ export function measureFailureDuration<Stage extends string>(
 }
 
 /** Skips a message equal to the last one. */
-function addClusterTestEvent<Stage extends string>(
+export function addClusterTestEvent<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   message: string,

@@ -24,7 +24,6 @@ import {
   isPermanentFailure,
   bundleUnpackPodFailureCodes,
   ClusterTestStageRunner,
-  type ObservedWorkloads,
 } from './test-stages.ts'
 import {
   createCrdQuery,
@@ -79,18 +78,7 @@ export function createOlmV0TestDriver(
 }
 
 /** What OLM reports about the Operator of a step. */
-interface ObservedOperator extends ObservedWorkloads {
-  readonly names: readonly string[]
-  readonly root: string
-  readonly csvs: readonly KubeObject[]
-  /** In the order of `names`. */
-  readonly own: readonly (KubeObject | undefined)[]
-  /** The index of the first name whose ClusterServiceVersion has not succeeded; -1 if all have. */
-  readonly open: number
-  readonly isInstalled: boolean
-  readonly before: string | undefined
-  readonly isReplaced: boolean
-}
+type ObservedOperator = NonNullable<ReturnType<OlmV0TestStageRunner['observeOperator']>>
 
 class OlmV0TestStageRunner extends ClusterTestStageRunner<
   OlmV0TestStage,
@@ -339,7 +327,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   }
 
   #runOperator(): OlmV0TestProgress {
-    const operator = this.#observeOperator()
+    const operator = this.observeOperator()
     if (!operator) return this.finish({ verdict: 'installs' })
     const { names, csvs, open, failure: why } = operator
     const troubled = csvs.find(
@@ -358,7 +346,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
     return this.fail(this.#explainOverdueOperator(operator, what), known)
   }
 
-  #observeOperator(): ObservedOperator | undefined {
+  protected observeOperator() {
     const { plan, queries, state, wantedStep: wanted } = this
     if (!wanted) return undefined
     const { names, root } = wanted
@@ -374,6 +362,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
       root,
       csvs,
       own,
+      // The first name whose ClusterServiceVersion has not succeeded; -1 if all have.
       open: own.findIndex((csv) => getStringAtPath(csv?.status, 'phase') !== 'Succeeded'),
       isInstalled: getStringAtPath(this.find(queries.subscription)?.status, 'installedCSV') === root,
       before,

@@ -69,25 +69,7 @@ export function createRukPakTestDriver(
 }
 
 /** What RukPak reports about the bundle of a step. */
-interface ObservedRukPakBundle {
-  readonly root: string
-  readonly bundles: readonly KubeObject[]
-  /** Undefined in `v1alpha2`. */
-  readonly bundle: KubeObject | undefined
-  readonly unpacked: KubeCondition | undefined
-  readonly valid: KubeCondition | undefined
-  readonly installed: KubeCondition | undefined
-  readonly healthy: KubeCondition | undefined
-  readonly active: string
-  /** RukPak has processed the current BundleDeployment. */
-  readonly isTakenUp: boolean
-  readonly isActive: boolean
-  readonly isInstalled: boolean
-  /** Bundles that RukPak has not deleted yet after it installed the current one. */
-  readonly old: readonly KubeObject[]
-  readonly unpackFailure: ClusterTestFailure | undefined
-  readonly failure: ClusterTestFailure | undefined
-}
+type ObservedRukPakBundle = ReturnType<RukPakStageRunner['observeBundle']>
 
 class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<typeof createRukPakQueries>> {
   readonly stages: Readonly<Record<RukPakStage, () => RukPakProgress>> = {
@@ -124,7 +106,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
         'waiting for the BundleDeployment',
         namespace && state.step === 0 ? [this.#createDeployment(namespace, wanted)] : [],
       )
-    const bundle = this.#observeBundle(found, wanted)
+    const bundle = this.observeBundle(found, wanted)
     const { failure, isInstalled, healthy, old } = bundle
     const { state: followed, milliseconds } = measureFailureDuration(state, failure?.code, now)
     // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
@@ -144,7 +126,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     return this.fail(this.#explainOverdueBundle(bundle, workloads, what))
   }
 
-  #observeBundle(found: KubeObject, { root, image }: ClusterTestPlan['steps'][number]): ObservedRukPakBundle {
+  protected observeBundle(found: KubeObject, { root, image }: ClusterTestPlan['steps'][number]) {
     const { hasBundles } = this.queries
     const bundles = this.list(this.queries.bundles)
     const bundle = bundles.find((one) => getStringAtPath(one.spec, 'source', 'image', 'ref') === image)
@@ -153,6 +135,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     const installed = getKubeCondition(found, 'Installed')
     const generation = found.metadata.generation ?? 0
     const observed = Number(getValueAtPath(found.status, 'observedGeneration') ?? generation)
+    // RukPak has processed the current BundleDeployment.
     const isTakenUp = observed >= generation && (!hasBundles || bundle !== undefined)
     // These pods have the name of the Bundle, not of the BundleDeployment.
     const unpacking = this.list(this.queries.unpackPods).filter(
@@ -178,6 +161,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
       isTakenUp,
       isActive,
       isInstalled,
+      // Those that RukPak has not deleted yet.
       old: hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : [],
       unpackFailure,
       failure: findRukPakBundleFailure(isTakenUp ? [unpacked, valid, installed] : [], unpackFailure),

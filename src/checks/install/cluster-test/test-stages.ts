@@ -1,10 +1,10 @@
 // What the stages of all kinds of install tests share: reading one observation, the possible results of a stage, and why
 // pods do not run and who must act.
 import {
+  addClusterTestEvent,
   createFailedClusterTestProgress,
   createFinalClusterTestProgress,
   createWaitingClusterTestProgress,
-  transitionToClusterTestStage,
   type ClusterTestDeadlines,
   type ClusterTestProgress,
   type ClusterTestState,
@@ -111,8 +111,13 @@ export class ClusterTestStageRunner<
     actions: readonly ClusterAction[] = [],
     memory: ClusterTestState['memory'] = {},
     state = this.state,
-  ) {
-    return transitionToClusterTestStage(state, stage, this.now, message, actions, memory)
+  ): ClusterTestProgress<Stage> {
+    const after = addClusterTestEvent(state, this.now, message)
+    return {
+      state: { ...after, stage, since: this.now, memory: { ...state.memory, ...memory } },
+      actions,
+      waitsFor: message,
+    }
   }
 
   /** Fails if the test would change existing objects. `consequence`: what would happen to an existing CRD. */
