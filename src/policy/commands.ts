@@ -76,17 +76,12 @@ export function decideCommands(input: CommandEvaluationInput, answers: LookupRes
   return evaluateCommands(input, answers, { stops: true })
 }
 
-interface CommandDecisionsAndPendingLookups {
-  readonly decisions: readonly CommandDecision[]
-  readonly open: readonly PendingLookup[]
-}
-
 /** `stops`: whether to end at the first undecidable command. */
 function evaluateCommands(
   input: CommandEvaluationInput,
   answers: LookupResults,
   { stops }: { stops: boolean },
-): CommandDecisionsAndPendingLookups {
+) {
   const decisions: CommandDecision[] = []
   const authorisation = memoizeOnce(() => createCommandPermissionChecker(input.check, answers))
   for (const { comment, author, parsed } of findUnrecordedCommands(input)) {

@@ -101,16 +101,7 @@ export function deriveBundleProperties(sources: BundlePropertySources): readonly
   return all.sort((a, b) => compareBytes(a.type, b.type) || compareBytes(a.text, b.text))
 }
 
-interface DecodedBundleProperties {
-  readonly gvks: readonly Gvk[]
-  readonly packages: readonly DecodedStruct[]
-  readonly others: readonly DerivedProperty[]
-}
-
-function decodeGvkAndPackageProperties(
-  properties: readonly PropertyWithParsedValue[],
-  before: string,
-): DecodedBundleProperties {
+function decodeGvkAndPackageProperties(properties: readonly PropertyWithParsedValue[], before: string) {
   const gvks: Gvk[] = []
   const packages: DecodedStruct[] = []
   const others: DerivedProperty[] = []

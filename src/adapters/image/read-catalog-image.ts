@@ -34,12 +34,6 @@ import type { Descriptor } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { assembleImageOnBaseImage, toImageBuildSettings } from './assemble-image.ts'
 
-interface PulledCatalogImage {
-  readonly published: PublishedCatalogImage
-  readonly tree: FetchedMultiPlatformImage
-  readonly cache: ReadonlyMap<string, Uint8Array>
-}
-
 export async function readCatalogImage(
   registry: RegistryClient,
   text: string,
@@ -64,7 +58,7 @@ export async function verifyCatalogImage(
   }
 }
 
-async function pullCatalogImage(registry: RegistryClient, text: string): Promise<PulledCatalogImage> {
+async function pullCatalogImage(registry: RegistryClient, text: string) {
   const tree = await fetchMultiPlatformImage(registry, text, 'not-a-catalog', undefined)
   const [first] = tree.images
   const directory = first && getCatalogDirectoryFromLabels(first.labels)

@@ -76,16 +76,7 @@ export function findConfiguredOpmRuleSet({ opm }: Pick<Config, 'opm'>): OpmRuleS
   return defaultOpmRuleSet.id === `opm-${opm}` ? defaultOpmRuleSet : findOpmRuleSet(`${opm}.0`)
 }
 
-interface CatalogValidationOutcome {
-  readonly findings: Finding[]
-  readonly hasOlder: boolean
-}
-
-function validateChangedCatalog(
-  change: CatalogChange,
-  config: Config,
-  ruleSet: OpmRuleSet,
-): CatalogValidationOutcome {
+function validateChangedCatalog(change: CatalogChange, config: Config, ruleSet: OpmRuleSet) {
   const { root, base, result } = change
   const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(

@@ -27,11 +27,6 @@ interface ClusterTestRequest {
   readonly blobNamed: (name: string) => BundleBlob | undefined
 }
 
-interface ClusterTestPlanningResult {
-  readonly tests: readonly PlannedClusterTest[]
-  readonly skipped: readonly SkippedClusterTest[]
-}
-
 export const clusterTestLabelKey = 'catalog-bot.io/trial'
 export const expirationLabelKey = 'catalog-bot.io/expires'
 /** CRDs that do not exist before the test. Clean-up can delete them if the test's bundles installed them. */
@@ -131,7 +126,7 @@ export function parseJsonNameList(text: unknown): readonly string[] {
 }
 
 /** A new installation and an upgrade. Skips what the simulation could not resolve, which it reports itself. */
-export function planChannelClusterTests(request: ClusterTestRequest): ClusterTestPlanningResult {
+export function planChannelClusterTests(request: ClusterTestRequest) {
   const tests: PlannedClusterTest[] = []
   const skipped: SkippedClusterTest[] = []
   for (const target of request.targets) {
