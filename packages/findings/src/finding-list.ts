@@ -1,4 +1,4 @@
-// Keeps and sorts each rule's first findings, and counts the rest: a file can break a rule a million times.
+// Collects findings: sorts each rule's first ones and counts the rest, because a file can break a rule a million times.
 import { type Finding, type Location, compareFindings, compareLocations, type Severity } from './finding.ts'
 import { createFinding, type AnyFindingRule, type FindingRule } from './rule.ts'
 

@@ -1,4 +1,4 @@
-// Arranges packages in rows and links per channel, and folds uniform runs. Two graphs can be drawn as a difference.
+// Arranges a package in rows and links per channel, and folds uniform runs. Two graphs are drawn as a difference.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'

@@ -1,4 +1,4 @@
-// opm's requirements of every document: no keys that differ only in case, and three strings.
+// opm's requirements of every document: no keys that differ only in case, and strings for the three common keys.
 import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
 import { markJsonErrorPosition, formatJsonErrorWithMarker } from '../go/json/read-json.ts'
