@@ -1,7 +1,9 @@
 // Runs the command as users do: it prints its addresses, answers there, and shuts down cleanly on SIGTERM.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, credentials } from '@grpc/grpc-js'
@@ -83,4 +85,25 @@ test('a missing image fails with exit code 2 and nothing on stdout', async () =>
   const name = `${mockRegistry.host}/odd/catalog:v2`
   const other = await runCatalogBot('serve-catalog', name, '--insecure-registry', mockRegistry.host)
   expect(other).toMatchObject({ code: 2, out: '' })
+})
+
+test('a port that is in use ends the command with exit code 2, although the other server is running', async () => {
+  const occupied = createServer().listen(0, '127.0.0.1')
+  await once(occupied, 'listening')
+  const { port } = occupied.address() as AddressInfo
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', `${port}`, catalogDirectory],
+    {
+      env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: 20_000,
+    },
+  )
+  const [[code], message] = await Promise.all([once(child, 'exit'), text(child.stderr)])
+  occupied.close()
+  expect({ code: code as number | null, message }).toEqual({
+    code: 2,
+    message: `catalog-bot: 127.0.0.1:${port}: the address is already in use\n`,
+  })
 })
