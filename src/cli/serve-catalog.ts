@@ -1,5 +1,4 @@
-// `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal stops it. Exit code 0: a
-// signal stopped it; 1: opm would not serve the catalog; 2: the command could not run.
+// `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal stops it.
 import { buildServedCatalog, parseServedCatalogFile } from '@catalog-bot/fbc/api/served-catalog'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters, formatCountWithNoun } from '@catalog-bot/findings/printable'

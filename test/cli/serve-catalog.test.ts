@@ -1,7 +1,6 @@
 // Runs the command as users do: it prints its addresses, answers there, and shuts down cleanly on SIGTERM.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -30,15 +29,15 @@ beforeAll(async () => {
 })
 afterAll(() => mockRegistry.stop())
 
-async function startServeCatalogCommand(...args: readonly string[]) {
-  const child = spawn(
+const spawnServeCatalog = (...args: readonly string[]) =>
+  spawn(
     process.execPath,
     ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
-    {
-      env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment }, timeout: 60_000 },
   )
+
+async function startServeCatalogCommand(...args: readonly string[]) {
+  const child = spawnServeCatalog(...args)
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break
   return {
@@ -88,22 +87,8 @@ test('a missing image fails with exit code 2 and nothing on stdout', async () =>
 })
 
 test('a port that is in use ends the command with exit code 2, although the other server is running', async () => {
-  const occupied = createServer().listen(0, '127.0.0.1')
-  await once(occupied, 'listening')
-  const { port } = occupied.address() as AddressInfo
-  const child = spawn(
-    process.execPath,
-    ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', `${port}`, catalogDirectory],
-    {
-      env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: 20_000,
-    },
-  )
+  const child = spawnServeCatalog(catalogDirectory, '--http-port', mockRegistry.host.replace(/.*:/, ''))
   const [[code], message] = await Promise.all([once(child, 'exit'), text(child.stderr)])
-  occupied.close()
-  expect({ code: code as number | null, message }).toEqual({
-    code: 2,
-    message: `catalog-bot: 127.0.0.1:${port}: the address is already in use\n`,
-  })
+  expect(code).toBe(2)
+  expect(message).toBe(`catalog-bot: ${mockRegistry.host}: the address is already in use\n`)
 })

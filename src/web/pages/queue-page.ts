@@ -1,5 +1,4 @@
-// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, merges in progress, active freezes, and merged
-// pull requests.
+// `/r/O/R` and `/r/O/R/merged`: open and merged pull requests with their status, merges in progress, and active freezes.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'

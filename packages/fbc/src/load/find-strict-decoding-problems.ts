@@ -1,5 +1,4 @@
-// Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another
-// type.
+// Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another type.
 import type { StrictDecodingProblem } from '../facts/catalog.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import { type MapValue, type ParsedValue, getMapValue } from '../go/tree.ts'

@@ -1,5 +1,4 @@
-// Chooses the smallest preferred set that meets all constraints, as OLM's resolver does. (OLM: resolver/solver,
-// search.go.)
+// Chooses the smallest preferred set that meets all constraints, as OLM's resolver does (resolver/solver, search.go).
 import { toPositiveLiteral, negateLiteral, SatSolver, type Literal } from './sat-solver.ts'
 
 export type SolverConstraint = { readonly text: string } & (
