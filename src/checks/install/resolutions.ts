@@ -1,5 +1,4 @@
-// Resolves the channels of a package before any bundle is opened: new installations, upgrades, dependencies, and OLM
-// v1's choice.
+// Resolves a package's channels before opening a bundle: new installs, upgrades, dependencies, and OLM v1's choice.
 import type { BundleBlob, Catalog, ChannelBlob } from '@catalog-bot/fbc/facts/catalog'
 import {
   compareVersions,

@@ -1,5 +1,4 @@
-// Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need
-// a registry.
+// Validates a whole catalog with the profile `full`: the rules of opm and of catalog-bot, and image rules without a registry.
 import { assembleCatalog, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { invalidPullSpecRule } from '@catalog-bot/fbc/model/rules/bundle-rules'
