@@ -17,7 +17,7 @@ describe('what is left out', () => {
     expect(formatSkippedTests(counts)).toBe('Left out:    3 tests (without opm: 2; without ../shared: 1)')
   })
 
-  test('is as much as a file skips, where it says once why', () => {
+  test('counts each skip of a file, and lists each reason once', () => {
     expect([...countSkippedTests([{ absent: 'opm', file: 'a' }], [['a', 40]])]).toEqual([['opm', 40]])
   })
 
@@ -51,7 +51,7 @@ describe('a whole run', () => {
     return { status, stderr }
   }
 
-  test('passes on a machine of a person, and says what was left out', () => {
+  test("passes on a developer's machine, and reports what was skipped", () => {
     const { status, stderr } = run({})
     expect(stderr).toContain('Left out:    1 test (no reason given: 1)')
     expect(status).toBe(0)

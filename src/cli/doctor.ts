@@ -1,7 +1,6 @@
-// `doctor`: diagnoses the App's installation, branch rules, how the App would merge, permissions, events, deliveries, the clock, and registries. It is read-only.
+// `doctor`: diagnoses installation, permissions, events, deliveries, branch rules, the clock, and registries. It is read-only.
 // It authenticates as the App if the App's credentials are in the environment or were stored by the setup page, otherwise with a
-// token from the environment.
-// A token is never an argument, because other users of the machine can read arguments.
+// token from the environment, which is never an argument, because other users of the machine can read arguments.
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

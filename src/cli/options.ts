@@ -69,7 +69,10 @@ export function createOutputOption(...choices: readonly string[]): Option {
 }
 
 export function createInsecureRegistryOption(): Option {
-  return createCommaSeparatedOption('--insecure-registry <host>', 'registry to contact over unencrypted HTTP')
+  return createCommaSeparatedOption(
+    '--insecure-registry <host>',
+    'registry to contact over unencrypted HTTP (at a private address, also set INTERNAL_REGISTRIES)',
+  )
 }
 
 export function createMigrateLevelOption(): Option {

@@ -38,5 +38,9 @@ export function runProgram(addApp: (program: Command) => void): void {
     })
   buildProgram(addApp)
     .parseAsync()
-    .catch(async (error: unknown) => (await import('./output.ts')).exitWithError(error))
+    .catch(async (error: unknown) => {
+      ;(await import('./output.ts')).exitWithError(error)
+      // Otherwise, a server or a database that the command opened would keep the process running.
+      setTimeout(() => process.exit(), 1000).unref()
+    })
 }

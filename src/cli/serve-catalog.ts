@@ -1,7 +1,7 @@
 // `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal.
 import { buildServedCatalog, parseServedCatalogFile } from '@catalog-bot/fbc/api/served-catalog'
 import { systemClock } from '../adapters/system-clock.ts'
-import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters, formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { formatHostAndPort, startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { startHttpServer } from '@catalog-bot/fbc-server/http-server'
 import { readCatalogFiles } from './pulled-bundles.ts'
@@ -34,7 +34,8 @@ export async function serveCatalog(name: string, options: ServeCatalogOptions): 
   const http = await startHttpServer(read.value.blobs, { host, port: httpPort, modified: systemClock.now() })
   closeOnTerminationSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
   const { index, blobs } = read.value
-  const counted = `${index.size} packages, ${blobs.filter(({ schema }) => schema === 'olm.bundle').length} bundles`
+  const bundles = blobs.filter(({ schema }) => schema === 'olm.bundle')
+  const counted = `${formatCountWithNoun(index.size, 'package')}, ${formatCountWithNoun(bundles.length, 'bundle')}`
   printToStdout(`Serving ${escapeNonPrintableCharacters(name)}: ${counted}`)
   printToStdout(`gRPC: ${formatHostAndPort(host, grpc.port)}`)
   printToStdout(`HTTP: http://${formatHostAndPort(host, http.port)}/api/v1/all`)

@@ -1,4 +1,4 @@
-// Advice besides the chosen method, as clauses without a period. src/report/merge-message.ts formats them.
+// Advice for maintainers in addition to the chosen method, as clauses that src/report/merge-message.ts formats.
 import {
   type BranchRules,
   hasPermission,

@@ -1,4 +1,4 @@
-// HTML templates that escape every value except markup from here. Only this module creates markup.
+// HTML templates that escape every value except markup from this module, which alone converts external text to markup.
 import { escapeSourceLine, toSingleLineText } from '../report/escape.ts'
 import type { ServerResponse } from 'node:http'
 

@@ -1,5 +1,4 @@
-// What the validators report, and which of our rules report the same. Intended differences are listed below with a
-// reason.
+// What the validators report, which of our rules report the same, and the intended differences with their reasons.
 
 export interface ValidatorFinding {
   readonly validator: string

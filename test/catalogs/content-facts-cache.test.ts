@@ -164,7 +164,7 @@ describe('the cache of verdicts', () => {
 })
 
 describe('the cache home', () => {
-  test('is the user’s own, unless told otherwise', () => {
+  test('is CATALOG_BOT_CACHE, or a folder in the cache of the user', () => {
     expect(getCacheDirectory({ CATALOG_BOT_CACHE: '/x' })).toBe('/x')
     expect(getCacheDirectory({ XDG_CACHE_HOME: '/home/a/c' })).toBe('/home/a/c/catalog-bot')
     expect(getCacheDirectory({ XDG_CACHE_HOME: 'relative' })).toMatch(/\.cache\/catalog-bot$/)

@@ -38,7 +38,7 @@ test('the JSON output has one reason', async () => {
   })
 })
 
-test('an unknown author owns nothing, and the command says how to name one', async () => {
+test('an unknown author owns no package, and the command explains how to specify the author', async () => {
   const { code, out, err } = await runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main')
   expect([code, out]).toEqual([1, 'Nothing to merge: all commits in HEAD are already on main.\n'])
   expect(err).toMatch(/^The author of the pull request is unknown, .*Use --author LOGIN/)

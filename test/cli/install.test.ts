@@ -30,7 +30,7 @@ beforeAll(() => {
   for (const [path, bytes] of createSmallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
 })
 
-test('install says whether a package installs, by its words and its exit code', async () => {
+test('install reports whether a package installs, in its text and its exit code', async () => {
   const install = (...parameters: string[]) =>
     runCatalogBotInDirectory(temporaryDirectory, 'install', 'catalog', ...parameters)
   const [yes, no, unknown, absent] = await Promise.all([

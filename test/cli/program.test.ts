@@ -1,5 +1,4 @@
-// The complete command tree: every command has examples that parse, no option swallows an argument, and common mistakes
-// get a short message.
+// All commands: each has examples that parse, no option swallows an argument, and common mistakes get a short message.
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { Command } from 'commander'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, credentials } from '@grpc/grpc-js'
@@ -28,15 +29,15 @@ beforeAll(async () => {
 })
 afterAll(() => mockRegistry.stop())
 
-async function startServeCatalogCommand(...args: readonly string[]) {
-  const child = spawn(
+const spawnServeCatalog = (...args: readonly string[]) =>
+  spawn(
     process.execPath,
     ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
-    {
-      env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment }, timeout: 60_000 },
   )
+
+async function startServeCatalogCommand(...args: readonly string[]) {
+  const child = spawnServeCatalog(...args)
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break
   return {
@@ -83,4 +84,11 @@ test('a missing image fails with exit code 2 and nothing on stdout', async () =>
   const name = `${mockRegistry.host}/odd/catalog:v2`
   const other = await runCatalogBot('serve-catalog', name, '--insecure-registry', mockRegistry.host)
   expect(other).toMatchObject({ code: 2, out: '' })
+})
+
+test('a port that is in use ends the command with exit code 2, although the other server is running', async () => {
+  const child = spawnServeCatalog(catalogDirectory, '--http-port', mockRegistry.host.replace(/.*:/, ''))
+  const exited = once(child, 'exit')
+  expect(await text(child.stderr)).toBe(`catalog-bot: ${mockRegistry.host}: the address is already in use\n`)
+  expect(await exited).toEqual([2, null])
 })

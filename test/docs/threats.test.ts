@@ -1,5 +1,4 @@
-// docs/dev/threats.md explains every threat number in code, tests, and pages, each with its defense and its test, and
-// links only to existing files.
+// docs/dev/threats.md explains every threat number in the project, with its defense and its test, and links to existing files.
 import { describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,5 +1,4 @@
-// What is too large to check is looked at once, and again when something about it is another. The looks themselves are
-// the test's own.
+// A pull request that is too large to check is evaluated once, and again when it changes. The evaluations are simulated.
 import { afterAll, beforeEach, expect, test } from '@jest/globals'
 import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'

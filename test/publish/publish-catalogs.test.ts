@@ -1,5 +1,4 @@
-// Publishes merged catalogs with the sandbox's GitHub, a real mirror, and a real store. The registry is in memory, and
-// the test controls the clock.
+// Publishes catalogs with the sandbox's GitHub, a real mirror and store, an in-memory registry, and a simulated clock.
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
 import { rollbackRequestStateNamespace } from '../../src/publish/publication-state.ts'

@@ -1,5 +1,4 @@
-// A repository in the sandbox's GitHub whose catalogs are published to an in-memory registry when the test runs the
-// jobs. The test controls the clock.
+// A repository in the sandbox's GitHub whose catalogs are published to an in-memory registry, with a simulated clock.
 import { join } from 'node:path'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'

@@ -1,5 +1,4 @@
-// How GitHub shows the install check: red if something does not install, gray if the result is inconclusive, and green
-// only for a pass.
+// How GitHub shows the install check: red if an install fails, gray if the result is inconclusive, and green for a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'

@@ -1,5 +1,4 @@
-// The canary against the sandbox: every rule behaves as expected, a deviating rule is found, and nothing is left
-// behind.
+// The canary in the sandbox: each rule behaves as expected, a deviating rule is found, and no leftovers remain.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

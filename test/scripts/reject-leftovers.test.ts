@@ -1,5 +1,4 @@
-// CI rejects a checkout in which Node.js would find packages that `npm ci` did not install. Each kind of leftover is
-// detected.
+// CI rejects a checkout in which Node.js would find packages that `npm ci` did not install, of every kind.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

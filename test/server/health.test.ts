@@ -30,7 +30,7 @@ describe('the bot', () => {
     health.recordGitHubResult()
     expect((await health.report()).isReady).toBe(true)
   })
-  test('keeps what GitHub sends while GitHub is not responding, and says since when that is', async () => {
+  test('stores deliveries while GitHub does not respond, and reports since when', async () => {
     const health = createHealthMonitor(reachableStore, { ...systemClock, now: () => 0 })
     health.recordGitHubResult(new ForgeError('unavailable', 'GitHub answered 502'))
     expect(await health.report()).toMatchObject({
@@ -38,7 +38,7 @@ describe('the bot', () => {
       problems: [expect.stringContaining('1970-01-01T00:00:00')],
     })
   })
-  test("is ready while work waits for GitHub's limit, and says which, and until when", async () => {
+  test("is ready while jobs wait for GitHub's limit, and reports which limit, and until when", async () => {
     const held = [{ installation: 7, works: ['sweep', 'scan'] as const, until: 1_800_000 }]
     expect(await createHealthMonitor(reachableStore, systemClock, () => held).report()).toEqual({
       isReady: true,

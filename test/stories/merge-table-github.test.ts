@@ -228,8 +228,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
       expect(await attempt(tried)).toEqual(matchVerdict(answer))
       expect(tried.pull.merged !== null).toBe(answer === 'accepted')
     }
-    // A queue waits for our checks on its group, and other people run CI on temporary branches: see
-    // merge-table.test.ts.
+    // A queue waits for our checks on its group, and users run CI on temporary branches: see merge-table.test.ts.
     if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await expectMergedInTheEnd(it)
   })
 

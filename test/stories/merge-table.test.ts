@@ -131,7 +131,7 @@ describe('every merge route of a branch', () => {
     120_000,
   )
 
-  test('every comment on a merged pull request says so, and all traffic is as GitHub documents it', async () => {
+  test("every comment on a merged pull request reports the merge, and all requests match GitHub's documentation", async () => {
     const unreported = () =>
       played.filter(
         ({ pull: { merged, comments } }) =>

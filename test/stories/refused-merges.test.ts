@@ -1,5 +1,4 @@
-// GitHub is rejecting merges for different reasons. After a person fixes the cause, the pull requests are merged, without
-// manual changes to a database.
+// GitHub rejects merges for various reasons. After a person fixes the cause, catalog-bot merges the pull requests.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'

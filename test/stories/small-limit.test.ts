@@ -1,5 +1,4 @@
-// A small rate limit at GitHub: important work goes first, other work waits, the pages report it, and no request
-// exceeds it.
+// With a small rate limit, important work goes first, other work waits, pages report it, and no request exceeds it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'

@@ -25,7 +25,7 @@ test('text that is not escaped, to save time, would not change', () => {
   expect(all.filter(isDifferent)).toEqual([])
 })
 
-test('nothing that looks like markup and was not made here is any', () => {
+test('text that looks like markup is escaped unless this module created it', () => {
   const forged = JSON.parse('{"#text":"<b>","text":"<b>"}') as never
   expect(() => show(htmlTemplate`${forged}`)).toThrow()
   expect(show(htmlTemplate`${htmlTemplate`<b>`}${undefined}${false}${3}`)).toBe('<b>3')

@@ -64,7 +64,8 @@ export function toForgeError(error: unknown, doing: string): ForgeError {
     const message = `could not ${doing}: ${formatRateLimit(Date.now() + retryAfter * 1000)}`
     return new ForgeError('rate-limited', message, { cause: error, retryAfter })
   }
-  if (!isHttpError(error))
+  // Octokit gives errors of the network the status 500.
+  if (!isHttpError(error) || (error.status === 500 && error.response === undefined))
     return new ForgeError('unavailable', `could not ${doing}: GitHub is unreachable`, { cause: error })
   const code: ForgeErrorCode =
     error.status === 401

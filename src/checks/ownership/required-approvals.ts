@@ -1,4 +1,4 @@
-// Which approvals a change requires, by path: its packages, their owners at the base, and the kind of change.
+// Determines which approvals a change requires, by path: its packages, their owners at the base, and its kind.
 import {
   type RepositoryLayout,
   parseBundlePath,

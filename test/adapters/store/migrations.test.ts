@@ -127,8 +127,7 @@ test('keeps old verdicts of merged pull requests for two years', async () => {
 test('deletes the inputs of decisions a quarter after the merge, and keeps those that may be needed', async () => {
   const day = 24 * 3600_000
   const now = Date.now()
-  // Merged long ago, merged recently, closed long ago (it can be reopened), open; the bot merged the fifth, its row is
-  // gone.
+  // Merged long ago, merged recently, closed long ago (it can be reopened), open, and merged by the bot without a row.
   const pulls = [
     [11, 'merged', now - 100 * day],
     [12, 'merged', now - 80 * day],

@@ -45,7 +45,7 @@ describe('a bundle directory', () => {
     expect(again.findings).toEqual(findings)
   })
 
-  test('is judged inside as `bundle validate` judges it, with places in the repository', async () => {
+  test('gets the findings of `bundle validate`, with locations in the repository', async () => {
     const broken = { ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
     const file = 'operators/foo/1.1.0/manifests/crd.yaml'
     const { findings } = await validateTestBundleDirectories(large, {
@@ -56,7 +56,7 @@ describe('a bundle directory', () => {
     expect(findings.map(({ rule, at }) => [rule, at?.file])).toEqual([['undecodable-manifest', file]])
   })
 
-  test('is judged, too, where it has no manifests', async () => {
+  test('gets findings even if it has no manifests', async () => {
     const file = 'operators/foo/1.1.0/metadata/annotations.yaml'
     const { findings } = await validateTestBundleDirectories(large, {
       ...large,

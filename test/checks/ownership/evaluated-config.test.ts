@@ -68,7 +68,7 @@ test('a configuration that is too large to be read is not read as none', async (
 })
 
 describe('T25: a login that is registered again', () => {
-  test('is remembered from the first look on, and gives its new holder nothing', async () => {
+  test('is stored at the first lookup, and a new account with the login gets no rights', async () => {
     const memory: PullHistoryStore & { readonly known: Map<string, UserId> } = {
       ...noopPullHistoryStore,
       known: new Map(),

@@ -24,7 +24,7 @@ function renderExpectedPermissionTable(): string {
 }
 
 describe('the page about owners', () => {
-  test('shows the permissions that are in force where the configuration says nothing', async () => {
+  test('shows the permissions that apply without a configuration', async () => {
     const options = { ...(await resolveConfig(ownersPagePath)), parser: 'markdown' } as const
     const wanted = `<!-- permissions -->\n\n${renderExpectedPermissionTable()}\n\n<!-- /permissions -->`
     expect(ownersPageMarkdown).toContain((await format(wanted, options)).trim())

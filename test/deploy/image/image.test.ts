@@ -1,5 +1,4 @@
-// The container image that .ci/build-image wrote to IMAGE_LAYOUT, run as an engine would run it, from the setup page to a
-// merged pull request.
+// Runs the container image that .ci/build-image wrote to IMAGE_LAYOUT, from the setup page to a merged pull request.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

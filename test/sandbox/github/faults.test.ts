@@ -65,7 +65,7 @@ test('no answer at all, until the client gives up', async () => {
   await octokit.rest.pulls.list(repositoryParams)
 })
 
-test('a replica that lags says what it said before, to reads alone', async () => {
+test('a lagging replica returns earlier data, and only for reads', async () => {
   const read = async (): Promise<string> =>
     (await octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPullRequest.number })).data.title
   const old = await read()

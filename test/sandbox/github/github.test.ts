@@ -48,7 +48,7 @@ describe('an owner opens a pull request', () => {
     expect(refs).toContain(`${pull.headSha}\trefs/pull/${pull.number}/head`)
   })
 
-  test('mergeable is null at first and known at the next look', async () => {
+  test('mergeable is null at first, and known when it is read again', async () => {
     const { data: first } = await octokit.rest.pulls.create({
       ...repositoryParams,
       title: 'From the bot itself',

@@ -1,5 +1,4 @@
-// User pushes to the second GitHub: real git pushes over HTTP, with the user's token. Times are in UTC, because emulate
-// writes all commits in UTC.
+// User pushes to the second GitHub: real pushes over HTTP, with the user's token, in UTC, in which emulate writes commits.
 import { execFile } from 'node:child_process'
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

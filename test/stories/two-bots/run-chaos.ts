@@ -1,5 +1,4 @@
-// Opens pull requests while instances die, and checks the final invariants: on a large scale for `npm run chaos`, and
-// on a small scale for a story.
+// Opens pull requests while instances die, and checks the final invariants, for `npm run chaos` and for a small story.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

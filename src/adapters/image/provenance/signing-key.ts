@@ -27,7 +27,7 @@ export async function parseSigningKeyPem(pem: string, password = ''): Promise<Si
   const { label, body } = parsePem(pem)
   const der = encryptedKeyPemLabels.includes(label) ? await decryptPrivateKey(body, password) : body
   if (!encryptedKeyPemLabels.includes(label) && label !== 'PRIVATE KEY')
-    throw new SigningKeyError(`the file contains a ${label}, which cannot be used for signing`)
+    throw new SigningKeyError(`the key file contains a ${label}, which cannot be used for signing`)
   let key: KeyObject
   try {
     key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
@@ -89,7 +89,7 @@ function parsePem(pem: string): { readonly label: string; readonly body: Uint8Ar
     /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(
       pem,
     )
-  if (!found?.groups) throw new SigningKeyError('the file must contain exactly one key in PEM format')
+  if (!found?.groups) throw new SigningKeyError('the key file must contain exactly one key in PEM format')
   const { label = '', body = '' } = found.groups
   return { label, body: Buffer.from(body, 'base64') }
 }
@@ -112,7 +112,7 @@ async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Ui
   try {
     file = parseStrictJson(body, encryptedKeySchema)
   } catch {
-    throw new SigningKeyError('the file is not an encrypted cosign key')
+    throw new SigningKeyError('the key file is not an encrypted cosign key')
   }
   const { N, r, p } = file.kdf?.params ?? {}
   const isKnown = file.kdf?.name === 'scrypt' && file.cipher?.name === 'nacl/secretbox'

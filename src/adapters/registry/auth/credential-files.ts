@@ -148,7 +148,7 @@ async function listVisibleFileNames(directory: string): Promise<readonly string[
     // Kubernetes keeps the real files in folders that start with ".." and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort()
   } catch (cause) {
-    throw new RegistryError('credentials', `cannot read ${directory}`, { cause })
+    throw new RegistryError('credentials', `PULL_SECRETS: cannot read ${directory}`, { cause })
   }
 }
 

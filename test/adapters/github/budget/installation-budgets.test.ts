@@ -1,6 +1,8 @@
 // A rate limit of one request applies to its entire installation, until the time that GitHub reports.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { Octokit } from '@octokit/rest'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
+import { silentOctokitLog } from '../../../../src/adapters/github/github-fetch.ts'
 import type { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import { startGitHubFixture, repositoryParams } from '../../../sandbox/github/github-fixture.ts'
 import { createTestGitHubApp } from '../../../jobs/job-context.ts'
@@ -23,6 +25,12 @@ const getRepositoryReadError = async (installation = githubFixture.installation.
     () => undefined,
     (error: unknown) => toForgeError(error, 'read the repository'),
   )
+
+test('an error of the network is not reported as a response by GitHub', async () => {
+  const unreachable = new Octokit({ baseUrl: 'http://127.0.0.1:1', log: silentOctokitLog })
+  const error = await unreachable.request('GET /').catch((caught: unknown) => toForgeError(caught, 'read it'))
+  expect(error).toMatchObject({ code: 'unavailable', message: 'could not read it: GitHub is unreachable' })
+})
 
 describe.each(['primary', 'secondary'] as const)('a %s limit', (kind) => {
   test('holds every job of the installation as long as GitHub requires, and no longer', async () => {

@@ -1,5 +1,4 @@
-// Requests to registries through the proxy of the operator: what the proxy is asked for, and that the egress policy
-// still applies.
+// Requests to registries through a proxy: what the proxy receives, and that the egress policy still applies.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -115,7 +115,7 @@ describe('the cache', () => {
     }
   })
 
-  test('says of a bundle what the server says', () => {
+  test("contains the same bundles as the server's responses", () => {
     const read = buildServedCatalog(
       Object.entries(unusualCatalog).map(([path, text]) => ({
         path,

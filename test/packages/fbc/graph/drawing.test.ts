@@ -221,7 +221,7 @@ describe('names of others', () => {
   })
 })
 
-test('a change too large to be read as Mermaid says how much was left out, or is left out', () => {
+test('a change that is too large for Mermaid is shortened, with the number of omitted channels', () => {
   const many = Array.from({ length: 40 }, (_, n) => buildChannelBlob(`c${n}`, 'foo', chain(20)))
   const drawing = drawPackageDiff(undefined, buildGraph(...many, ...bundles(20)))
   expect(drawMermaid([drawing])).toMatch(/more\["\d+ more channels"\]/)

@@ -118,7 +118,7 @@ deep: {list: [{version: 1.20}]}
     ])
   })
 
-  test('of a key written twice the lost one is found, and says in which blob it stands', () => {
+  test('of a duplicate key, the ignored value is found, with its blob', () => {
     expect(
       findYamlStrictDecodingProblems(
         'schema: olm.channel\npackage: foo\nname: a\nname: b\nentries:\n- name: x\n  skips: []\n  skips: []\n',

@@ -51,7 +51,7 @@ describe('among several patterns', () => {
     expect(isPathIgnored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
   })
 
-  test('a file reaches only what lies below its own directory', () => {
+  test('a file affects only paths below its directory', () => {
     expect(isPathIgnored('b/x', { 'a/.indexignore': 'x' })).toBe(false)
   })
 })
