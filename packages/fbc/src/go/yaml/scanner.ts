@@ -79,7 +79,7 @@ export class YamlScanner {
     if (this.head === this.queue.length) return !this.ended
     // Inner levels never have earlier tokens than outer ones.
     let end = this.simpleKeys.length
-    for (let start = 0; start < end; ) {
+    for (let start = 0; start < end;) {
       const middle = (start + end) >> 1
       if ((this.simpleKeys[middle] as SimpleKey).token > this.taken) end = middle
       else start = middle + 1
