@@ -2,6 +2,8 @@
 import { statSync } from 'node:fs'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { parseRuleSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'
+import { checkManifests } from '@catalog-bot/bundle/check-install'
+import { compareFindings } from '@catalog-bot/findings/finding'
 import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
@@ -27,11 +29,14 @@ export async function runBundleValidate(name: string, options: BundleCommandOpti
       `unknown suite "${requestedSuites.unknown}"; use one of: ${ruleSuiteNames.join(', ')}, operatorframework, all`,
     )
   const { files, labels } = await loadBundleFiles(name, options)
-  const { format, findings } = validateBundle(files, {
+  const { format, findings: ofBundle } = validateBundle(files, {
     packedSize: computeGzippedSize,
     suites: requestedSuites.suites,
     labels,
   })
+  // operator-sdk and opm also reject values of the wrong type. A pull request gets all findings about fields, in the install check.
+  const ofFields = checkManifests(files).filter(({ severity }) => severity === 'error')
+  const findings = [...ofBundle, ...ofFields].sort(compareFindings)
   const passed = findings.every(({ severity }) => severity !== 'error')
   const rejection = format === 'registry+v1' ? readRegistryBundle(files).problem : undefined
   const report = { dir: name, passed, ...(rejection !== undefined && { message: rejection }), findings }

@@ -6,7 +6,7 @@ import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullRequestCommands } from './commands/pull-commands.ts'
 import { addExamplesToHelp, addUsageHintOnError } from './options.ts'
-import { readCatalogBotVersion } from './output.ts'
+import { exitWithError, readCatalogBotVersion } from './output.ts'
 
 /** `addApp` adds the App's commands, or stubs for them in a package without the App. */
 export function buildProgram(addApp: (program: Command) => void): Command {
@@ -33,13 +33,13 @@ export function runProgram(addApp: (program: Command) => void): void {
   // A closed pipe, as with `head`, is not a failure, and an exit code that is already set still applies.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code !== 'EPIPE') exitWithError(error)
       process.exit(process.exitCode ?? 2)
     })
   buildProgram(addApp)
     .parseAsync()
-    .catch(async (error: unknown) => {
-      ;(await import('./output.ts')).exitWithError(error)
+    .catch((error: unknown) => {
+      exitWithError(error)
       // Otherwise, a server or a database that the command opened would keep the process running.
       setTimeout(() => process.exit(), 1000).unref()
     })

@@ -124,6 +124,20 @@ describe('bundle', () => {
       message: 'failed to derive properties: json: cannot unmarshal number into Go value of type string',
     })
   })
+  test('validate reports values of a wrong type, as operator-sdk does', async () => {
+    const { install } = createCsvSpec()
+    const spec = {
+      ...install.spec,
+      clusterPermissions: [{ serviceAccountName: 'a', rules: [{ verbs: 'get' }] }],
+    }
+    for (const [path, bytes] of createBundleFiles('mistyped', {
+      spec: { ...createCsvSpec(), install: { ...install, spec } },
+    }))
+      writeTestFile(`mistyped/${path}`, bytes)
+    const { code, out } = await runCatalogBot('bundle', 'validate', join(folder, 'mistyped'))
+    expect(code).toBe(1)
+    expect(out).toContain('rules[0].verbs is the string "get", but Kubernetes expects a list')
+  })
   test('validate runs only the requested suites, and rejects an unknown one', async () => {
     const rulesOf = async (...more: string[]) => {
       const { out } = await runCatalogBot('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)

@@ -1,7 +1,8 @@
 // All commands: each has examples that parse, no option swallows an argument, and common mistakes get a short message.
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { Command } from 'commander'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { moduleExclusionPlugin } from '../../scripts/build/author-exclusions.ts'
@@ -252,4 +253,20 @@ describe('a mistake that only shows when a command runs', () => {
       expect(said).not.toMatch(/ENOENT|EISDIR|ENOTDIR|NaN|\n\s+at .*:\d+:\d+/)
     }
   })
+})
+
+const fullDevice = '/dev/full'
+
+test('output that cannot be written is exit code 2 with a message, not a result', () => {
+  if (!existsSync(fullDevice)) return
+  const command = join(import.meta.dirname, '../../bin/catalog-bot.cjs')
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--no-warnings', command, 'rule', 'several-heads'],
+    {
+      stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'],
+      encoding: 'utf8',
+    },
+  )
+  expect([status, stderr]).toEqual([2, 'catalog-bot: the disk is full\n'])
 })

@@ -210,6 +210,16 @@ describe('rendering at a migration level', () => {
       if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
     },
   )
+  test('migrates a ClusterServiceVersion that is stored as YAML', async () => {
+    const data = Buffer.from('kind: ClusterServiceVersion\nspec: {version: 1.0.0}\n').toString('base64')
+    const properties = [{ type: 'olm.bundle.object', value: { data } }]
+    const blob = { schema: 'olm.bundle', name: 'a', package: 'p', image: 'x/y:1', properties }
+    writeTestFile('yaml-manifest/c.json', JSON.stringify(blob))
+    const { out } = await runRender(pathOf('yaml-manifest'), ...level)
+    expect(out).toContain('olm.csv.metadata')
+    expect(out).not.toContain('olm.bundle.object')
+    if (isOpmInstalled) expect(out).toBe(await renderWithOpm('render', pathOf('yaml-manifest'), ...level))
+  })
 })
 
 describe('a composite list', () => {

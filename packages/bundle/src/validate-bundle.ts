@@ -117,6 +117,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
       continue
     }
     const kind = getMapValue(document.value, 'kind')
+    const apiVersion = getMapValue(document.value, 'apiVersion')
     if (kind?.kind !== 'string' || kind.value === '') {
       yield createFinding(undecodableManifestRule, toFileStartLocation(file), {
         file,
@@ -124,6 +125,11 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
       })
       continue
     }
+    if (apiVersion && apiVersion.kind !== 'string' && apiVersion.kind !== 'null')
+      yield createFinding(undecodableManifestRule, toFileStartLocation(file), {
+        file,
+        reason: 'apiVersion is not a string',
+      })
     if (kind.value === 'ClusterServiceVersion') csvs.push(file)
     // plain+v0 reads every document.
     if (format === 'registry+v1' && document.documents > 1)

@@ -143,6 +143,7 @@ const invalidBundlesByRule: Readonly<Record<string, readonly BundleFiles[]>> = {
   'undecodable-manifest': [
     createBundle({ files: { 'manifests/broken.yaml': 'rules: [' } }),
     createBundle({ files: { 'manifests/README.yaml': 'hello: there' } }),
+    addManifest({ ...createConfigMap(''), apiVersion: 1 }),
     createPlainBundleFiles('kind: ConfigMap\n---\nkind: [\n'),
     createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n'),
   ],

@@ -12,8 +12,7 @@ import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
-import { readJson, JsonError } from '@catalog-bot/fbc/go/json/read-json'
-import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
+import { parseManifest } from '@catalog-bot/fbc/load/property-types'
 import type {
   CatalogReadResult,
   WritableBundle,
@@ -222,13 +221,8 @@ function findCsvInBundleProperties(properties: readonly { readonly type: string;
 function parseBundleObjectProperty(value: Json): ParsedValue | undefined {
   const data = getJsonFieldValuesIgnoringCase(value, 'data').at(-1)
   const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
-  if (!(bytes instanceof Uint8Array)) return undefined
-  try {
-    return readJson(decodeUtf8LikeGo(bytes), 0).value
-  } catch (error) {
-    if (error instanceof JsonError) return undefined
-    throw error
-  }
+  const manifest = bytes instanceof Uint8Array ? parseManifest(bytes) : undefined
+  return typeof manifest === 'object' ? manifest.value : undefined
 }
 
 // The parts of a ClusterServiceVersion that catalog templates use. The semver template derives a package's description

@@ -137,12 +137,13 @@ export function parseBundleObject(
   const skimmed = tryParseBundleObjectFast(value, forVerdict)
   if (skimmed) return { summary: skimmed, data: () => decodeBundleObjectData(value, previous) }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
-  const { decoded, problems } = decodeGoStruct(bundleObjectStructType, value)
+  const { decoded, problems } = decodeGoStruct(bundleObjectStructType, value, undefined, [
+    ['data', previous()],
+  ])
   const first = problems[0]
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
-  const bytes =
-    found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyBytes() : previous()
+  const bytes = found instanceof Uint8Array ? found : createEmptyBytes()
   const data = (): Uint8Array => bytes
   const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }

@@ -77,7 +77,7 @@ export function selectCatalogFilesInTree(files: ReadonlyMap<string, Uint8Array>)
   const ignoreFiles = [...files].filter(([path]) => isIgnoreFile(path))
   return selectCatalogFiles(
     files.keys(),
-    new Map(ignoreFiles.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+    new Map(ignoreFiles.map(([path, bytes]) => [path, decodeIgnoreFile(bytes)])),
   )
 }
 

@@ -122,3 +122,13 @@ test('bytes that are not UTF-8', () => {
   const facts = parseCatalogFile(new Uint8Array(5_000_000).fill(0x80))
   expect(facts.loadError).toBe('error converting YAML to JSON: yaml: invalid leading UTF-8 octet')
 })
+
+test('nested lists on one line take about as much processor time as on separate lines', () => {
+  const measure = (lineBreak: string) => {
+    const text = `---\nschema: x\nlist: ${`[${lineBreak}`.repeat(9_990)}${']'.repeat(9_990)}\n`.repeat(10)
+    const started = process.cpuUsage()
+    expect(parseCatalogFile(new TextEncoder().encode(text)).loadError).toBeUndefined()
+    return process.cpuUsage(started).user
+  }
+  expect(measure('')).toBeLessThan(3.5 * measure('\n'))
+})

@@ -1,6 +1,10 @@
 // .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
 import { describe, expect, test } from '@jest/globals'
-import { selectCatalogFiles, decodeIgnoreFile } from '../../../../packages/fbc/src/load/select-files.ts'
+import {
+  decodeIgnoreFile,
+  selectCatalogFiles,
+  selectCatalogFilesInTree,
+} from '../../../../packages/fbc/src/load/select-files.ts'
 
 /** Whether `path` is left out under the ignore files given by path. */
 function isPathIgnored(path: string, ignoreFiles: Record<string, string>): boolean {
@@ -79,4 +83,13 @@ test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () 
   expect(isPathIgnored('5', { '.indexignore': set(0xf8) })).toBe(false)
   expect(isPathIgnored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
   expect(text([0xef, 0xbb, 0xbf, 0x78])).toBe('\ufeffx')
+})
+
+test('an ignore file of an image is decoded like one on disk, with its byte order mark', () => {
+  const tree = new Map([
+    ['.indexignore', Uint8Array.from([0xef, 0xbb, 0xbf, 0x78])],
+    ['x', new Uint8Array()],
+    ['\ufeffx', new Uint8Array()],
+  ])
+  expect(selectCatalogFilesInTree(tree).files).toEqual(['x'])
 })

@@ -288,3 +288,17 @@ describe('behavior that was learned from a real opm', () => {
     expect(parseCatalogFile(bytes).loadError).toContain('at offset 33 (indicated')
   })
 })
+
+test("a null in a manifest's list of bytes keeps the byte of the manifest before, as in opm", () => {
+  const loadErrorOf = (...data: unknown[]) =>
+    parseCatalogText(
+      JSON.stringify({
+        schema: 'olm.bundle',
+        properties: data.map((bytes) => ({ type: 'olm.bundle.object', value: { data: bytes } })),
+      }),
+    ).loadError
+  const startOfJson = Buffer.from('{"kind":1}').toString('base64')
+  expect(loadErrorOf(startOfJson, [null])).toBeUndefined()
+  expect(loadErrorOf([null])).toContain('control characters are not allowed')
+  expect(loadErrorOf(startOfJson, [0])).toContain('control characters are not allowed')
+})

@@ -43,11 +43,18 @@ export interface DecodeOptions {
   readonly coerces?: boolean
 }
 
-export function decodeGoStruct(type: StructType, value: ParsedValue, rules?: DecodeOptions): DecodeResult {
-  if (!rules && value.kind !== 'null' && matchesGoType(type, value))
+/** `earlier` has the fields of a struct that is reused for this value. */
+export function decodeGoStruct(
+  type: StructType,
+  value: ParsedValue,
+  rules?: DecodeOptions,
+  earlier: readonly (readonly [string, DecodedValue])[] = [],
+): DecodeResult {
+  if (!rules && earlier.length === 0 && value.kind !== 'null' && matchesGoType(type, value))
     return { decoded: new LazyDecodedStruct(type, value), problems: [], moreProblems: 0 }
   const decoder = new GoStructDecoder(rules)
   const before = new EagerDecodedStruct(value)
+  for (const [field, decoded] of earlier) before.set(field, decoded, value)
   const decoded = decoder.value(type, value, before, '', []) as DecodedStruct
   return { decoded: decoded ?? before, problems: decoder.problems, moreProblems: decoder.moreProblems }
 }
@@ -86,7 +93,7 @@ class GoStructDecoder {
         break
       case 'bytes':
         if (value.kind === 'string') return this.base64(value, before)
-        if (value.kind === 'list') return this.byteList(value, owner, path)
+        if (value.kind === 'list') return this.byteList(value, before, owner, path)
         break
       case 'slice':
         if (value.kind === 'list') {
@@ -163,8 +170,14 @@ class GoStructDecoder {
     return before
   }
 
-  private byteList(value: ParsedValue & { kind: 'list' }, owner: string, path: readonly string[]) {
-    const numbers = value.items.map((item) => this.value(uint8Type, item, 0, owner, path))
+  private byteList(
+    value: ParsedValue & { kind: 'list' },
+    before: DecodedValue,
+    owner: string,
+    path: readonly string[],
+  ): Uint8Array {
+    const old = before instanceof Uint8Array ? before : []
+    const numbers = value.items.map((item, at) => this.value(uint8Type, item, old[at] ?? 0, owner, path))
     return Uint8Array.from(numbers, (number) => (typeof number === 'number' ? number : 0))
   }
 

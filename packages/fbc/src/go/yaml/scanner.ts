@@ -77,11 +77,16 @@ export class YamlScanner {
   /** Fetches while the queue is empty, or its head may still become a key. */
   private mustFetch(): boolean {
     if (this.head === this.queue.length) return !this.ended
-    for (let level = this.simpleKeys.length - 1; level >= 0; level--) {
+    // Inner levels never have earlier tokens than outer ones.
+    let end = this.simpleKeys.length
+    for (let start = 0; start < end;) {
+      const middle = (start + end) >> 1
+      if ((this.simpleKeys[middle] as SimpleKey).token > this.taken) end = middle
+      else start = middle + 1
+    }
+    for (let level = end - 1; this.simpleKeys[level]?.token === this.taken; level--) {
       const key = this.simpleKeys[level] as SimpleKey
-      // Inner levels never have earlier tokens than outer ones, so this loop is as short as the queue.
-      if (key.token < this.taken) break
-      if (key.possible && key.awaited && key.token === this.taken) return this.isStillKey(key)
+      if (key.possible && key.awaited) return this.isStillKey(key)
     }
     return false
   }
@@ -95,17 +100,13 @@ export class YamlScanner {
     return false
   }
 
-  /** Counts characters; checks only long stretches for surrogate pairs. */
+  /** Counts characters; looks for surrogate pairs only in long stretches. */
   private isTooFar(from: number): boolean {
     const units = this.cursor.index - from
     if (units <= maxSimpleKeyLength) return false
     if (units > 2 * maxSimpleKeyLength) return true
-    let characters = units
-    for (let at = from; at < this.cursor.index; at++) {
-      const c = this.cursor.text.charCodeAt(at)
-      if (c >= 0xdc00 && c <= 0xdfff) characters--
-    }
-    return characters > maxSimpleKeyLength
+    const surrogates = this.cursor.text.slice(from, this.cursor.index).match(/[\udc00-\udfff]/g)
+    return units - (surrogates?.length ?? 0) > maxSimpleKeyLength
   }
 
   private fetch(): void {
