@@ -1,5 +1,7 @@
-/** GitHub rejects longer comments and summaries (65,536 and 65,535). Leaves room for the footer. */
-export const maxGitHubTextLength = 60_000
+/** GitHub rejects longer comments (65,536 characters) and summaries (65,535 bytes). Leaves room for the footer. */
+export const maxGitHubTextBytes = 60_000
+
+export const countUtf8Bytes = (text: string): number => new TextEncoder().encode(text).length
 
 /** The product name and configuration keys such as `merge.method` keep their case. */
 export const capitalizeFirstLetter = (text: string): string =>
@@ -151,7 +153,9 @@ export function renderFencedBlock(language: string, text: string): string {
 export const renderMermaidBlock = (source: string): string => renderFencedBlock('mermaid', source)
 
 export function truncateText(text: string): string {
-  if (text.length <= maxGitHubTextLength) return text
-  const end = text.lastIndexOf('\n', maxGitHubTextLength)
-  return `${text.slice(0, end > 0 ? end : maxGitHubTextLength)}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= maxGitHubTextBytes) return text
+  const start = new TextDecoder().decode(bytes.subarray(0, maxGitHubTextBytes))
+  const end = start.lastIndexOf('\n')
+  return `${end > 0 ? start.slice(0, end) : start}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
 }

@@ -8,6 +8,7 @@ import {
   toSingleLineText,
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
+  truncateText,
 } from '../../src/report/escape.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 
@@ -91,6 +92,12 @@ describe('escaping', () => {
         expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/)
       }),
     )
+  })
+
+  test.each(['✅\n', '😀', '中 '])('a text of %j is at most as long as GitHub accepts, in bytes', (text) => {
+    const shown = truncateText(text.repeat(60_000))
+    expect(Buffer.byteLength(shown)).toBeLessThan(65_535)
+    expect(shown).toContain('too long')
   })
 
   test('a commit title closes no issue and mentions no one', () => {
