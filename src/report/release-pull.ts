@@ -2,7 +2,7 @@
 // not opened. Names and reasons are untrusted.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatDescriptionLinesAsMarkdown, type DescriptionLine } from './describe-change.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
+import { toCodeSpan, toCommitTitle, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 export interface MergedBundleDirectory {
@@ -27,7 +27,7 @@ export interface ReleasePullView extends MergedBundleDirectory {
 const maxPullRequestBodyLength = 60_000
 
 export function formatReleaseTitle({ directory, version }: MergedBundleDirectory): string {
-  return `Add ${toSingleLineText(`${directory} ${version}`, 150)} to the catalogs`
+  return `Add ${toCommitTitle(`${directory} ${version}`, 150)} to the catalogs`
 }
 
 export function renderReleaseBody(release: ReleasePullView): string {
@@ -58,7 +58,7 @@ export function renderReleaseBody(release: ReleasePullView): string {
 export function formatReleaseCommitMessage(
   release: MergedBundleDirectory & { readonly name: string; readonly image: string },
 ): string {
-  return `${formatReleaseTitle(release)}\n\nAdds ${toSingleLineText(release.name)} as ${toSingleLineText(release.image, 500)}.\n`
+  return `${formatReleaseTitle(release)}\n\nAdds ${toCommitTitle(release.name, 300)} as ${toSingleLineText(release.image, 500)}.\n`
 }
 
 export type ReleasePullProblem =

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { marked } from 'marked'
 import fc from '../seeded.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
+import { formatReleaseCommitMessage } from '../../src/report/release-pull.ts'
 import {
   toCodeSpan,
   toCommitTitle,
@@ -103,6 +104,10 @@ describe('escaping', () => {
   test('a commit title closes no issue and mentions no one', () => {
     expect(toCommitTitle('Fixes #12, closes https://github.com/a/b/issues/3 and GH-4 for @bob')).toBe(
       'Fixes 12, closes and for bob',
+    )
+    const release = { directory: 'foo', version: '1 [skip ci]', name: 'foo.v1 closes #12', image: 'q.io/x:1' }
+    expect(formatReleaseCommitMessage(release)).toBe(
+      'Add foo 1 (skip ci) to the catalogs\n\nAdds foo.v1 closes 12 as q.io/x:1.\n',
     )
   })
 })
