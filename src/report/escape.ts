@@ -87,8 +87,9 @@ export function escapeMarkdown(text: string, limit = 600): string {
     .replace(/@/g, '@\u2060')
     .replace(/#/g, '#\u2060')
     .replace(/:\/\//g, ':\u2060//')
-    .replace(/\bwww\./gi, (match) => `${match.slice(0, 3)}\u2060.`)
-    .replace(/\bGH-(?=\d)/gi, (match) => `${match}\u2060`)
+    // An underscore, which is part of a word in `\b`, also precedes links.
+    .replace(/www\./gi, (match) => `${match.slice(0, 3)}\u2060.`)
+    .replace(/(?<![a-z0-9])GH-(?=\d)/gi, (match) => `${match}\u2060`)
 }
 
 /**

@@ -24,6 +24,8 @@ const hostileStrings = [
   'GH-3',
   'https://evil.example',
   'www.evil.example',
+  '_www.evil.example',
+  '_GH-3',
   '`rm -rf`',
   '*bold*',
   '# heading',
