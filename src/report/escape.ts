@@ -77,19 +77,21 @@ function escapeWorkflowCommandData(text: string): string {
 
 /** Escapes every character that Markdown, HTML or GitHub's linking could interpret. */
 export function escapeMarkdown(text: string, limit = 600): string {
-  return toSingleLineText(text, limit)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[\\`*_[\]#|~$!]/g, (mark) => `\\${mark}`)
-    .replace(/^([-+]|\d+[.)])(?=\s)/, '\\$1')
-    .replace(/^(=+|-+)$/, '\\$1')
-    .replace(/@/g, '@\u2060')
-    .replace(/#/g, '#\u2060')
-    .replace(/:\/\//g, ':\u2060//')
-    // An underscore, which is part of a word in `\b`, also precedes links.
-    .replace(/www\./gi, (match) => `${match.slice(0, 3)}\u2060.`)
-    .replace(/(?<![a-z0-9])GH-(?=\d)/gi, (match) => `${match}\u2060`)
+  return (
+    toSingleLineText(text, limit)
+      .replace(/&/g, '&amp;')
+      .replace(/</g, '&lt;')
+      .replace(/>/g, '&gt;')
+      .replace(/[\\`*_[\]#|~$!]/g, (mark) => `\\${mark}`)
+      .replace(/^([-+]|\d+[.)])(?=\s)/, '\\$1')
+      .replace(/^(=+|-+)$/, '\\$1')
+      .replace(/@/g, '@\u2060')
+      .replace(/#/g, '#\u2060')
+      .replace(/:\/\//g, ':\u2060//')
+      // An underscore, which is part of a word in `\b`, also precedes links.
+      .replace(/www\./gi, (match) => `${match.slice(0, 3)}\u2060.`)
+      .replace(/(?<![a-z0-9])GH-(?=\d)/gi, (match) => `${match}\u2060`)
+  )
 }
 
 /**
