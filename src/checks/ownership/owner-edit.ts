@@ -12,7 +12,13 @@ import {
 } from './sources/owner-source.ts'
 import { type OwnerFile, parseOwnerFilePath } from './owner-files.ts'
 import { parseOwnersFile } from './sources/owners-file.ts'
-import { toPrincipalKey, formatPrincipal, type Principal } from './principals.ts'
+import {
+  canPrincipalApprove,
+  toPrincipalKey,
+  formatPrincipal,
+  normalizeLogin,
+  type Principal,
+} from './principals.ts'
 import { ownerFileBrokenRule } from './rules.ts'
 import type { CheckInput } from '../check.ts'
 
@@ -70,13 +76,18 @@ export function analyzeOwnerFileEdit(
   const oldOwners = base.ownersOf(path, directory)
   const had = new Set(owners.map(toPrincipalKey))
   const has = new Set(newOwners.map(toPrincipalKey))
-  const author = input.snapshot.author?.login.toLowerCase()
-  const others = (list: readonly Principal[]): readonly Principal[] =>
-    list.filter((principal) => principal.kind !== 'user' || principal.login !== author)
+  const { author } = input.snapshot
+  const isAuthor = (principal: Principal): boolean =>
+    author !== null &&
+    principal.kind === 'user' &&
+    // An owner who is listed by id can have another login now.
+    (principal.id === author.id || principal.login === normalizeLogin(author))
+  const hasOther = (list: readonly Principal[]): boolean =>
+    list.some((principal) => canPrincipalApprove(principal) && !isAuthor(principal))
 
   const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
-  const hasOthers = others(newOwners).length > 0 || others(oldOwners).length === 0
+  const hasOthers = hasOther(newOwners) || !hasOther(oldOwners)
   const isRestructured = getOwnerFileStructure(before) !== getOwnerFileStructure(after)
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
