@@ -21,6 +21,7 @@ import {
 } from './principals.ts'
 import { ownerFileBrokenRule } from './rules.ts'
 import type { CheckInput } from '../check.ts'
+import type { GitHubAccount } from '../../pull-request/snapshot.ts'
 
 /** The input that determines required approvals, without comments, reviews, or answers. */
 export const ownershipInputKeys = [
@@ -77,17 +78,9 @@ export function analyzeOwnerFileEdit(
   const had = new Set(owners.map(toPrincipalKey))
   const has = new Set(newOwners.map(toPrincipalKey))
   const { author } = input.snapshot
-  const isAuthor = (principal: Principal): boolean =>
-    author !== null &&
-    principal.kind === 'user' &&
-    // An owner who is listed by id can have another login now.
-    (principal.id === author.id || principal.login === normalizeLogin(author))
-  const hasOther = (list: readonly Principal[]): boolean =>
-    list.some((principal) => canPrincipalApprove(principal) && !isAuthor(principal))
-
   const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
-  const hasOthers = hasOther(newOwners) || !hasOther(oldOwners)
+  const hasOthers = hasOtherApprover(newOwners, author) || !hasOtherApprover(oldOwners, author)
   const isRestructured = getOwnerFileStructure(before) !== getOwnerFileStructure(after)
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
@@ -108,6 +101,15 @@ export function analyzeOwnerFileEdit(
     description: phrases.join('; ') || 'the people stay the same',
     findings,
   }
+}
+
+function hasOtherApprover(owners: readonly Principal[], author: GitHubAccount | null): boolean {
+  const isAuthor = (principal: Principal): boolean =>
+    author !== null &&
+    principal.kind === 'user' &&
+    // An owner who is listed by id can have another login now.
+    (principal.id === author.id || principal.login === normalizeLogin(author))
+  return owners.some((principal) => canPrincipalApprove(principal) && !isAuthor(principal))
 }
 
 const getOwnerFileStructure = (read: OwnerSourceReadResult<string> | undefined): string =>
