@@ -21,7 +21,7 @@ import type {
 
 // GitHub's limits: per request, per text, per run.
 const maxAnnotationsPerRequest = 50
-const maxCheckOutputCharacters = 65_535
+const maxCheckOutputBytes = 65_535
 const maxCheckRunActions = 3
 const maxCheckRunActionFieldChars = { label: 20, description: 40, identifier: 20 } as const
 
@@ -40,12 +40,12 @@ function validateCheckRunRequest(body: GitHubPayload): void {
       `Invalid request.\n\nNo more than ${maxAnnotationsPerRequest} items are allowed; ${output.annotations?.length ?? 0} were supplied.`,
     )
   for (const field of ['summary', 'text'] as const)
-    if ((output[field]?.length ?? 0) > maxCheckOutputCharacters)
+    if (Buffer.byteLength(output[field] ?? '') > maxCheckOutputBytes)
       throw createValidationError(
         'CheckRun',
         field,
         'custom',
-        `${field} exceeds a maximum bytesize of ${maxCheckOutputCharacters}`,
+        `${field} exceeds a maximum bytesize of ${maxCheckOutputBytes}`,
       )
   const actions = (body['actions'] ?? []) as MockCheckRun['actions']
   if (actions.length > maxCheckRunActions)

@@ -228,7 +228,7 @@ async function runWithCatalogPublisher(
     await withProgress('Building the image', (report) => use(publisher, registry, published, report))
   } catch (error) {
     if (!(error instanceof ImageError) || !['invalid-catalog', 'no-cache'].includes(error.code)) throw error
-    printToStderr(`Error: ${error.message.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+    printToStderr(`Error: ${error.message}`)
     setExitCode(1)
   } finally {
     await publisher.close()

@@ -8,6 +8,7 @@ import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { renderText, renderJson } from '@catalog-bot/findings/render-findings'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
@@ -46,7 +47,9 @@ export async function runBundleValidate(name: string, options: BundleCommandOpti
       const bytes = files.get(file)
       return bytes && new TextDecoder().decode(bytes)
     }
-    printToStdout(`${name}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`)
+    printToStdout(
+      `${escapeNonPrintableCharacters(name)}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`,
+    )
     if (findings.length > 0)
       printToStdout(renderText(findings, { textOf, color: supportsColor(process.stdout) }))
   }

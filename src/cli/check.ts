@@ -3,6 +3,7 @@ import type { PullRequestChange } from '../pull-request/change.ts'
 import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import { ChangeTooLargeError } from '../catalogs/reader-pool.ts'
 import { compareFindings } from '@catalog-bot/findings/finding'
+import { escapeNonPrintableJsonCharacters } from '@catalog-bot/findings/printable'
 import { renderText } from '@catalog-bot/findings/render-findings'
 import { createTooLargePullReason } from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
@@ -147,23 +148,22 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
       renderChangeAsMermaid(change) ??
       renderChangeAsMermaid(combinePostReleaseCatalogChanges(projectedCatalogs)),
   })
-  printToStdout(
-    JSON.stringify(
-      {
-        snapshot,
-        facts: { config, configDigest, layout, merge, change: toPullRequestChangeJson(change) },
-        findings: outcomes.flatMap((outcome) => outcome.findings),
-        verdict: { ...decision, lands: permit !== undefined },
-        actions: [
-          ...report.checks,
-          { comment: report.comment },
-          ...(permit === undefined ? [] : [{ land: permit.landing }]),
-        ],
-      },
-      null,
-      2,
-    ),
+  const json = JSON.stringify(
+    {
+      snapshot,
+      facts: { config, configDigest, layout, merge, change: toPullRequestChangeJson(change) },
+      findings: outcomes.flatMap((outcome) => outcome.findings),
+      verdict: { ...decision, lands: permit !== undefined },
+      actions: [
+        ...report.checks,
+        { comment: report.comment },
+        ...(permit === undefined ? [] : [{ land: permit.landing }]),
+      ],
+    },
+    null,
+    2,
   )
+  printToStdout(escapeNonPrintableJsonCharacters(json))
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }
 

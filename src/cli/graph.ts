@@ -112,7 +112,7 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
     printToStdout(
       renderOpmMermaid(buildPackageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }),
     )
-  else printToStderr(`Error: ${bounded.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+  else printToStderr(`Error: ${bounded.error}`)
   setExitCode(bounded.ok ? 0 : 1)
 }
 

@@ -69,7 +69,7 @@ export async function printCatalogObjects(
 }
 
 function failWithOpmStyleError(error: string): void {
-  printToStderr(`Error: ${error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+  printToStderr(`Error: ${error}`)
   setExitCode(1)
 }
 
@@ -163,7 +163,7 @@ export async function checkCatalogImages(dir: string, options: ImagesCommandOpti
     }),
   )
   if (options.output === 'json')
-    for (const [reference, answer] of scan.answers) printToStdout(JSON.stringify({ reference, ...answer }))
+    for (const [reference, answer] of scan.answers) printJson({ reference, ...answer })
   else {
     for (const [reference, answer] of scan.answers)
       if (answer.kind !== 'ok')

@@ -1,6 +1,10 @@
 // Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
-import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import {
+  escapeNonPrintableCharacters,
+  escapeNonPrintableJsonCharacters,
+  escapeNonPrintableLines,
+} from '@catalog-bot/findings/printable'
 import { readPackageMetadata, type ReleaseArtifactLocations } from '../adapters/package-metadata.ts'
 
 const messageBySystemErrorCode: Readonly<Record<string, string>> = {
@@ -35,7 +39,7 @@ export function printToStdout(text: string): void {
 export function printJson(value: unknown): void {
   let part = ''
   for (const piece of generateJsonChunks(value)) {
-    part += piece
+    part += escapeNonPrintableJsonCharacters(piece)
     if (part.length < minOutputChunkLength) continue
     process.stdout.write(part)
     part = ''
@@ -65,8 +69,9 @@ function* generateJsonChunks(value: unknown): Generator<string> {
   } else yield JSON.stringify(value)
 }
 
+/** Escapes each line, because messages contain names from catalogs, directories, and arguments. */
 export function printToStderr(text: string): void {
-  process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+  process.stderr.write(escapeNonPrintableLines(text.endsWith('\n') ? text : `${text}\n`))
 }
 
 /** Replaces the previously shown text. The new text can contain untrusted text. */
@@ -109,8 +114,7 @@ export function setExitCode(code: ExitCode): void {
 /** Prints a readable message, and the stack trace if `DEBUG` is set. */
 export function exitWithError(error: unknown): void {
   const message = formatSystemError(error) ?? (error instanceof Error ? error.message : String(error))
-  // Escapes each line because the message may contain untrusted text.
-  printToStderr(`catalog-bot: ${message.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+  printToStderr(`catalog-bot: ${message}`)
   if (process.env.DEBUG && error instanceof Error && error.stack !== undefined) printToStderr(error.stack)
   setExitCode(2)
 }

@@ -6,13 +6,14 @@ import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullRequestCommands } from './commands/pull-commands.ts'
 import { addExamplesToHelp, addUsageHintOnError } from './options.ts'
-import { exitWithError, readCatalogBotVersion } from './output.ts'
+import { exitWithError, printToStderr, readCatalogBotVersion } from './output.ts'
 
 /** `addApp` adds the App's commands, or stubs for them in a package without the App. */
 export function buildProgram(addApp: (program: Command) => void): Command {
   const program = new Command('catalog-bot')
     .description('Validate, merge, and publish OLM file-based catalogs.')
     .version(readCatalogBotVersion())
+    .configureOutput({ writeErr: printToStderr })
     .exitOverride((error) => {
       // Help and version exit successfully. Every other exit means that the command could not run.
       process.exit(error.exitCode === 0 ? 0 : 2)

@@ -223,8 +223,7 @@ export function convertTemplate(
 ): void {
   const read = convertToTemplate(kind, readFileOrStdin(file), output)
   if (read.ok) printToStdout(read.value)
-  else
-    printToStderr(`Error: converting: ${read.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+  else printToStderr(`Error: converting: ${read.error}`)
   setExitCode(read.ok ? 0 : 1)
 }
 

@@ -24,9 +24,7 @@ export async function serveCatalog(name: string, options: ServeCatalogOptions): 
     files.map(({ path, bytes }) => ({ path, file: parseServedCatalogFile(bytes()) })),
   )
   if (!read.ok) {
-    printToStderr(
-      `Error: ${escapeNonPrintableCharacters(name)} cannot be served: ${read.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`,
-    )
+    printToStderr(`Error: ${escapeNonPrintableCharacters(name)} cannot be served: ${read.error}`)
     setExitCode(1)
     return
   }

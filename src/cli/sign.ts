@@ -13,7 +13,7 @@ import {
 } from '../adapters/image/provenance/attest-image.ts'
 import { parseSigningKeyPem, parseVerifyingKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { setExitCode, printToStdout, printToStderr, readCatalogBotVersion } from './output.ts'
+import { setExitCode, printJson, printToStdout, printToStderr, readCatalogBotVersion } from './output.ts'
 import { withRegistryClient, requireImageReferenceSyntax } from './pulled-bundles.ts'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAbsolute, normalize, sep } from 'node:path'
@@ -108,8 +108,7 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )
   const isVerified = isImageVerified(found)
-  if (options.output === 'json')
-    printToStdout(JSON.stringify({ image: name, verified: isVerified, ...found }))
+  if (options.output === 'json') printJson({ image: name, verified: isVerified, ...found })
   else
     for (const line of formatImageVerificationLines(name, found))
       printToStdout(escapeNonPrintableCharacters(line))

@@ -11,6 +11,7 @@ import {
   limitFindingsPerRule,
 } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { renderJson, type CatalogDirectoryReport } from '@catalog-bot/findings/render-findings'
 import {
   setExitCode,
@@ -213,7 +214,7 @@ async function printTextReport(report: CatalogDirectoryReport, all: boolean): Pr
       return undefined
     }
   }
-  printToStdout(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
+  printToStdout(`${escapeNonPrintableCharacters(report.dir)}: ${report.passed ? 'passed' : 'failed'}`)
   const { shown, more } = limitFindingsPerRule(report.findings, all ? Infinity : maxPrintedFindingsPerRule)
   const { findings: counted } = report
   if (counted.length > 0)

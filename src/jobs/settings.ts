@@ -16,6 +16,12 @@ const secondsSchema = z.coerce.number().int().min(1)
 const positiveIntegerSchema = z.coerce.number().int().min(1)
 const bytesPerMegabyte = 1024 * 1024
 
+/** Logs and comments contain these URLs. */
+const urlWithoutCredentialsSchema = z.url().refine((text) => {
+  const url = URL.parse(text)
+  return !url?.username && !url?.password
+}, 'must not contain a user name or password')
+
 export const environmentSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
@@ -28,8 +34,8 @@ export const environmentSchema = z.object({
   PRIVATE_KEY_PATH: z.string().optional(),
   WEBHOOK_SECRET: z.string().optional(),
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
-  GITHUB_API_URL: z.url().optional(),
-  GITHUB_URL: z.url().optional(),
+  GITHUB_API_URL: urlWithoutCredentialsSchema.optional(),
+  GITHUB_URL: urlWithoutCredentialsSchema.optional(),
   /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubRateLimits.writePause),
@@ -73,7 +79,7 @@ export const environmentSchema = z.object({
     .regex(/^[\w.-]+$/)
     .optional(),
   CLIENT_SECRET: z.string().min(1).optional(),
-  RULES_URL: z.url().optional(),
+  RULES_URL: urlWithoutCredentialsSchema.optional(),
   OPM_PATH: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   INSECURE_REGISTRIES: z.string().default(''),

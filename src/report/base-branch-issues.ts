@@ -1,6 +1,6 @@
 // The check run and the issue for maintainers about a push from outside catalog-bot that broke catalogs.
 import type { CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
-import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { toCodeSpan, escapeMarkdown, truncateText } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 import { formatImageTagsTableCell } from './publish-check.ts'
 
@@ -44,7 +44,7 @@ export function renderBrokenBaseBranchCheck(broken: readonly BrokenCatalog[]): R
     status: 'completed',
     conclusion: 'failure',
     title: `This push broke ${formatCatalogCount(broken.length)}`,
-    summary: broken.map(formatBrokenCatalog).join('\n\n').slice(0, 60_000),
+    summary: truncateText(broken.map(formatBrokenCatalog).join('\n\n')),
     annotations: [],
   }
 }
@@ -59,7 +59,7 @@ export function renderBrokenBaseBranchIssue(
     body: [
       formatBrokenBaseBranchMarker(branch),
       `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before these changes.`,
-      broken.map(formatBrokenCatalog).join('\n\n').slice(0, 55_000),
+      truncateText(broken.map(formatBrokenCatalog).join('\n\n')),
       '### What to do\n\nOpen a pull request that fixes the catalog, or revert the push. Until then, catalog-bot does not merge a pull request that changes a broken catalog without fixing it. Pull requests for other catalogs are not affected.',
       '<sub>catalog-bot updates this text and closes the issue when every catalog is valid again.</sub>',
     ].join('\n\n'),

@@ -10,7 +10,13 @@ import type {
   SkippedClusterTest,
 } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { toCodeSpan, escapeMarkdown, renderFencedBlock } from './escape.ts'
+import {
+  toCodeSpan,
+  escapeMarkdown,
+  renderFencedBlock,
+  countUtf8Bytes,
+  maxGitHubTextBytes,
+} from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 const labelByTestFailureClass = {
@@ -29,7 +35,6 @@ export type ClusterTestView =
   | { readonly kind: 'not-tried'; readonly what: string; readonly why: string }
 
 /** GitHub accepts 65,535 characters. */
-const maxClusterTestSummaryLength = 60_000
 const maxDisplayedClusterTestEvents = 30
 
 export const clusterTestCheckName = `${checkNamePrefix}cluster`
@@ -59,10 +64,10 @@ export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequ
 
 /** Starts with the most important parts. Omits whole parts that do not fit. */
 function renderClusterTestSummary(views: readonly ClusterTestView[]): string {
-  let left = maxClusterTestSummaryLength
+  let left = maxGitHubTextBytes
   const parts: string[] = []
   for (const part of views.flatMap((one) => [...describeClusterTest(one)])) {
-    left -= part.length + 2
+    left -= countUtf8Bytes(part) + 2
     if (left < 0) {
       parts.push('The remaining output is omitted because it is too long.')
       break

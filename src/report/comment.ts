@@ -17,7 +17,8 @@ import {
   renderFencedBlock,
   renderMermaidBlock,
   truncateText,
-  maxGitHubTextLength,
+  countUtf8Bytes,
+  maxGitHubTextBytes,
 } from './escape.ts'
 import { formatChecksUrl, formatCommitUrl } from './urls.ts'
 import { collectRequiredCheckErrors, decideNextSteps, type NextStep } from './next-steps.ts'
@@ -37,9 +38,10 @@ interface CommentShorteningOptions {
 /** Omits whole parts that do not fit, because part of a patch or graph is useless. */
 export function renderComment(verdict: PullVerdict, options: PullReportOptions & CommentShorteningOptions) {
   const body = renderCommentSections(verdict, options).join('\n\n')
-  if (body.length > maxGitHubTextLength && options.graph !== undefined)
+  const isTooLong = countUtf8Bytes(body) > maxGitHubTextBytes
+  if (isTooLong && options.graph !== undefined)
     return renderComment(verdict, { ...options, graph: undefined })
-  if (body.length > maxGitHubTextLength && options.withoutOffers !== true)
+  if (isTooLong && options.withoutOffers !== true)
     return renderComment(verdict, { ...options, withoutOffers: true })
   return `${truncateText(body)}\n\n${renderCommentFooter(verdict, options)}`
 }

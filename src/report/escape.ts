@@ -1,5 +1,7 @@
-/** GitHub rejects longer comments and summaries (65,536 and 65,535). Leaves room for the footer. */
-export const maxGitHubTextLength = 60_000
+/** GitHub rejects longer comments (65,536 characters) and summaries (65,535 bytes). Leaves room for the footer. */
+export const maxGitHubTextBytes = 60_000
+
+export const countUtf8Bytes = (text: string): number => new TextEncoder().encode(text).length
 
 /** The product name and configuration keys such as `merge.method` keep their case. */
 export const capitalizeFirstLetter = (text: string): string =>
@@ -72,18 +74,21 @@ function escapeWorkflowCommandData(text: string): string {
 
 /** Escapes every character that Markdown, HTML or GitHub's linking could interpret. */
 export function escapeMarkdown(text: string, limit = 600): string {
-  return toSingleLineText(text, limit)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[\\`*_[\]#|~$!]/g, (mark) => `\\${mark}`)
-    .replace(/^([-+]|\d+[.)])(?=\s)/, '\\$1')
-    .replace(/^(=+|-+)$/, '\\$1')
-    .replace(/@/g, '@\u2060')
-    .replace(/#/g, '#\u2060')
-    .replace(/:\/\//g, ':\u2060//')
-    .replace(/\bwww\./gi, (match) => `${match.slice(0, 3)}\u2060.`)
-    .replace(/\bGH-(?=\d)/gi, (match) => `${match}\u2060`)
+  return (
+    toSingleLineText(text, limit)
+      .replace(/&/g, '&amp;')
+      .replace(/</g, '&lt;')
+      .replace(/>/g, '&gt;')
+      .replace(/[\\`*_[\]#|~$!]/g, (mark) => `\\${mark}`)
+      .replace(/^([-+]|\d+[.)])(?=\s)/, '\\$1')
+      .replace(/^(=+|-+)$/, '\\$1')
+      .replace(/@/g, '@\u2060')
+      .replace(/#/g, '#\u2060')
+      .replace(/:\/\//g, ':\u2060//')
+      // An underscore, which is part of a word in `\b`, also precedes links.
+      .replace(/www\./gi, (match) => `${match.slice(0, 3)}\u2060.`)
+      .replace(/(?<![a-z0-9])GH-(?=\d)/gi, (match) => `${match}\u2060`)
+  )
 }
 
 /**
@@ -148,7 +153,9 @@ export function renderFencedBlock(language: string, text: string): string {
 export const renderMermaidBlock = (source: string): string => renderFencedBlock('mermaid', source)
 
 export function truncateText(text: string): string {
-  if (text.length <= maxGitHubTextLength) return text
-  const end = text.lastIndexOf('\n', maxGitHubTextLength)
-  return `${text.slice(0, end > 0 ? end : maxGitHubTextLength)}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= maxGitHubTextBytes) return text
+  const start = new TextDecoder().decode(bytes.subarray(0, maxGitHubTextBytes))
+  const end = start.lastIndexOf('\n')
+  return `${end > 0 ? start.slice(0, end) : start}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
 }

@@ -1,6 +1,6 @@
 // A catalog image's publication as a check run, comment lines, and the description of a deployment.
 import { formatCountWithNoun } from '@catalog-bot/findings/printable'
-import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
+import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown, truncateText } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 import { configPath } from '../config/config-path.ts'
 
@@ -71,7 +71,7 @@ export function renderPublishCheck(
   notes: readonly string[] = [],
 ): ReportedCheck {
   const states = views.map(({ state }) => state)
-  const summary = [...views.map(describePublishedImage), ...notes].join('\n\n').slice(0, 60_000)
+  const summary = truncateText([...views.map(describePublishedImage), ...notes].join('\n\n'))
   const base = { name: publishCheckName, annotations: [], summary }
   const broken = states.filter((state) => isPermanentPublicationFailure(state)).length
   if (broken > 0)
@@ -230,7 +230,7 @@ export function renderPreviewCheck(previews: readonly PreviewImageView[]): Repor
       : areAllRemoved
         ? 'Preview images removed'
         : `${previews.length} preview ${previews.length === 1 ? 'image' : 'images'}`,
-    summary: previews.map(describePreviewImage).join('\n\n').slice(0, 60_000),
+    summary: truncateText(previews.map(describePreviewImage).join('\n\n')),
     annotations: [],
   }
 }

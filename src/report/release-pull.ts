@@ -1,7 +1,7 @@
 // Messages about bundle releases: the pull request, or why it was not opened. Names are untrusted.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatDescriptionLinesAsMarkdown, type DescriptionLine } from './describe-change.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
+import { toCodeSpan, toCommitTitle, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 export interface MergedBundleDirectory {
@@ -26,7 +26,7 @@ export interface ReleasePullView extends MergedBundleDirectory {
 const maxPullRequestBodyLength = 60_000
 
 export function formatReleaseTitle({ directory, version }: MergedBundleDirectory): string {
-  return `Add ${toSingleLineText(`${directory} ${version}`, 150)} to the catalogs`
+  return `Add ${toCommitTitle(`${directory} ${version}`, 150)} to the catalogs`
 }
 
 export function renderReleaseBody(release: ReleasePullView): string {
@@ -57,7 +57,7 @@ export function renderReleaseBody(release: ReleasePullView): string {
 export function formatReleaseCommitMessage(
   release: MergedBundleDirectory & { readonly name: string; readonly image: string },
 ): string {
-  return `${formatReleaseTitle(release)}\n\nAdds ${toSingleLineText(release.name)} as ${toSingleLineText(release.image, 500)}.\n`
+  return `${formatReleaseTitle(release)}\n\nAdds ${toCommitTitle(release.name, 300)} as ${toSingleLineText(release.image, 500)}.\n`
 }
 
 export type ReleasePullProblem =

@@ -33,6 +33,10 @@ test.each<[string, unknown]>([
   expect(collectOutputChunks(value).join('')).toBe(`${JSON.stringify(value)}\n`)
 })
 
+test('JSON escapes what a terminal could interpret', () => {
+  expect(collectOutputChunks({ '\u202ea': ['\u009b31m'] })).toEqual(['{"\\u202ea":["\\u009b31m"]}\n'])
+})
+
 test('a long value is never one text', () => {
   const pieces = collectOutputChunks({ list: Array.from({ length: 50_000 }, () => 'x'.repeat(100)) })
   expect(pieces.length).toBeGreaterThan(3)

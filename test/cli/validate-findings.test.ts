@@ -46,6 +46,13 @@ imag: 1
   )
 })
 
+test.each(['\u001b]0;x\u0007', '--\u001b[2J'])('an argument %j cannot control the terminal', async (name) => {
+  const { code, out, err } = await runCatalogBot('validate', name)
+  expect(code).toBe(2)
+  expect(err).toContain('\\u{1b}')
+  expect(`${out}${err}`).not.toMatch(/[\u0007\u001b]/)
+})
+
 test('every finding has an end position', async () => {
   const { code, out } = await runCatalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'json')
   expect(code).toBe(1)

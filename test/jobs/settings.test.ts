@@ -89,6 +89,11 @@ describe('the settings', () => {
     ['SWEEP_SECONDS', '1.5', 'SWEEP_SECONDS: must be an integer'],
     ['LOG_LEVEL', 'verbose', 'LOG_LEVEL: must be one of: trace, debug, info, warn, error, fatal, silent'],
     ['PUBLIC_URL', 'bot.example.com', 'PUBLIC_URL: must be a URL that starts with https:// or http://'],
+    ['GITHUB_URL', 'ghe.example', 'GITHUB_URL: must be a URL that starts with https:// or http://'],
+    ...['GITHUB_URL', 'GITHUB_API_URL', 'RULES_URL'].map(
+      (name) =>
+        [name, 'https://a:b@ghe.example', `${name}: must not contain a user name or password`] as const,
+    ),
   ])('reject %s=%s, and explain which values are valid', (name, value, message) => {
     expect(() => readSettings({ ...validEnvironment, [name]: value })).toThrow(new SettingsError(message))
   })

@@ -2,12 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import { marked } from 'marked'
 import fc from '../seeded.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
+import { formatReleaseCommitMessage } from '../../src/report/release-pull.ts'
 import {
   toCodeSpan,
   toCommitTitle,
   toSingleLineText,
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
+  truncateText,
 } from '../../src/report/escape.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 
@@ -22,6 +24,8 @@ const hostileStrings = [
   'GH-3',
   'https://evil.example',
   'www.evil.example',
+  '_www.evil.example',
+  '_GH-3',
   '`rm -rf`',
   '*bold*',
   '# heading',
@@ -93,9 +97,19 @@ describe('escaping', () => {
     )
   })
 
+  test.each(['✅\n', '😀', '中 '])('a text of %j is at most as long as GitHub accepts, in bytes', (text) => {
+    const shown = truncateText(text.repeat(60_000))
+    expect(Buffer.byteLength(shown)).toBeLessThan(65_535)
+    expect(shown).toContain('too long')
+  })
+
   test('a commit title closes no issue and mentions no one', () => {
     expect(toCommitTitle('Fixes #12, closes https://github.com/a/b/issues/3 and GH-4 for @bob')).toBe(
       'Fixes 12, closes and for bob',
+    )
+    const release = { directory: 'foo', version: '1 [skip ci]', name: 'foo.v1 closes #12', image: 'q.io/x:1' }
+    expect(formatReleaseCommitMessage(release)).toBe(
+      'Add foo 1 (skip ci) to the catalogs\n\nAdds foo.v1 closes 12 as q.io/x:1.\n',
     )
   })
 })

@@ -86,8 +86,9 @@ function createCatalogRequestHandler(
   const lastModified = new Date(modified).toUTCString()
 
   return (request, response) => {
-    const at = new URL(request.url ?? '/', 'http://catalog')
-    if (at.pathname !== allBlobsPath && at.pathname !== metasPath) return sendErrorStatus(response, 404)
+    // Null for a request target such as `//`.
+    const at = URL.parse(request.url ?? '/', 'http://catalog')
+    if (at?.pathname !== allBlobsPath && at?.pathname !== metasPath) return sendErrorStatus(response, 404)
     if (request.method !== 'GET' && request.method !== 'HEAD') return sendErrorStatus(response, 405)
     const filter = at.pathname === metasPath ? parseMetasFilter(at.searchParams) : {}
     if (!filter) return sendErrorStatus(response, 400)

@@ -24,6 +24,17 @@ export function escapeNonPrintableCharacters(text: string): string {
   )
 }
 
+export const escapeNonPrintableLines = (text: string): string =>
+  text.split('\n').map(escapeNonPrintableCharacters).join('\n')
+
+/** Escapes the same characters in JSON, in which they change no value. Some readers end a line at U+0085 or U+2028. */
+export function escapeNonPrintableJsonCharacters(json: string): string {
+  return json.replace(
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 // Formats rows as a text table, as Go's tabwriter does for opm: each column is as wide as its longest cell, plus two spaces.
 
 /** The result ends with a line break. Cells must not contain line breaks. */

@@ -1,7 +1,7 @@
 // Renders findings for a terminal: location, severity, text, and the source line if it is available. Does not sort, drop, or add
 // anything. Escapes characters with which a catalog could hide text.
 import type { Finding, Location, Severity } from './finding.ts'
-import { escapeNonPrintableCharacters } from './printable.ts'
+import { escapeNonPrintableCharacters, escapeNonPrintableJsonCharacters } from './printable.ts'
 
 export interface CatalogDirectoryReport {
   /** The directory as specified on the command line. */
@@ -13,9 +13,6 @@ export interface CatalogDirectoryReport {
   /** The number of omitted findings, if any. */
   readonly leftOut?: number
 }
-
-/** Unicode line ends that JSON does not escape, but many line readers (Python's splitlines) recognize. */
-const unicodeLineSeparatorPattern = /[\u0085\u2028\u2029]/g
 
 export interface TextReportOptions {
   /** Returns the text of a file. If undefined, no source line is shown. */
@@ -123,10 +120,7 @@ export function renderJson(report: CatalogDirectoryReport): string {
     findings: report.findings.map(findingToJson),
     ...(report.leftOut !== undefined && { leftOut: report.leftOut }),
   })
-  return json.replace(
-    unicodeLineSeparatorPattern,
-    (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return escapeNonPrintableJsonCharacters(json)
 }
 
 /** A finding as a plain JSON object. `message` is the problem, followed by `why` and `fix`. */

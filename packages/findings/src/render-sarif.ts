@@ -1,6 +1,7 @@
 // Renders findings as SARIF 2.1.0 (OASIS), which GitHub code scanning and most editors support, with one run and one tool.
 // Does not read files. Paths are relative to a root that the consumer knows.
 import type { Finding, Location, Severity } from './finding.ts'
+import { escapeNonPrintableJsonCharacters, escapeNonPrintableLines } from './printable.ts'
 import type { AnyFindingRule } from './rule.ts'
 
 export interface SarifOptions {
@@ -37,7 +38,7 @@ export function renderSarif(findings: readonly Finding[], options: SarifOptions)
   }
   for (const rule of options.rules) describe(rule.id, rule)
   for (const { rule } of findings) describe(rule)
-  return `${JSON.stringify(
+  const log = JSON.stringify(
     {
       $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
       version: '2.1.0',
@@ -51,7 +52,8 @@ export function renderSarif(findings: readonly Finding[], options: SarifOptions)
     },
     undefined,
     2,
-  )}\n`
+  )
+  return `${escapeNonPrintableJsonCharacters(log)}\n`
 }
 
 function toSarifResult(finding: Finding, ruleIndex: number): object {
@@ -59,18 +61,24 @@ function toSarifResult(finding: Finding, ruleIndex: number): object {
     ruleId: finding.rule,
     ruleIndex,
     level: sarifLevelBySeverity[finding.severity],
-    message: { text: [finding.what, finding.why, finding.fix].filter((text) => text !== '').join('\n') },
+    message: toSarifMessage(finding.what, finding.why, finding.fix),
     ...(finding.at && { locations: [{ physicalLocation: toPhysicalLocation(finding.at) }] }),
     ...(finding.related && {
       relatedLocations: finding.related.map(({ at, note }, id) => ({
         id,
         physicalLocation: toPhysicalLocation(at),
-        message: { text: note },
+        message: toSarifMessage(note),
       })),
     }),
     // Identifies a finding across runs in which its line changes.
     ...(finding.subject !== undefined && { partialFingerprints: { 'subject/v1': finding.subject } }),
   }
+}
+
+/** Readers show `[text](url)` as a link (SARIF, section 3.11.6), which untrusted text must not contain. */
+function toSarifMessage(...parts: readonly string[]): object {
+  const text = escapeNonPrintableLines(parts.filter((part) => part !== '').join('\n'))
+  return { text: text.replaceAll('](', ']\u2060(') }
 }
 
 function toPhysicalLocation(at: Location): object {

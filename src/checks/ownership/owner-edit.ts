@@ -12,9 +12,16 @@ import {
 } from './sources/owner-source.ts'
 import { type OwnerFile, parseOwnerFilePath } from './owner-files.ts'
 import { parseOwnersFile } from './sources/owners-file.ts'
-import { toPrincipalKey, formatPrincipal, type Principal } from './principals.ts'
+import {
+  canPrincipalApprove,
+  toPrincipalKey,
+  formatPrincipal,
+  normalizeLogin,
+  type Principal,
+} from './principals.ts'
 import { ownerFileBrokenRule } from './rules.ts'
 import type { CheckInput } from '../check.ts'
+import type { GitHubAccount } from '../../pull-request/snapshot.ts'
 
 /** The input that determines required approvals, without comments, reviews, or answers. */
 export const ownershipInputKeys = [
@@ -70,13 +77,10 @@ export function analyzeOwnerFileEdit(
   const oldOwners = base.ownersOf(path, directory)
   const had = new Set(owners.map(toPrincipalKey))
   const has = new Set(newOwners.map(toPrincipalKey))
-  const author = input.snapshot.author?.login.toLowerCase()
-  const others = (list: readonly Principal[]): readonly Principal[] =>
-    list.filter((principal) => principal.kind !== 'user' || principal.login !== author)
-
+  const { author } = input.snapshot
   const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
-  const hasOthers = others(newOwners).length > 0 || others(oldOwners).length === 0
+  const hasOthers = hasOtherApprover(newOwners, author) || !hasOtherApprover(oldOwners, author)
   const isRestructured = getOwnerFileStructure(before) !== getOwnerFileStructure(after)
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
@@ -97,6 +101,15 @@ export function analyzeOwnerFileEdit(
     description: phrases.join('; ') || 'the people stay the same',
     findings,
   }
+}
+
+function hasOtherApprover(owners: readonly Principal[], author: GitHubAccount | null): boolean {
+  const isAuthor = (principal: Principal): boolean =>
+    author !== null &&
+    principal.kind === 'user' &&
+    // An owner who is listed by id can have another login now.
+    (principal.id === author.id || principal.login === normalizeLogin(author))
+  return owners.some((principal) => canPrincipalApprove(principal) && !isAuthor(principal))
 }
 
 const getOwnerFileStructure = (read: OwnerSourceReadResult<string> | undefined): string =>

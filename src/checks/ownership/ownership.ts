@@ -12,6 +12,7 @@ import type { OwnershipResolver } from './authority.ts'
 import { ApprovalEvaluator, type ApprovalStatus } from './approval-status.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import {
+  canPrincipalApprove,
   PrincipalMatcher,
   type AccountIdAndLogin,
   type PermissionCheckResult,
@@ -19,7 +20,6 @@ import {
   isBotAccount,
   normalizeLogin,
   formatPrincipal,
-  type Principal,
 } from './principals.ts'
 import {
   approvalForOtherChangeRule as approvedSomethingElseRule,
@@ -299,11 +299,6 @@ function listMaintainerNames(input: CheckInput, authority: OwnershipResolver): r
     .filter((name) => name !== author)
 }
 
-/** Apps and e-mail addresses cannot approve. */
-function canPrincipalApprove(principal: Principal): boolean {
-  return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
-}
-
 /** Added owners must exist on GitHub. An unknown answer blocks the merge. */
 function validateAddedOwners(
   requirement: RequiredApproval,
@@ -313,7 +308,7 @@ function validateAddedOwners(
   const unanswered: PendingLookup[] = []
   for (const principal of requirement.ownerEdit?.added ?? []) {
     if (principal.kind !== 'user') continue
-    const { login } = principal
+    const { login, id } = principal
     const answer = answers.get({ kind: 'user', login })
     if (answer.kind === 'unknown')
       unanswered.push({
@@ -321,8 +316,11 @@ function validateAddedOwners(
         reason: answer.reason,
         retryAfter: answer.retryAfter,
       })
-    if (answer.kind === 'nobody')
-      findings.push(createFinding(unknownOwner, requirement.at, { path: requirement.path, login }))
+    const isAbsent =
+      answer.kind === 'nobody' || (answer.kind === 'person' && answer.person.id !== (id ?? answer.person.id))
+    const written = id === undefined ? login : `${login}:${id}`
+    if (isAbsent)
+      findings.push(createFinding(unknownOwner, requirement.at, { path: requirement.path, login: written }))
   }
   return { findings, unanswered }
 }

@@ -206,6 +206,11 @@ export function toPrincipalKey(principal: Principal): string {
     : `${principal.kind} ${formatPrincipal(principal)}`
 }
 
+/** Apps and e-mail addresses cannot approve. */
+export function canPrincipalApprove(principal: Principal): boolean {
+  return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
+}
+
 /** In order of first appearance. */
 export function removeDuplicatePrincipals(principals: readonly Principal[]): readonly Principal[] {
   return [...new Map(principals.map((principal) => [toPrincipalKey(principal), principal])).values()]

@@ -313,6 +313,23 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     scenario.fakeAccounts.fails = () => undefined
     expect(verdict.kind).toBe('unknown')
   })
+  const owners = (...names: string[]) => ({
+    'operators/mine/CATALOG_OWNERS': createReviewersYaml(...names).replace('reviewers', 'approvers'),
+  })
+  test('the id of a new owner must be the id of their login, because a comment shows only the login', async () => {
+    const { id } = scenario.fakeAccounts.person('nina')
+    const judge = async (name: string) => (await evaluateChange(owners(name), { author: 'maria' })).rules
+    expect(await judge(`nina:${id}`)).toEqual([])
+    expect(await judge(`nina:${id + 1}`)).toEqual(['owner-unknown'])
+  })
+  test('an owner who was renamed, or who shares ownership with an App, cannot remove the last other owner', async () => {
+    const renamed = `old-alice:${scenario.fakeAccounts.person('alice').id}`
+    for (const remaining of [[renamed], ['alice', 'helper[bot]']]) {
+      const base = { ...omitFilePaths(baseFiles, getCiYamlPath('mine')), ...owners('alan', ...remaining) }
+      const result = await scenario.evaluatePull(base, { ...base, ...owners(...remaining) }, byAlice)
+      expect([remaining, result.verdict.kind]).toEqual([remaining, 'wait'])
+    }
+  })
 })
 
 describe('T06: new packages and confusable names', () => {

@@ -108,6 +108,7 @@ describe('/api/v1/metas', () => {
 test('no other path exists, and nothing can be written', async () => {
   expect(await sendHttpRequest('/api/v1/other')).toMatchObject({ status: 404 })
   expect(await sendHttpRequest('/')).toMatchObject({ status: 404 })
+  expect(await sendHttpRequest('//')).toMatchObject({ status: 404 })
   expect(await sendHttpRequest(allBlobsApiPath, {}, 'POST')).toMatchObject({
     status: 405,
     text: 'Method Not Allowed\n',

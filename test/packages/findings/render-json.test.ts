@@ -61,8 +61,9 @@ describe('findings as JSON', () => {
   })
 })
 
-test('line ends of Unicode do not end the line', () => {
-  const json = renderJson({ dir: 'a', passed: false, message: 'x\u0085\u2028\u2029y', findings: [] })
-  expect(json).toContain('x\\u0085\\u2028\\u2029y')
-  expect(JSON.parse(json)).toMatchObject({ message: 'x\u0085\u2028\u2029y' })
+test('line ends, controls, and bidirectional marks of Unicode are escaped', () => {
+  const message = 'x\u0085\u2028\u2029\u009b\u202ey'
+  const json = renderJson({ dir: 'a', passed: false, message, findings: [] })
+  expect(json).toContain('x\\u0085\\u2028\\u2029\\u009b\\u202ey')
+  expect(JSON.parse(json)).toMatchObject({ message })
 })

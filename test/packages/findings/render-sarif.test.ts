@@ -168,6 +168,15 @@ describe('findings as SARIF', () => {
     })
   })
 
+  test('a message contains no link and no invisible or bidirectional characters', () => {
+    const evil = '[x](https://evil.example)\u202e\u009b31m'
+    const related = [{ at: { file: 'a', line: 1, column: 1 }, note: evil }]
+    const [result] = renderAndValidateSarif([{ ...sampleFinding, what: evil, fix: '', related }]).runs[0]
+      .results
+    const shown = { text: '[x]\u2060(https://evil.example)\\u{202e}\\u{9b}31m' }
+    expect(result).toMatchObject({ message: shown, relatedLocations: [{ message: shown }] })
+  })
+
   test('info findings become notes', () => {
     expect(renderAndValidateSarif([{ ...sampleFinding, severity: 'info' }]).runs[0].results[0]).toMatchObject(
       { level: 'note' },

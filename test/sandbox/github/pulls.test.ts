@@ -308,7 +308,7 @@ describe('check runs', () => {
   })
 
   test.each([
-    ['a summary above 65 535 characters', { output: { title: 't', summary: 'x'.repeat(65_536) } }],
+    ['a summary above 65 535 bytes', { output: { title: 't', summary: `${'✅'.repeat(21_845)}x` } }],
     [
       'four buttons',
       { actions: Array.from({ length: 4 }, () => ({ label: 'l', description: 'd', identifier: 'i' })) },
