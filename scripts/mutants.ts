@@ -10,6 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument, type YAMLSeq } from 'yaml'
 import { findCodeFragments, applyRenames, tokenizeCode } from './code-fragments.ts'
+import { listFiles } from './workspaces.ts'
 
 export interface MutantEdit {
   /** Where the code was last seen; it is searched for in all sources when it isn't there. */
@@ -48,7 +49,7 @@ export function readMutants(root: string): readonly Mutant[] {
 export function createSourceReader(root: string) {
   const read = new Map<string, { readonly text: string; readonly tokens: ReturnType<typeof tokenizeCode> }>()
   const files = ['src', 'packages', 'sandbox', 'simulate', 'scripts'].flatMap((folder) =>
-    listFiles(root, folder),
+    listFiles(root, folder, /\.ts$/),
   )
   return {
     files,
@@ -60,18 +61,6 @@ export function createSourceReader(root: string) {
       read.set(file, source)
       return source
     },
-  }
-}
-
-function listFiles(root: string, folder: string): readonly string[] {
-  try {
-    return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter(
-        (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'),
-      )
-      .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-  } catch {
-    return []
   }
 }
 
@@ -130,7 +119,7 @@ function applyMutant(root: string, { edits = [] }: Mutant): (() => void) | strin
 
 /** A test file that was moved is found by its name. */
 export function locateTestFile(root: string, file: string): string | undefined {
-  const all = listFiles(root, 'test')
+  const all = listFiles(root, 'test', /\.ts$/)
   if (all.includes(file)) return file
   const moved = all.filter((other) => basename(other) === basename(file))
   return moved.length === 1 ? moved[0] : undefined

@@ -66,14 +66,9 @@ async function makeRelease(name: string): Promise<void> {
   for (const folder of ['npm', 'chart', 'files'])
     mkdirSync(join(outputDirectory, folder), { recursive: true })
   const release = await stageRelease(name)
-  await packNpmPackages(release)
   // In parallel, because package managers and emulation use one processor each.
-  await awaitAll([
-    makeImages(release),
-    makeActionBundle(release),
-    packChart(release),
-    buildSite(release).then(() => verifyNpmPackages(release)),
-  ])
+  await awaitAll([makeImages(release), makeOtherArtifacts(release)])
+  await makeSboms(release)
   const key = options['dry-run'] ? generateReleaseKey() : process.env['RELEASE_KEY']
   await signFiles(release, key)
   await verifyActionBundle(release)
@@ -153,6 +148,15 @@ function editFile(file: string, edit: (text: string) => string): void {
   writeFileSync(file, edited)
 }
 
+async function makeOtherArtifacts(release: Release): Promise<void> {
+  await packNpmPackages(release)
+  await awaitAll([
+    makeActionBundle(release),
+    packChart(release),
+    buildSite(release).then(() => verifyNpmPackages(release)),
+  ])
+}
+
 async function packNpmPackages({ stage }: Release): Promise<void> {
   const destination = join(outputDirectory, 'npm')
   const packageFile = join(stage, 'package.json')
@@ -198,7 +202,6 @@ async function makeImages(release: Release): Promise<void> {
     env: { REVISION: release.commit },
   })
   tagImages(release.version)
-  await makeSboms(release)
   reportStep('container image')
 }
 
@@ -338,12 +341,17 @@ async function signFiles({ commit, distribution }: Release, key: string | undefi
 
 // --- verifying ---
 
-/** Installs each package in an empty folder with each supported version of Node.js. */
+/** Installs each package in an empty folder with each supported version of Node.js, and runs the authors' one on examples. */
 async function verifyNpmPackages(release: Release): Promise<void> {
+  const folder = join(outputDirectory, 'npm')
+  const tarballs = readdirSync(folder)
   for (const node of nodeVersions)
-    await awaitAll(
-      readdirSync(join(outputDirectory, 'npm')).map((tarball) => verifyNpmPackage(release, tarball, node)),
-    )
+    await awaitAll(tarballs.map((tarball) => verifyNpmPackage(release, tarball, node)))
+  const authorPackage = tarballs
+    .filter((tarball) => tarball.includes('-cli-'))
+    .map((name) => join(folder, name))
+  await runExternalProgram(join(release.stage, '.ci/try-author-package'), authorPackage)
+  reportStep('the package for authors works on examples')
 }
 
 async function verifyNpmPackage({ version, stage }: Release, tarball: string, node: string): Promise<void> {
