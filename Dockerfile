@@ -31,20 +31,14 @@ RUN node scripts/build.ts /build/app/dist \
 
 FROM ${NODE_IMAGE} AS runtime
 ARG DEBIAN_MIRROR=
-# Package versions are not pinned, so that every build includes Debian's latest fixes. Installing ca-certificates would run
-# update-ca-certificates twice, and each run starts hundreds of programs, which is slow under emulation. A diversion leaves one run.
+# Package versions are not pinned, so that every build includes Debian's latest fixes.
 # hadolint ignore=DL3008
 RUN --mount=type=secret,id=ca \
   if [ -n "$DEBIAN_MIRROR" ]; then \
     find /etc/apt \( -name '*.sources' -o -name '*.list' \) -exec sed -i -E "s|https?://[^/ ]+|$DEBIAN_MIRROR|" {} +; \
   fi \
   && apt-get -o Acquire::https::CAInfo=/run/secrets/ca update \
-  && dpkg-divert --quiet --local --rename /usr/sbin/update-ca-certificates \
-  && ln -s /bin/true /usr/sbin/update-ca-certificates \
   && apt-get -o Acquire::https::CAInfo=/run/secrets/ca install --yes --no-install-recommends ca-certificates git tini \
-  && rm /usr/sbin/update-ca-certificates \
-  && dpkg-divert --quiet --local --rename --remove /usr/sbin/update-ca-certificates \
-  && update-ca-certificates \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
   && ln -s /app/bin/catalog-bot.cjs /usr/local/bin/catalog-bot \
   && install --directory --owner=node --group=node /data
