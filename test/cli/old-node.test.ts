@@ -102,10 +102,7 @@ describe('a Node.js that is too old', () => {
     const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
       version: string
     }
-    expect(await runOnNode('20.20.2', real, '--version')).toMatchObject({
-      code: 0,
-      out: `${version}\n`,
-    })
+    expect(await runOnNode('20.20.2', real, '--version')).toMatchObject({ code: 0, out: `${version}\n` })
   })
 })
 

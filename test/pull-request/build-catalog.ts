@@ -16,12 +16,7 @@ export const buildPackageBlob = (
   name: string,
   defaultChannel = 'stable',
   more: CatalogBlob = {},
-): CatalogBlob => ({
-  schema: 'olm.package',
-  name,
-  defaultChannel,
-  ...more,
-})
+): CatalogBlob => ({ schema: 'olm.package', name, defaultChannel, ...more })
 /** Entries as `name`, `name < replaced`, or objects. */
 export const buildChannelBlob = (
   name: string,

@@ -88,10 +88,7 @@ test('a head above its base is merged into its own tree, and no git is started f
   expect(recordedGitCalls).toEqual([])
   expect(result).toMatchObject({ kind: 'clean', tree: mergeTreesWithGit(base, head) })
   expect(await readIncomingCommits({ git: runLocalGit, objects: gitObjectReader }, base, head)).toMatchObject(
-    {
-      isWhole: true,
-      commits: [{ id: head }],
-    },
+    { isWhole: true, commits: [{ id: head }] },
   )
   expect(recordedGitCalls).toEqual([])
 })

@@ -525,9 +525,7 @@ describe('questions about people', () => {
     })
     expect(
       await githubForge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id + 1) }),
-    ).toMatchObject({
-      kind: 'unknown',
-    })
+    ).toMatchObject({ kind: 'unknown' })
   })
 
   test('an answer that GitHub does not give is unknown, never no (T27)', async () => {

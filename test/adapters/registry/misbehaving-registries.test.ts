@@ -62,11 +62,7 @@ describe('an invalid manifest', () => {
     ],
     [
       'uppercase letters in a digest',
-      {
-        schemaVersion: 2,
-        layers: [],
-        config: { ...layer, digest: `sha256:${'A'.repeat(64)}` },
-      },
+      { schemaVersion: 2, layers: [], config: { ...layer, digest: `sha256:${'A'.repeat(64)}` } },
     ],
   ])('%s is unsupported', async (_name, document) => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')

@@ -450,13 +450,7 @@ describe('the history of a pull request', () => {
     const blob = toBlobSha(origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
     expect(await summarizePull(gone)).toEqual(expectedMergeVerdict)
     const git: GitRunner = (args, more) =>
-      runGit({
-        args,
-        directory: origin.directory,
-        timeout: 30_000,
-        limit: 1_000_000,
-        ...more,
-      })
+      runGit({ args, directory: origin.directory, timeout: 30_000, limit: 1_000_000, ...more })
     const objects = createCatFileObjectReader({ directory: origin.directory, timeout: 30_000 })
     try {
       const largeFilesAbove = async (maxBytes: number) =>

@@ -705,13 +705,7 @@ describe('T15: changes inside merge commits', () => {
       }))
       const same = origin.commit({ ...updatedFiles, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
-        scenario.evaluate(root, head, {
-          author: 'mallory',
-          approvals,
-          epoch: 1,
-          configDigest: 'c',
-          ...more,
-        })
+        scenario.evaluate(root, head, { author: 'mallory', approvals, epoch: 1, configDigest: 'c', ...more })
       expect((await judge(same)).verdict.kind).toBe(expected)
       const other = origin.commit({ ...updatedFiles, ...extra, 'operators/mine/notes.md': 'x\n' }, [first])
       expect((await judge(other)).verdict.kind).toBe('wait')

@@ -200,14 +200,7 @@ describe("T24: a push by another person to an owner's pull request", () => {
       author: alice,
       snapshot: { pusher: scenario.fakeAccounts.person('mallory') },
       approvals: [
-        {
-          user: alice.id,
-          login: 'alice',
-          head: of,
-          baseRef: 'main',
-          epoch: 0,
-          source: 'command',
-        } as const,
+        { user: alice.id, login: 'alice', head: of, baseRef: 'main', epoch: 0, source: 'command' } as const,
       ],
     })
     expect(await scenario.decide(from, head, pullOptions(head))).toBe('merge')

@@ -893,9 +893,7 @@ test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is
   const none = 'no bundles found for package "foo"'
   expect(
     await outcomeOf((minute) => (minute < 2 ? createRetryingStatusConditions(none) : undefined)),
-  ).toEqual({
-    verdict: 'installs',
-  })
+  ).toEqual({ verdict: 'installs' })
   expect(
     await outcomeOf((minute) => createRetryingStatusConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
   ).toMatchObject(inconclusive)

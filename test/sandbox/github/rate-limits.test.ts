@@ -17,11 +17,7 @@ beforeEach(() => {
 
 const readTestRepository = () => octokit.rest.repos.get(repositoryParams)
 const createComment = () =>
-  octokit.rest.issues.createComment({
-    ...repositoryParams,
-    issue_number: issueNumber,
-    body: 'x',
-  })
+  octokit.rest.issues.createComment({ ...repositoryParams, issue_number: issueNumber, body: 'x' })
 const queryGraphqlViewer = () => octokit.graphql('{ viewer { login } }')
 
 test('an exhausted hourly limit reports its reset time, and starts again after it', async () => {
@@ -49,11 +45,7 @@ test('an exhausted hourly limit reports its reset time, and starts again after i
 })
 
 test('too much content within a minute rejects every request, and longer for clients that continue', async () => {
-  github.setLimits(installation, {
-    hourly: 5000,
-    contentPerMinute: 2,
-    pauseSeconds: 30,
-  })
+  github.setLimits(installation, { hourly: 5000, contentPerMinute: 2, pauseSeconds: 30 })
   await createComment()
   await createComment()
   const secondaryLimitError = { status: 403, response: { headers: { 'retry-after': '30' } } }
@@ -67,11 +59,7 @@ test('too much content within a minute rejects every request, and longer for cli
 })
 
 test('a write costs five points of a minute, and a read costs one', async () => {
-  github.setLimits(installation, {
-    contentPerMinute: Infinity,
-    pointsPerMinute: 7,
-    pauseSeconds: 60,
-  })
+  github.setLimits(installation, { contentPerMinute: Infinity, pointsPerMinute: 7, pauseSeconds: 60 })
   await createComment()
   await readTestRepository()
   await queryGraphqlViewer()

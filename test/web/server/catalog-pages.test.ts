@@ -49,11 +49,13 @@ function createBigPackage(name: string): RecordedPackage {
             deprecated: false,
             skipped: false,
           })),
-          edges: versions.slice(1).map((version, at) => ({
-            kind: 'replaces' as const,
-            from: `${name}.v${version}`,
-            to: `${name}.v${versions[at]}`,
-          })),
+          edges: versions
+            .slice(1)
+            .map((version, at) => ({
+              kind: 'replaces' as const,
+              from: `${name}.v${version}`,
+              to: `${name}.v${versions[at]}`,
+            })),
         },
       ],
     },

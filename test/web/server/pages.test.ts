@@ -165,9 +165,7 @@ describe('a visitor who is not signed in', () => {
     expect(packages.map(({ name }) => name)).toContain('lighthouse')
     const shown = (await Promise.all(
       packages.map(({ name }) => fetchPageJson(`${publicRepositoryPath}/catalog/v4.20/${name}`)),
-    )) as {
-      images: { digest?: string; seenAt?: number; missing?: string }[]
-    }[]
+    )) as { images: { digest?: string; seenAt?: number; missing?: string }[] }[]
     const images = shown.flatMap((one) => one.images)
     expect(images.filter(({ digest }) => digest?.startsWith('sha256:abab'))).toHaveLength(1)
     expect(images.filter(({ missing }) => missing?.includes('404'))).toHaveLength(1)

@@ -254,10 +254,7 @@ describe('leaving the merge queue', () => {
 
   async function enqueue(it: BranchRulesScenario): Promise<void> {
     await mergeRulesFixture.setCiStatus(it, it.headSha)
-    const { data } = await octokit.rest.pulls.get({
-      ...it.name,
-      pull_number: it.pull.number,
-    })
+    const { data } = await octokit.rest.pulls.get({ ...it.name, pull_number: it.pull.number })
     const query = `mutation ($input: EnqueuePullRequestInput!) {
       enqueuePullRequest(input: $input) { mergeQueueEntry { position } }
     }`
