@@ -1,8 +1,10 @@
 // Jest's runtime, except that Node.js loads test files itself: there is no virtual context and no second module loader, and
 // the test files of a worker share loaded modules.
 'use strict'
-const { registerHooks } = require('node:module')
-const { join } = require('node:path')
+const childProcess = require('node:child_process')
+const { existsSync } = require('node:fs')
+const { registerHooks, syncBuiltinESMExports } = require('node:module')
+const { basename, join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { default: Runtime } = require('jest-runtime')
 
@@ -11,6 +13,18 @@ registerHooks({
   resolve: (specifier, context, next) =>
     specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 })
+
+// build-workers.mjs has built the scripts of processes that sources start.
+const { BUILT_WORKERS: builtWorkers } = process.env
+if (builtWorkers) {
+  const { fork } = childProcess
+  const sources = join(__dirname, '../src/')
+  childProcess.fork = (script, ...options) => {
+    const built = join(builtWorkers, `${basename(script, '.ts')}.js`)
+    return fork(script.startsWith(sources) && existsSync(built) ? built : script, ...options)
+  }
+  syncBuiltinESMExports()
+}
 
 // Jest itself runs in a virtual context. `expect.any` compares constructors by identity, so both need the same ones.
 const sharedConstructors = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 'Object', 'String', 'Symbol']
