@@ -34,9 +34,12 @@ const launcher = pathToFileURL(join(__dirname, '../src/adapters/git/launcher.ts'
 /** Files that this process has loaded, each with the number of times. */
 const loads = new Map()
 module.exports = class NativeRuntime extends Runtime {
+  #environment
+
   constructor(config, environment, ...others) {
     for (const name of sharedConstructors) environment.global[name] = globalThis[name]
     super(config, environment, ...others)
+    this.#environment = environment
   }
 
   unstable_shouldLoadAsEsm() {
@@ -51,6 +54,11 @@ module.exports = class NativeRuntime extends Runtime {
     const count = loads.get(path) ?? 0
     loads.set(path, count + 1)
     // Node.js caches compiled code by address, so the first load has the same address in each run.
-    await import(`${pathToFileURL(path).href}${count === 0 ? '' : `?${count}`}`)
+    try {
+      await import(`${pathToFileURL(path).href}${count === 0 ? '' : `?${count}`}`)
+    } catch (error) {
+      this.#environment.hasLoadError = true
+      throw error
+    }
   }
 }

@@ -1,5 +1,5 @@
 // A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
@@ -14,9 +14,7 @@ import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
 const ownershipScenario = await createOwnershipScenario('base-breaks')
 const { origin } = ownershipScenario
-beforeAll(async () => {
-  for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
-}, 180_000)
+for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 afterAll(() => ownershipScenario.close())
 
 const pullNumber = toPullNumber(7)

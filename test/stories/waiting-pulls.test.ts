@@ -1,7 +1,7 @@
 // A base that moves elsewhere costs a waiting pull request nothing; one that moves its own files is noticed. And with
 // three of ten requests failing, a pull request is still merged in reasonable time.
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { addVersionToChannelStart } from '../../sandbox/demo/catalog-edits.ts'
 import {
   pushCatalogImages,
@@ -9,13 +9,10 @@ import {
   demoRepositoryName,
 } from '../../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil } from './story-environment.ts'
 
-let storyEnvironment: StoryEnvironment
-beforeAll(async () => {
-  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 300 })
-  await storyEnvironment.start()
-}, 60_000)
+const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 300 })
+await storyEnvironment.start()
 afterAll(() => storyEnvironment.close())
 
 const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull

@@ -17,12 +17,9 @@ import {
 } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('trees')
-let gitMirror: GitMirror
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-beforeAll(async () => {
-  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
-})
+const gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 afterAll(async () => {
   await gitMirror.close()
   temporaryDirectory.remove()

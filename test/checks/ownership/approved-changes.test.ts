@@ -1,6 +1,6 @@
 // An approval is for the effect that the change had when it was given. From snapshots to verdicts, with real Git and a
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullChangeFingerprint } from '../../../src/evaluate/resolve-check-lookups.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
@@ -20,10 +20,7 @@ import { createOwnershipScenario } from './ownership-scenario.ts'
 const scenario = await createOwnershipScenario('agreed')
 const { origin } = scenario
 const store = await openPreparedStore({ clock: realTimeClock })
-beforeAll(async () => {
-  for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
-    scenario.fakeAccounts.person(login)
-}, 180_000)
+for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl']) scenario.fakeAccounts.person(login)
 afterAll(async () => {
   await store.close()
   await scenario.close()

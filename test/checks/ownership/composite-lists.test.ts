@@ -1,6 +1,6 @@
 // Composite lists: one file that references the images of many packages, with an owner for each entry. Every attack is
 // a real pull request in a real repository, in which the owner of one entry tries to change another entry.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import {
   formatDescriptionLinesAsText,
   describePullRequestChangeAsLines,
@@ -10,9 +10,7 @@ import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
 const scenario = await createOwnershipScenario('lists')
-beforeAll(async () => {
-  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
-})
+for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
 afterAll(() => scenario.close())
 
 const formatImage = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`

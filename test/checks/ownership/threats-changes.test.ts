@@ -1,5 +1,5 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { createNumberedLines, type OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
@@ -10,10 +10,7 @@ import {
 
 const scenario = await createOwnershipScenario('changes')
 const { origin } = scenario
-beforeAll(async () => {
-  for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    scenario.fakeAccounts.person(login)
-})
+for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
 afterAll(() => scenario.close())
 
 const createReviewersYaml = (...logins: string[]) =>

@@ -2,7 +2,7 @@
 // so minutes pass instantly.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeEach, expect, jest, test } from '@jest/globals'
 import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import {
   expirationLabelKey,
@@ -40,9 +40,7 @@ let fakeApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 
 const fakeApiServer = await startFakeApiServer()
-beforeAll(async () => {
-  writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
-})
+writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 afterAll(() => fakeApiServer.close())
 beforeEach(() => resetFakeCluster())
 

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
   startGitHubFixture,
@@ -10,12 +9,9 @@ import {
   createPullOptions,
 } from './github-fixture.ts'
 
-let mockPullRequest: MockPull
 const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
-beforeAll(async () => {
-  mockPullRequest = await github.openPull(createPullOptions('Alpha', { a: '1' }))
-})
+const mockPullRequest = await github.openPull(createPullOptions('Alpha', { a: '1' }))
 afterEach(() => github.clearFaults())
 afterAll(async () => githubFixture.stop())
 

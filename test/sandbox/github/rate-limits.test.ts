@@ -1,15 +1,12 @@
 // The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, expect, test } from '@jest/globals'
 import { startGitHubFixture, repositoryParams, createPullOptions } from './github-fixture.ts'
 
 let currentTimeMs = Date.now()
-let issueNumber: number
 const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
 const { github, installation, octokit } = githubFixture
-beforeAll(async () => {
-  const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
-  issueNumber = pull.number
-})
+const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
+const issueNumber = pull.number
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
   currentTimeMs += 120_000
