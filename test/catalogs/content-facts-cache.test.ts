@@ -163,10 +163,8 @@ describe('the cache of verdicts', () => {
   })
 })
 
-describe('the cache home', () => {
-  test('is the user’s own, unless told otherwise', () => {
-    expect(getCacheDirectory({ CATALOG_BOT_CACHE: '/x' })).toBe('/x')
-    expect(getCacheDirectory({ XDG_CACHE_HOME: '/home/a/c' })).toBe('/home/a/c/catalog-bot')
-    expect(getCacheDirectory({ XDG_CACHE_HOME: 'relative' })).toMatch(/\.cache\/catalog-bot$/)
-  })
+test('the cache home is the user’s own, unless configured otherwise', () => {
+  expect(getCacheDirectory({ CATALOG_BOT_CACHE: '/x' })).toBe('/x')
+  expect(getCacheDirectory({ XDG_CACHE_HOME: '/home/a/c' })).toBe('/home/a/c/catalog-bot')
+  expect(getCacheDirectory({ XDG_CACHE_HOME: 'relative' })).toMatch(/\.cache\/catalog-bot$/)
 })

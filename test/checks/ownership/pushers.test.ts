@@ -153,25 +153,23 @@ describe('T24: a head', () => {
   })
 })
 
-describe('a delivery', () => {
-  test('does not report a push if its fields are missing or inconsistent', () => {
-    const alice = scenario.fakeAccounts.person('alice')
-    const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
-    expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
-      head: headCommit,
-      pusher: alice,
-      pull: lastPullNumber,
-    })
-    for (const [event, body] of [
-      ['push', whole],
-      ['pull_request_review', whole],
-      ['pull_request', createPullEventPayload('synchronize', alice, { after: '0'.repeat(40) })],
-      ['pull_request', createPullEventPayload('synchronize', alice, { sender: undefined })],
-      ['pull_request', createPullEventPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
-      ['pull_request', createPullEventPayload('synchronize', alice, { pull_request: { number: 1 } })],
-      ['pull_request', createPullEventPayload('closed', alice)],
-      ['pull_request', null],
-    ] as const)
-      expect(parsePushFromDelivery(event, body)).toBeUndefined()
+test('a delivery does not report a push if its fields are missing or inconsistent', () => {
+  const alice = scenario.fakeAccounts.person('alice')
+  const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
+  expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
+    head: headCommit,
+    pusher: alice,
+    pull: lastPullNumber,
   })
+  for (const [event, body] of [
+    ['push', whole],
+    ['pull_request_review', whole],
+    ['pull_request', createPullEventPayload('synchronize', alice, { after: '0'.repeat(40) })],
+    ['pull_request', createPullEventPayload('synchronize', alice, { sender: undefined })],
+    ['pull_request', createPullEventPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
+    ['pull_request', createPullEventPayload('synchronize', alice, { pull_request: { number: 1 } })],
+    ['pull_request', createPullEventPayload('closed', alice)],
+    ['pull_request', null],
+  ] as const)
+    expect(parsePushFromDelivery(event, body)).toBeUndefined()
 })

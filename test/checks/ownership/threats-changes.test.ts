@@ -94,46 +94,40 @@ describe('an owner', () => {
   })
 })
 
-describe('a new catalog', () => {
-  test('needs a maintainer, even if an owner only adds their package to it', async () => {
-    const catalog = { [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
-    const { verdict, outcome } = await evaluateChange(catalog)
-    expect(verdict.kind).toBe('wait')
-    expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
-    expect((await evaluateChange(catalog, { author: 'maria' })).verdict.kind).toBe('merge')
-  })
+test('a new catalog needs a maintainer, even if an owner only adds their package to it', async () => {
+  const catalog = { [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+  const { verdict, outcome } = await evaluateChange(catalog)
+  expect(verdict.kind).toBe('wait')
+  expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
+  expect((await evaluateChange(catalog, { author: 'maria' })).verdict.kind).toBe('merge')
 })
 
-describe('an author without ownership', () => {
-  test('waits for an owner, and the result lists the owners', async () => {
-    const { verdict, outcome, rules } = await evaluateChange(authorPackageChanges, { author: 'mallory' })
-    expect(verdict.kind).toBe('wait')
-    expect(rules).toEqual(['not-owner'])
-    expect(outcome.findings[0]).toMatchObject({
-      at: { file: getCatalogPath('mine') },
-      data: { package: 'mine', owners: ['alice', 'alan'] },
-    })
-    expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
+test('an author without ownership waits for an owner, and the result lists the owners', async () => {
+  const { verdict, outcome, rules } = await evaluateChange(authorPackageChanges, { author: 'mallory' })
+  expect(verdict.kind).toBe('wait')
+  expect(rules).toEqual(['not-owner'])
+  expect(outcome.findings[0]).toMatchObject({
+    at: { file: getCatalogPath('mine') },
+    data: { package: 'mine', owners: ['alice', 'alan'] },
   })
+  expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
 })
 
-describe('T01: rename theft', () => {
-  test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
-    const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
-    const judged = await scenario.evaluatePull(
-      { ...baseFiles, ...stolen },
-      { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
-      byAlice,
-    )
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
-      'operators/mine/csv.yaml',
-      'operators/victim/csv.yaml',
-    ])
-    expect(judged.outcome.findings).toMatchObject([
-      { rule: 'not-owner', data: { path: 'operators/victim/csv.yaml', owners: ['vera'] } },
-    ])
-  })
+test("T01: rename theft: moving the victim's file to the author's directory needs the consent of the victim", async () => {
+  const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
+  const judged = await scenario.evaluatePull(
+    { ...baseFiles, ...stolen },
+    { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
+    byAlice,
+  )
+  expect(judged.verdict.kind).toBe('wait')
+  expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
+    'operators/mine/csv.yaml',
+    'operators/victim/csv.yaml',
+  ])
+  expect(judged.outcome.findings).toMatchObject([
+    { rule: 'not-owner', data: { path: 'operators/victim/csv.yaml', owners: ['vera'] } },
+  ])
 })
 
 describe('T02: long lists', () => {
@@ -582,35 +576,31 @@ describe('T11: both content and location decide', () => {
   })
 })
 
-describe('T12: mutable references', () => {
-  test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
-    const byTag = {
-      ...updatedFiles,
-      [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
-        /@sha256:0+(?![^]*@sha256)/,
-        ':latest',
-      ),
-    }
-    const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
-    const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
-    expect(second.outcome.waiting).toEqual(first.outcome.waiting)
-  })
+test('T12: mutable references are evaluated by the images check, and a reference by tag changes no permissions', async () => {
+  const byTag = {
+    ...updatedFiles,
+    [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
+      /@sha256:0+(?![^]*@sha256)/,
+      ':latest',
+    ),
+  }
+  const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
+  const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
+  expect(second.outcome.waiting).toEqual(first.outcome.waiting)
 })
 
-describe('T13: two changes that are safe separately', () => {
-  test('the second is evaluated against the result of the first, not against its original base', async () => {
-    const root = origin.commit(baseFiles)
-    const first = origin.commit({ ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') }, [
-      root,
-    ])
-    const second = origin.commit(
-      { ...baseFiles, [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
-      [root],
-    )
-    expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
-    expect(await scenario.decide(first, second, { author: 'vera' })).toBe('wait')
-    expect(await scenario.decide(first, second, { author: 'nina' })).toBe('merge')
-  })
+test('T13: two changes that are safe separately: the second is evaluated against the result of the first, not against its original base', async () => {
+  const root = origin.commit(baseFiles)
+  const first = origin.commit({ ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') }, [
+    root,
+  ])
+  const second = origin.commit(
+    { ...baseFiles, [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
+    [root],
+  )
+  expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
+  expect(await scenario.decide(first, second, { author: 'vera' })).toBe('wait')
+  expect(await scenario.decide(first, second, { author: 'nina' })).toBe('merge')
 })
 
 describe('T14: what is merged is not what the pull request shows', () => {
@@ -712,36 +702,30 @@ describe('T15: changes inside merge commits', () => {
   })
 })
 
-describe('T16: a permit is for one commit with one tree', () => {
-  test('the permit contains the merge commit with the authorized tree', async () => {
-    const { verdict } = await evaluateChange(authorPackageChanges)
-    expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
-  })
+test('T16: a permit is for one commit with one tree: the permit contains the merge commit with the authorized tree', async () => {
+  const { verdict } = await evaluateChange(authorPackageChanges)
+  expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
+  expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
 })
 
-describe('T17: stacked pull requests', () => {
-  test('wait for the one below them', async () => {
-    const { verdict } = await evaluateChange(authorPackageChanges, {
-      author: 'alice',
-      snapshot: { stacked: true },
-    })
-    expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'stacked' }] })
+test('T17: stacked pull requests wait for the one below them', async () => {
+  const { verdict } = await evaluateChange(authorPackageChanges, {
+    author: 'alice',
+    snapshot: { stacked: true },
   })
+  expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'stacked' }] })
 })
 
-describe('T18: another base branch', () => {
-  test('an approval for one branch does not count for another', async () => {
-    const from = origin.commit(baseFiles)
-    const head = origin.commit(updatedFiles, [from])
-    const said = await scenario.evaluate(from, head, {
-      author: 'mallory',
-      reviews: [scenario.createReview('alan', head)],
-    })
-    expect(said.verdict.kind).toBe('merge')
-    const { approvals } = said.input
-    const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
-    expect(await scenario.decide(from, head, retargeted)).toBe('wait')
-    expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
+test('T18: another base branch: an approval for one branch does not count for another', async () => {
+  const from = origin.commit(baseFiles)
+  const head = origin.commit(updatedFiles, [from])
+  const said = await scenario.evaluate(from, head, {
+    author: 'mallory',
+    reviews: [scenario.createReview('alan', head)],
   })
+  expect(said.verdict.kind).toBe('merge')
+  const { approvals } = said.input
+  const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
+  expect(await scenario.decide(from, head, retargeted)).toBe('wait')
+  expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
 })
