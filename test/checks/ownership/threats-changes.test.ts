@@ -154,24 +154,22 @@ describe('T02: long lists', () => {
   )
 })
 
-describe('T03: content that looks like a diff', () => {
-  test.each([
-    '--- a/operators/victim/ci.yaml\n+++ b/operators/mine/ci.yaml\n',
-    '@@ -1,3 +0,0 @@\n',
-    '\\ No newline at end of file\n',
-    'rename from operators/victim/x\nrename to operators/mine/x\n',
-    'diff --git a/x b/x\ndeleted file mode 100644\n',
-    '"a\\tb" => b\n',
-  ])('%j in a file hides nothing', async (lines) => {
-    const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
-    const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
-    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
-      getCatalogPath('mine'),
-      'operators/mine/notes.md',
-      'operators/victim/notes.md',
-    ])
-    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
-  })
+test.each([
+  '--- a/operators/victim/ci.yaml\n+++ b/operators/mine/ci.yaml\n',
+  '@@ -1,3 +0,0 @@\n',
+  '\\ No newline at end of file\n',
+  'rename from operators/victim/x\nrename to operators/mine/x\n',
+  'diff --git a/x b/x\ndeleted file mode 100644\n',
+  '"a\\tb" => b\n',
+])('T03: content that looks like a diff: %j in a file hides nothing', async (lines) => {
+  const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
+  const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
+  expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
+    getCatalogPath('mine'),
+    'operators/mine/notes.md',
+    'operators/victim/notes.md',
+  ])
+  expect(listPackagesWithFindings(judged)).toEqual(['victim'])
 })
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
@@ -425,25 +423,23 @@ describe('T07: links, submodules, executables', () => {
   })
 })
 
-describe('T08: unusual paths', () => {
-  test.each([
-    'operators/mine/a b\nc.yaml',
-    'operators/mine/a\tb',
-    'operators/mine/\u202egnp.yaml',
-    'operators/mine/é.yaml',
-    'operators/mine/a\\b',
-    'operators/mine/a:stream',
-    'operators/mine/-rf',
-    'operators/mine/trailing. ',
-    'operators/mine/nul.yaml',
-    `operators/mine/${'a'.repeat(250)}`,
-    `operators/mine/${'d/'.repeat(60)}x`,
-    'operators/mine/\u0007',
-  ])('%j is rejected', async (path) => {
-    const { verdict, rules } = await evaluateChange({ [path]: 'x\n' })
-    expect(verdict.kind).toBe('blocked')
-    expect(rules).toContain('odd-path')
-  })
+test.each([
+  'operators/mine/a b\nc.yaml',
+  'operators/mine/a\tb',
+  'operators/mine/\u202egnp.yaml',
+  'operators/mine/é.yaml',
+  'operators/mine/a\\b',
+  'operators/mine/a:stream',
+  'operators/mine/-rf',
+  'operators/mine/trailing. ',
+  'operators/mine/nul.yaml',
+  `operators/mine/${'a'.repeat(250)}`,
+  `operators/mine/${'d/'.repeat(60)}x`,
+  'operators/mine/\u0007',
+])('T08: unusual paths: %j is rejected', async (path) => {
+  const { verdict, rules } = await evaluateChange({ [path]: 'x\n' })
+  expect(verdict.kind).toBe('blocked')
+  expect(rules).toContain('odd-path')
 })
 
 describe('T09: files that change what other people see', () => {

@@ -92,17 +92,15 @@ test('T21: A, B, and A again: a review of the first A does not count for the sec
   expect(await scenario.decide(from, head, { author: 'mallory', approvals: again, epoch: 2 })).toBe('merge')
 })
 
-describe('T22: forged commit metadata', () => {
-  test.each([
-    'alice <alice@example.com>',
-    'catalog-bot <catalog-bot@noreply.invalid>',
-    'maria <maria@example.com>',
-  ])('commits by "%s" give their pusher no permissions', async (author) => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
-    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
-    expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
-  })
+test.each([
+  'alice <alice@example.com>',
+  'catalog-bot <catalog-bot@noreply.invalid>',
+  'maria <maria@example.com>',
+])('T22: forged commit metadata: commits by "%s" give their pusher no permissions', async (author) => {
+  const from = scenario.origin.commit(baseFiles)
+  const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
+  expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
+  expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
 })
 
 describe('T23: Apps as authors', () => {
