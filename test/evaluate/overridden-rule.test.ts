@@ -42,9 +42,7 @@ async function evaluatePull(
   comments: readonly PullComment[],
   shows?: number,
 ) {
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', pullNumber)
+  await ownershipScenario.fetchPull(from, head)
   const snapshot = createTestPullSnapshot({
     pull: pullNumber,
     base: from,

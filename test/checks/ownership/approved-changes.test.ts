@@ -2,7 +2,6 @@
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullChangeFingerprint } from '../../../src/evaluate/resolve-check-lookups.ts'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
@@ -65,19 +64,12 @@ async function evaluatePull({
   ...more
 }: PullEvaluationOptions) {
   const pull = toPullNumber(currentPullNumber)
-  origin.branch('main', base)
-  origin.pull(currentPullNumber, head)
-  await scenario.mirror.fetch('main', pull)
+  await scenario.fetchPull(base, head, currentPullNumber)
   const snapshot = {
     ...createTestPullSnapshot({ pull, base, head, reviews, comments, ...more }),
     author: scenario.fakeAccounts.person(author),
   }
-  const examination = await evaluatePullSnapshot(snapshot, {
-    repository: scenario.mirror,
-    loader: { load: async () => undefined },
-    ask: async (question) => scenario.fakeAccounts.answer(question),
-    memory: store,
-  })
+  const examination = await scenario.evaluateSnapshot(snapshot, { memory: store })
   const { verdict, epoch, described, commands } = examination
   for (const { record } of commands) await store.recordCommand(snapshot.repository, pull, record)
   if (shows !== undefined && described) {

@@ -1,9 +1,8 @@
 // The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
 // request's title can do to the merge message (T55).
 import { afterAll, expect, test } from '@jest/globals'
-import { toPullNumber, toUserId, type UserId } from '../../../src/pull-request/ids.ts'
+import { toUserId, type UserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { formatMergeMessage } from '../../../src/report/merge-message.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-history.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
@@ -24,18 +23,10 @@ test('T34: the configuration is the one at the base tip, whatever the pull reque
   const from = origin.commit(base)
   for (const text of ['owners: {maintainers: [mallory]}\n', 'nonsense: true\n']) {
     const head = origin.commit({ ...base, [config]: text }, [from])
-    origin.branch('main', from)
-    origin.pull(7, head)
-    await scenario.mirror.fetch('main', toPullNumber(7))
+    await scenario.fetchPull(from, head)
     const author = scenario.fakeAccounts.person('mallory')
-    const { config: used, verdict } = await evaluatePullSnapshot(
+    const { config: used, verdict } = await scenario.evaluateSnapshot(
       createTestPullSnapshot({ author, base: from, head }),
-      {
-        repository: scenario.mirror,
-        loader: { load: async () => undefined },
-        ask: async (question) => scenario.fakeAccounts.answer(question),
-        memory: noopPullHistoryStore,
-      },
     )
     expect(used.merge.enabled).toBe(false)
     expect(used.owners.maintainers).toEqual([])
@@ -50,17 +41,9 @@ test('a configuration that is too large to be read is not read as none', async (
   }
   const from = origin.commit(base)
   const head = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  origin.branch('main', from)
-  origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
-  const { verdict } = await evaluatePullSnapshot(
+  await scenario.fetchPull(from, head)
+  const { verdict } = await scenario.evaluateSnapshot(
     createTestPullSnapshot({ author: scenario.fakeAccounts.person('mallory'), base: from, head }),
-    {
-      repository: scenario.mirror,
-      loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-    },
   )
   expect(verdict.kind).toBe('blocked')
 })
@@ -80,17 +63,13 @@ test('T25: a login that is registered again is remembered from the first look on
   }
   const from = origin.commit(base)
   const head = origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
-  origin.branch('main', from)
-  origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
+  await scenario.fetchPull(from, head)
   const evaluateAs = async (author: GitHubAccount) => {
     scenario.fakeAccounts.accounts.set('olga', author)
-    const { verdict } = await evaluatePullSnapshot(createTestPullSnapshot({ author, base: from, head }), {
-      repository: scenario.mirror,
-      loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory,
-    })
+    const { verdict } = await scenario.evaluateSnapshot(
+      createTestPullSnapshot({ author, base: from, head }),
+      { memory },
+    )
     return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
   }
   expect(await evaluateAs({ id: toUserId(1), login: 'olga', kind: 'user' })).toEqual([])
