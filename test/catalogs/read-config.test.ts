@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { loadLocalConfig } from '../../src/cli/validate.ts'
-import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { runCatalogBot } from '../cli/command.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
@@ -85,7 +84,7 @@ async function createPullCommitsWithConfig(files: OriginFiles) {
   return { from, head }
 }
 
-type PullEvaluationResult = Awaited<ReturnType<typeof evaluatePullSnapshot>>
+type PullEvaluationResult = Awaited<ReturnType<OwnershipScenario['evaluateSnapshot']>>
 const findUnreadableConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
