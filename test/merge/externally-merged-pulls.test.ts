@@ -79,14 +79,12 @@ const publishBotComment = async (body: string) => {
 }
 const listCommentBodies = () => mergeScenario.pull.comments.map(({ body }) => body)
 const mergePullAsBob = async (merge_method: 'merge' | 'squash') =>
-  void (await mergeFixture.githubFixture
-    .client(mergeScenario.github.tokenFor('bob'))
-    .rest.pulls.merge({
-      owner: 'catalogs',
-      repo: getRepositoryName(),
-      pull_number: mergeScenario.pull.number,
-      merge_method,
-    }))
+  void (await mergeFixture.githubFixture.client(mergeScenario.github.tokenFor('bob')).rest.pulls.merge({
+    owner: 'catalogs',
+    repo: getRepositoryName(),
+    pull_number: mergeScenario.pull.number,
+    merge_method,
+  }))
 
 test('a pull request whose base is not served says so in its comment and check runs, which block', async () => {
   await publishBotComment(`${commentMarker}\n\nAll checks pass.`)

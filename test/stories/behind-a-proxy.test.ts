@@ -21,7 +21,10 @@ const demoEnvironment = await startDemoEnvironment({ directory: temporaryDirecto
 demoEnvironment.github.webhooks.drop()
 const authority = createCertificateAuthority(join(temporaryDirectory, 'authority'))
 const caCertificatePath = authority.certificateFile
-const tlsFrontend = await startTlsTerminator(authority.issueCertificate(githubHost), demoEnvironment.github.port)
+const tlsFrontend = await startTlsTerminator(
+  authority.issueCertificate(githubHost),
+  demoEnvironment.github.port,
+)
 const forwardProxy = await startForwardProxy(
   { [`${githubHost}:443`]: tlsFrontend.port },
   `bot:${proxyPassword}`,

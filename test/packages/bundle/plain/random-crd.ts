@@ -39,12 +39,10 @@ const schemaArbitrary = fc
   .map((spec) => ({ type: 'object', properties: { spec: { type: 'object', ...spec } } }))
 
 const createCrdVersionArbitrary = (name: string) =>
-  fc
-    .record({ served: fc.boolean(), schema: schemaArbitrary })
-    .map(({ served, schema: openAPIV3Schema }) => ({
-      ...{ name, served, storage: name === 'v1' },
-      schema: { openAPIV3Schema },
-    }))
+  fc.record({ served: fc.boolean(), schema: schemaArbitrary }).map(({ served, schema: openAPIV3Schema }) => ({
+    ...{ name, served, storage: name === 'v1' },
+    schema: { openAPIV3Schema },
+  }))
 
 /** It stores `v1`, where it has that. */
 export const crdArbitrary: fc.Arbitrary<JsonObject> = fc
