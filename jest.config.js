@@ -26,6 +26,7 @@ export default {
   // Node.js loads tests and sources itself, and strips their types.
   runtime: '<rootDir>/test/native-runtime.cjs',
   transform: {},
+  globalSetup: '<rootDir>/test/build-workers.mjs',
   reporters: ['default', '<rootDir>/test/left-out-reporter.mjs'],
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
   // Enough for a slow or busy machine.

@@ -1,8 +1,10 @@
 // Jest's runtime, except that Node.js loads test files itself: there is no virtual context and no second module loader, and
 // the test files of a worker share loaded modules.
 'use strict'
-const { registerHooks } = require('node:module')
-const { join } = require('node:path')
+const childProcess = require('node:child_process')
+const { existsSync } = require('node:fs')
+const { registerHooks, syncBuiltinESMExports } = require('node:module')
+const { basename, join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { default: Runtime } = require('jest-runtime')
 
@@ -12,6 +14,18 @@ registerHooks({
     specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 })
 
+// build-workers.mjs has built the scripts of processes that sources start.
+const { BUILT_WORKERS: builtWorkers } = process.env
+if (builtWorkers) {
+  const { fork } = childProcess
+  const sources = join(__dirname, '../src/')
+  childProcess.fork = (script, ...options) => {
+    const built = join(builtWorkers, `${basename(script, '.ts')}.js`)
+    return fork(script.startsWith(sources) && existsSync(built) ? built : script, ...options)
+  }
+  syncBuiltinESMExports()
+}
+
 // Jest itself runs in a virtual context. `expect.any` compares constructors by identity, so both need the same ones.
 const sharedConstructors = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 'Object', 'String', 'Symbol']
 
@@ -20,9 +34,12 @@ const launcher = pathToFileURL(join(__dirname, '../src/adapters/git/launcher.ts'
 /** Files that this process has loaded, each with the number of times. */
 const loads = new Map()
 module.exports = class NativeRuntime extends Runtime {
+  #environment
+
   constructor(config, environment, ...others) {
     for (const name of sharedConstructors) environment.global[name] = globalThis[name]
     super(config, environment, ...others)
+    this.#environment = environment
   }
 
   unstable_shouldLoadAsEsm() {
@@ -37,6 +54,11 @@ module.exports = class NativeRuntime extends Runtime {
     const count = loads.get(path) ?? 0
     loads.set(path, count + 1)
     // Node.js caches compiled code by address, so the first load has the same address in each run.
-    await import(`${pathToFileURL(path).href}${count === 0 ? '' : `?${count}`}`)
+    try {
+      await import(`${pathToFileURL(path).href}${count === 0 ? '' : `?${count}`}`)
+    } catch (error) {
+      this.#environment.hasLoadError = true
+      throw error
+    }
   }
 }

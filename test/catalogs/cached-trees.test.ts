@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { createCachedTreeReader } from '../../src/catalogs/find-layout.ts'
-import type { GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 import {
   createOriginRepository,
@@ -10,21 +9,18 @@ import {
 } from '../adapters/git/origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('look')
-let gitMirror: GitMirror
-beforeAll(async () => {
-  const origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), origin.url)
-  const files = ['a', 'a-b/c', 'a.yaml', 'b/a', 'b/c/d', 'b/c.yaml', 'b0', 'é/é', 'z/\u{1f600}', 'z/\uffff']
-  origin.branch(
-    'main',
-    origin.commit({
-      ...Object.fromEntries(files.map((path) => [path, path])),
-      'b/link': { mode: '120000', content: 'a' },
-      program: { mode: '100755', content: 'x' },
-    }),
-  )
-  await gitMirror.fetch('main')
-})
+const origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+const gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), origin.url)
+const files = ['a', 'a-b/c', 'a.yaml', 'b/a', 'b/c/d', 'b/c.yaml', 'b0', 'é/é', 'z/\u{1f600}', 'z/\uffff']
+origin.branch(
+  'main',
+  origin.commit({
+    ...Object.fromEntries(files.map((path) => [path, path])),
+    'b/link': { mode: '120000', content: 'a' },
+    program: { mode: '100755', content: 'x' },
+  }),
+)
+await gitMirror.fetch('main')
 afterAll(async () => {
   await gitMirror.close()
   temporaryDirectory.remove()

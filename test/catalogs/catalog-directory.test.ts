@@ -88,17 +88,13 @@ test('an unreadable ignore file makes the directory unreadable', () => {
   })
 })
 
-describe('a special file', () => {
-  test('is read without blocking, and an endless one is rejected', () => {
-    symlinkSync('/dev/zero', join(catalogDirectory, 'endless'))
-    symlinkSync('/dev/null', join(catalogDirectory, 'empty'))
-    execFileSync('mkfifo', [join(catalogDirectory, 'pipe')])
-    const read = Object.fromEntries(
-      listCatalogFiles(catalogDirectory).map((file) => [file.path, file.read()]),
-    )
-    expect(read['endless']).toEqual({ error: `read ${catalogDirectory}/endless: not a regular file` })
-    expect(read['empty']).toHaveLength(0)
-    // A pipe without a writer reads as empty.
-    expect(read['pipe']).toHaveLength(0)
-  })
+test('a special file is read without blocking, and an endless one is rejected', () => {
+  symlinkSync('/dev/zero', join(catalogDirectory, 'endless'))
+  symlinkSync('/dev/null', join(catalogDirectory, 'empty'))
+  execFileSync('mkfifo', [join(catalogDirectory, 'pipe')])
+  const read = Object.fromEntries(listCatalogFiles(catalogDirectory).map((file) => [file.path, file.read()]))
+  expect(read['endless']).toEqual({ error: `read ${catalogDirectory}/endless: not a regular file` })
+  expect(read['empty']).toHaveLength(0)
+  // A pipe without a writer reads as empty.
+  expect(read['pipe']).toHaveLength(0)
 })

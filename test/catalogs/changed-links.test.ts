@@ -2,16 +2,14 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from '../../src/catalogs/changed-links.ts'
-import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
 import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
+import { noopCache } from '../../src/catalogs/memory-cache.ts'
 
 const ownershipScenario = await createOwnershipScenario('links')
 const { origin } = ownershipScenario
@@ -24,9 +22,7 @@ const symlinkPath = 'catalogs/v4.16/mine/catalog.yaml'
 async function evaluateSymlinkChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
   const from = origin.commit(base)
   const to = origin.commit(head, [from])
-  origin.branch('main', from)
-  origin.pull(7, to)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await ownershipScenario.fetchPull(from, to)
   const trees = { base: origin.tree(from), result: origin.tree(to) }
   const differing = new Set(
     (await ownershipScenario.mirror.diff(trees.base, trees.result)).map(({ path }) => path),
@@ -114,25 +110,15 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
   }
   const from = origin.commit(base)
   const to = origin.commit({ ...base, [symlinkTargetPath]: 'schema: olm.package\nname: mine\n' }, [from])
-  origin.branch('main', from)
-  origin.pull(7, to)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await ownershipScenario.fetchPull(from, to)
   const pool: CatalogFileReaderPool = {
     read: async (bytes) => parseCatalogFile(bytes),
     close: async () => undefined,
   }
   const alice = ownershipScenario.fakeAccounts.person('alice')
-  const { change, verdict } = await evaluatePullSnapshot(
+  const { change, verdict } = await ownershipScenario.evaluateSnapshot(
     createTestPullSnapshot({ author: alice, base: from, head: to }),
-    {
-      repository: ownershipScenario.mirror,
-      loader: createCatalogLoader(pool, noopCache),
-      ask: async (question) =>
-        ['image', 'bundle', 'install'].includes(question.kind)
-          ? { kind: 'unknown', reason: 'nobody asks', retryAfter: 1 }
-          : ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-    },
+    { loader: createCatalogLoader(pool, noopCache) },
   )
   expect(change.catalogs.map(({ root }) => root)).toEqual(['catalogs/v4.16'])
   const rules = verdict.outcomes.flatMap(({ check, findings }) =>
@@ -166,17 +152,9 @@ test('a configuration in a linked directory blocks the merge instead of being ig
   }
   const from = origin.commit(base)
   const to = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  origin.branch('main', from)
-  origin.pull(7, to)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const { verdict } = await evaluatePullSnapshot(
+  await ownershipScenario.fetchPull(from, to)
+  const { verdict } = await ownershipScenario.evaluateSnapshot(
     createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
-    {
-      repository: ownershipScenario.mirror,
-      loader: { cache: noopCache, load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-    },
   )
   expect(verdict.kind).toBe('blocked')
 })

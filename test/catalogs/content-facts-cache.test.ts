@@ -163,10 +163,8 @@ describe('the cache of verdicts', () => {
   })
 })
 
-describe('the cache home', () => {
-  test('is CATALOG_BOT_CACHE, or a folder in the cache of the user', () => {
-    expect(getCacheDirectory({ CATALOG_BOT_CACHE: '/x' })).toBe('/x')
-    expect(getCacheDirectory({ XDG_CACHE_HOME: '/home/a/c' })).toBe('/home/a/c/catalog-bot')
-    expect(getCacheDirectory({ XDG_CACHE_HOME: 'relative' })).toMatch(/\.cache\/catalog-bot$/)
-  })
+test('the cache home is CATALOG_BOT_CACHE, or a folder in the cache of the user', () => {
+  expect(getCacheDirectory({ CATALOG_BOT_CACHE: '/x' })).toBe('/x')
+  expect(getCacheDirectory({ XDG_CACHE_HOME: '/home/a/c' })).toBe('/home/a/c/catalog-bot')
+  expect(getCacheDirectory({ XDG_CACHE_HOME: 'relative' })).toMatch(/\.cache\/catalog-bot$/)
 })

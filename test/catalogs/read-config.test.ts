@@ -2,11 +2,8 @@
 // blocks the merge, both in the App and on the command line.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { loadLocalConfig } from '../../src/cli/validate.ts'
-import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { createOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { runCatalogBot } from '../cli/command.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
@@ -83,25 +80,17 @@ async function createPullCommitsWithConfig(files: OriginFiles) {
   const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files, [ownedFilePath]: 'two\n' }, [
     from,
   ])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await ownershipScenario.fetchPull(from, head)
   return { from, head }
 }
 
-type PullEvaluationResult = Awaited<ReturnType<typeof evaluatePullSnapshot>>
+type PullEvaluationResult = Awaited<ReturnType<OwnershipScenario['evaluateSnapshot']>>
 const findUnreadableConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
 async function evaluatePullCommits({ from, head }: Awaited<ReturnType<typeof createPullCommitsWithConfig>>) {
-  return evaluatePullSnapshot(
+  return ownershipScenario.evaluateSnapshot(
     createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
-    {
-      repository: ownershipScenario.mirror,
-      loader: { cache: noopCache, load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-    },
   )
 }
 

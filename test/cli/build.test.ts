@@ -1,7 +1,7 @@
 // Runs `build` as users do: checks the destination of the image, the output, and the exit codes.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, expect, jest, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { runCatalogBot } from './command.ts'
@@ -12,12 +12,10 @@ jest.setTimeout(60_000)
 
 const folder = createSelfRemovingDirectory('build-command')
 const mockRegistry = await startMockRegistry()
-beforeAll(async () => {
-  for (const { path, bytes } of createSmallCatalog()) {
-    mkdirSync(dirname(join(folder, 'catalog', path)), { recursive: true })
-    writeFileSync(join(folder, 'catalog', path), bytes)
-  }
-})
+for (const { path, bytes } of createSmallCatalog()) {
+  mkdirSync(dirname(join(folder, 'catalog', path)), { recursive: true })
+  writeFileSync(join(folder, 'catalog', path), bytes)
+}
 afterAll(() => mockRegistry.stop())
 
 test('an image without a base is written to a directory, and the output has its digest', async () => {

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, describe, expect, jest, test } from '@jest/globals'
 import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
@@ -78,21 +78,19 @@ async function runCheckCommand(base: string, head: string, ...more: string[]) {
 }
 
 const mockRegistry = await startMockRegistry()
-beforeAll(async () => {
-  for (const version of ['1.0.0', '1.1.0']) {
-    const installModes = [{ type: 'AllNamespaces', supported: true }]
-    const files = createBundleFiles('lantern', {
-      metadata: { name: `lantern.v${version}` },
-      spec: { version, installModes, install: { strategy: 'deployment', spec: { deployments: [] } } },
-    })
-    const { reference } = mockRegistry.putImage('lantern/bundle', undefined, {
-      labels: { [bundleAnnotationKeys.package]: 'lantern' },
-      files: Object.fromEntries([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
-    })
-    bundleImageByVersion.set(version, reference)
-  }
-  runGit('init', '-q')
-})
+for (const version of ['1.0.0', '1.1.0']) {
+  const installModes = [{ type: 'AllNamespaces', supported: true }]
+  const files = createBundleFiles('lantern', {
+    metadata: { name: `lantern.v${version}` },
+    spec: { version, installModes, install: { strategy: 'deployment', spec: { deployments: [] } } },
+  })
+  const { reference } = mockRegistry.putImage('lantern/bundle', undefined, {
+    labels: { [bundleAnnotationKeys.package]: 'lantern' },
+    files: Object.fromEntries([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  })
+  bundleImageByVersion.set(version, reference)
+}
+runGit('init', '-q')
 afterAll(() => mockRegistry.stop())
 
 describe('a pull request that changes only the template', () => {

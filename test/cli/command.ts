@@ -47,11 +47,7 @@ function sendCommandToProcess(typed: CommandInput): Promise<CommandResult> {
 function startCommandProcess(): ChildProcess {
   const child = fork(commandProcessScript, [], {
     execArgv: ['--no-warnings'],
-    env: {
-      HOME: '/dev/null',
-      PATH: process.env.PATH,
-      ...compileCacheEnvironment,
-    },
+    env: { HOME: '/dev/null', PATH: process.env.PATH, ...compileCacheEnvironment },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

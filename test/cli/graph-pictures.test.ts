@@ -35,13 +35,11 @@ const createPackageCatalogJson = (name: string, count: number, channel = 'stable
     })),
   )
 
-beforeAll(() => {
-  writeTestFile('one/foo/c.json', createPackageCatalogJson('foo', 3))
-  writeTestFile('two/foo/c.json', createPackageCatalogJson('foo', 3))
-  writeTestFile('two/bar/c.json', createPackageCatalogJson('bar', 2))
-  writeTestFile('odd/c.json', createPackageCatalogJson('../../up', 2) + createPackageCatalogJson('.', 1))
-  writeTestFile('broken/c.json', `${createPackageCatalogJson('foo', 2)}\n{"schema": 1}`)
-})
+writeTestFile('one/foo/c.json', createPackageCatalogJson('foo', 3))
+writeTestFile('two/foo/c.json', createPackageCatalogJson('foo', 3))
+writeTestFile('two/bar/c.json', createPackageCatalogJson('bar', 2))
+writeTestFile('odd/c.json', createPackageCatalogJson('../../up', 2) + createPackageCatalogJson('.', 1))
+writeTestFile('broken/c.json', `${createPackageCatalogJson('foo', 2)}\n{"schema": 1}`)
 
 describe('graph', () => {
   test("prints opm's graph of every package", async () => {

@@ -1,7 +1,7 @@
 // `install` as people run it: what it prints, and its three exit codes.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { createSmallBundle } from '../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../checks/install/parse-catalog-lines.ts'
@@ -13,22 +13,20 @@ const writeTestFile = (path: string, content: Uint8Array | string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), content)
 }
-beforeAll(() => {
-  const lines = [
-    'foo/stable 1.1.0 replaces 1.0.0',
-    'foo/stable 1.0.0',
-    'lone/stable 1.0.0',
-    'lone 1.0.0 needs Red',
-  ]
-  writeTestFile(
-    'catalog/catalog.json',
-    parseCatalogBlobsFromLines(lines)
-      .map((blob) => JSON.stringify(blob))
-      .join('\n'),
-  )
-  for (const [path, bytes] of createSmallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
-  for (const [path, bytes] of createSmallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
-})
+const catalogLines = [
+  'foo/stable 1.1.0 replaces 1.0.0',
+  'foo/stable 1.0.0',
+  'lone/stable 1.0.0',
+  'lone 1.0.0 needs Red',
+]
+writeTestFile(
+  'catalog/catalog.json',
+  parseCatalogBlobsFromLines(catalogLines)
+    .map((blob) => JSON.stringify(blob))
+    .join('\n'),
+)
+for (const [path, bytes] of createSmallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
+for (const [path, bytes] of createSmallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
 
 test('install reports whether a package installs, in its text and its exit code', async () => {
   const install = (...parameters: string[]) =>

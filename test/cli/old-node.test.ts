@@ -3,26 +3,23 @@ import { execFile, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { CommandResult } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 const packageDirectory = createSelfRemovingDirectory('old-node')
-let fakeNodeVersionScript: string
 
-beforeAll(() => {
-  for (const part of ['bin', 'package.json'])
-    cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
-  fakeNodeVersionScript = join(packageDirectory, 'pretend.cjs')
-  // The command reads this version, so that the test requires no old Node.js.
-  writeFileSync(
-    fakeNodeVersionScript,
-    `Object.defineProperty(process, 'versions', {
-       value: { ...process.versions, node: process.env.PRETENDED },
-     })`,
-  )
-})
+for (const part of ['bin', 'package.json'])
+  cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
+const fakeNodeVersionScript = join(packageDirectory, 'pretend.cjs')
+// The command reads this version, so that the test requires no old Node.js.
+writeFileSync(
+  fakeNodeVersionScript,
+  `Object.defineProperty(process, 'versions', {
+     value: { ...process.versions, node: process.env.PRETENDED },
+   })`,
+)
 
 function runOnNode(version: string, command: string, ...parameters: string[]): Promise<CommandResult> {
   return new Promise((resolve) =>
@@ -102,10 +99,7 @@ describe('a Node.js that is too old', () => {
     const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
       version: string
     }
-    expect(await runOnNode('20.20.2', real, '--version')).toMatchObject({
-      code: 0,
-      out: `${version}\n`,
-    })
+    expect(await runOnNode('20.20.2', real, '--version')).toMatchObject({ code: 0, out: `${version}\n` })
   })
 })
 

@@ -1,5 +1,5 @@
 // `once` in the sandbox: a sweep with a workflow's token merges passing pull requests, without a server or a webhook.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -10,11 +10,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { parse } from 'yaml'
 import { buildCatalogBotCli } from '../../bench/built-command.ts'
-import {
-  startDemoEnvironment,
-  demoRepositoryName,
-  type DemoEnvironment,
-} from '../../sandbox/demo/demo-environment.ts'
+import { startDemoEnvironment, demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { sweepOnce } from '../../src/server/sweep-once/sweep-once.ts'
 import { treeMismatchMarkerPrefix } from '../../src/report/base-branch-issues.ts'
@@ -81,17 +77,13 @@ const traceCollector = createServer((request, response) => {
   })
 })
 
-let temporaryDirectory: string
-let demoEnvironment: DemoEnvironment
-beforeAll(async () => {
-  await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
-  temporaryDirectory = await mkdtemp(join(tmpdir(), 'once-'))
-  demoEnvironment = await startDemoEnvironment({
-    directory: temporaryDirectory,
-    validator: getTrafficValidator(),
-  })
-  demoEnvironment.github.webhooks.drop()
+await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
+const temporaryDirectory = await mkdtemp(join(tmpdir(), 'once-'))
+const demoEnvironment = await startDemoEnvironment({
+  directory: temporaryDirectory,
+  validator: getTrafficValidator(),
 })
+demoEnvironment.github.webhooks.drop()
 afterAll(async () => {
   traceCollector.close()
   traceCollector.closeAllConnections()

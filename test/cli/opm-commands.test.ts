@@ -1,5 +1,5 @@
 // The commands with opm's names print the same output as the real opm for the same arguments.
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertTemplate } from '../../src/cli/render.ts'
@@ -73,12 +73,10 @@ a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 const temporaryDirectory = createSelfRemovingDirectory('opm-commands')
 const catalogDirectory = join(temporaryDirectory, 'cat')
 const catalogFilePath = join(catalogDirectory, 'catalog.yaml')
-beforeAll(() => {
-  mkdirSync(catalogDirectory)
-  writeFileSync(catalogFilePath, catalogYaml)
-  writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')
-  writeFileSync(join(temporaryDirectory, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
-})
+mkdirSync(catalogDirectory)
+writeFileSync(catalogFilePath, catalogYaml)
+writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')
+writeFileSync(join(temporaryDirectory, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
 
 /** What a command prints, and its exit code. */
 async function captureCommandOutput(

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
   readDefaultAuthorLogin,
   findDefaultBaseBranch,
@@ -19,15 +19,13 @@ const runGit = (...parameters: string[]) =>
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim()
 
-beforeAll(() => {
-  Object.assign(process.env, {
-    HOME: temporaryDirectory,
-    XDG_CONFIG_HOME: join(temporaryDirectory, 'config'),
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GH_CONFIG_DIR: '',
-    GH_HOST: 'github.com',
-  })
+Object.assign(process.env, {
+  HOME: temporaryDirectory,
+  XDG_CONFIG_HOME: join(temporaryDirectory, 'config'),
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GH_CONFIG_DIR: '',
+  GH_HOST: 'github.com',
 })
 afterAll(() => {
   process.env = originalEnvironment

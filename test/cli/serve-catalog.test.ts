@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { Client, credentials } from '@grpc/grpc-js'
 import { request } from 'undici'
 import { getGrpcService, type ProtoMessage } from '../../packages/fbc-server/src/grpc-services.ts'
-import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { unusualCatalog, writeUnusualCatalog } from '../packages/fbc-server/unusual-catalog.ts'
 import { compileCacheEnvironment } from '../compile-cache.ts'
 import { runCatalogBot } from './command.ts'
@@ -16,16 +16,11 @@ import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const catalogDirectory = createSelfRemovingDirectory('serve-catalog')
-let mockRegistry: MockRegistry
-beforeAll(async () => {
-  writeUnusualCatalog(catalogDirectory)
-  mockRegistry = await startMockRegistry()
-  mockRegistry.putImage('odd/catalog', 'v1', {
-    labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
-    files: Object.fromEntries(
-      Object.entries(unusualCatalog).map(([path, text]) => [`configs/${path}`, text]),
-    ),
-  })
+writeUnusualCatalog(catalogDirectory)
+const mockRegistry = await startMockRegistry()
+mockRegistry.putImage('odd/catalog', 'v1', {
+  labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
+  files: Object.fromEntries(Object.entries(unusualCatalog).map(([path, text]) => [`configs/${path}`, text])),
 })
 afterAll(() => mockRegistry.stop())
 

@@ -62,9 +62,7 @@ test('every finding has an end position', async () => {
     expect(endLine > line || endColumn > column).toBe(true)
   const sarif = JSON.parse(
     (await runCatalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'sarif')).out,
-  ) as {
-    runs: { results: { locations: { physicalLocation: { region: object } }[] }[] }[]
-  }
+  ) as { runs: { results: { locations: { physicalLocation: { region: object } }[] }[] }[] }
   for (const { locations } of sarif.runs[0]?.results ?? [])
     expect(locations[0]?.physicalLocation.region).toMatchObject({
       endLine: expect.any(Number),

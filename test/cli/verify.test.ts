@@ -2,23 +2,20 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { afterAll, expect, test } from '@jest/globals'
+import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('verify')
-let mockRegistry: MockRegistry
 const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
-beforeAll(async () => {
-  for (const name of ['ours', 'other']) {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    writeFileSync(resolveTestFilePath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    writeFileSync(resolveTestFilePath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
-  }
-  mockRegistry = await startMockRegistry()
-  mockRegistry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
-})
+for (const name of ['ours', 'other']) {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  writeFileSync(resolveTestFilePath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  writeFileSync(resolveTestFilePath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
+}
+const mockRegistry = await startMockRegistry()
+mockRegistry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
 afterAll(() => mockRegistry.stop())
 
 test('an image is verified once it is signed, by that key alone', async () => {

@@ -1,6 +1,6 @@
 // The Helm chart: which values it accepts, and that its output matches the Kubernetes schemas. Without helm, the tests
 // check the recorded output (test/deploy/rendered), and that it was rendered from the current chart.
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
 import { spawnSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
@@ -147,7 +147,6 @@ describe('the values', () => {
 
 const chartCaseNames = Object.keys(chartValuesByCase) as ChartCase[]
 const resourcesByChartCase = new Map<ChartCase, readonly KubernetesResource[]>()
-let helmValueErrors = ''
 /** The recorded output, which is current if helm is here. */
 function readRecordedHelmOutput(fileName: string, render: () => string): string {
   const file = join(renderedChartsDirectory, fileName)
@@ -157,16 +156,14 @@ function readRecordedHelmOutput(fileName: string, render: () => string): string 
   expect(readTextFile(file)).toBe(current)
   return current
 }
-beforeAll(() => {
-  for (const name of chartCaseNames) {
-    const recorded = readRecordedHelmOutput(`${name}.yaml`, () => renderChart(chartValuesByCase[name]))
-    resourcesByChartCase.set(
-      name,
-      parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
-    )
-  }
-  helmValueErrors = readRecordedHelmOutput('rejected.txt', formatHelmValueErrors)
-}, 60_000)
+for (const name of chartCaseNames) {
+  const recorded = readRecordedHelmOutput(`${name}.yaml`, () => renderChart(chartValuesByCase[name]))
+  resourcesByChartCase.set(
+    name,
+    parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
+  )
+}
+const helmValueErrors = readRecordedHelmOutput('rejected.txt', formatHelmValueErrors)
 
 test.each(rejectedChartValues)(
   'values with %s are rejected, and the message names the value',

@@ -122,10 +122,7 @@ describe('the page of threats and invariants', () => {
 
   test('links only to existing files, under their names', () => {
     const links = [...threatsPage.matchAll(/\[(?<label>[^\]]+)\]\((?<to>\.\.\/[^)]+)\)/g)].map(
-      ({ groups }) => ({
-        label: groups?.label ?? '',
-        to: groups?.to ?? '',
-      }),
+      ({ groups }) => ({ label: groups?.label ?? '', to: groups?.to ?? '' }),
     )
     expect(links.length).toBeGreaterThan(250)
     expect(links.filter(({ to }) => !existsSync(join(projectRoot, 'docs', 'dev', to)))).toEqual([])

@@ -1,8 +1,6 @@
 // A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
-import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import { describeBrokenBaseBranchFiles } from '../../src/report/evaluation-report.ts'
@@ -14,9 +12,7 @@ import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
 const ownershipScenario = await createOwnershipScenario('base-breaks')
 const { origin } = ownershipScenario
-beforeAll(async () => {
-  for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
-}, 180_000)
+for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 afterAll(() => ownershipScenario.close())
 
 const pullNumber = toPullNumber(7)
@@ -37,24 +33,14 @@ const brokenRepositoryFiles: OriginFiles = {
 const addedBundleChange = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
 
 async function evaluatePull(base: CommitSha, head: CommitSha) {
-  origin.branch('main', base)
-  origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', pullNumber)
+  await ownershipScenario.fetchPull(base, head)
   const snapshot = createTestPullSnapshot({
     pull: pullNumber,
     base,
     head,
     author: ownershipScenario.fakeAccounts.person('alice'),
   })
-  const evaluation = await evaluatePullSnapshot(snapshot, {
-    repository: ownershipScenario.mirror,
-    loader: catalogLoader,
-    ask: async (question) =>
-      ['image', 'bundle', 'install'].includes(question.kind)
-        ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
-        : ownershipScenario.fakeAccounts.answer(question),
-    memory: noopPullHistoryStore,
-  })
+  const evaluation = await ownershipScenario.evaluateSnapshot(snapshot, { loader: catalogLoader })
   const findings = evaluation.verdict.outcomes
     .filter(({ isOptional }) => isOptional !== true)
     .flatMap((outcome) => outcome.findings)

@@ -7,7 +7,6 @@ import { createInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/me
 import { createCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { createRegistryLookupService, type RegistryLookupService } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
-import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { defaultBundlePullLimits, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
 import { buildBundleImage, type OlmBundleBlob } from '../../sandbox/registry/bundle-image.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
@@ -70,9 +69,7 @@ async function createChangeEvaluator(
   const owners: OriginFiles = { 'config.yaml': 'maintainers:\n  - alice\n' }
   const from = ownershipScenario.origin.commit({ ...owners, ...base })
   const to = ownershipScenario.origin.commit({ ...owners, ...head }, [from])
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, to)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await ownershipScenario.fetchPull(from, to)
   const store = createInMemoryCache(systemClock)
   registries = await createRegistryLookupService({
     clock: systemClock,

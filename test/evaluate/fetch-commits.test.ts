@@ -1,5 +1,5 @@
 // The author must fix a head that git rejects, and it is not fetched again. Runs on a real mirror.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { fetchCommits } from '../../src/evaluate/evaluate-in-worker.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
@@ -11,29 +11,22 @@ import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import {
   createOriginRepository,
   createTemporaryDirectory,
-  type OriginRepository,
   openAnonymousMirror,
 } from '../adapters/git/origin.ts'
 
-let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let originRepository: OriginRepository
-let gitMirror: GitMirror
-let jobContext: JobContext<Cache>
 const fetchedGitRefs: string[] = []
-beforeAll(async () => {
-  temporaryDirectory = createTemporaryDirectory('bring')
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  originRepository.branch('main', originRepository.commit({ x: '1' }))
-  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
-  const fetch: GitMirror['fetch'] = async (branch, pull) => {
-    fetchedGitRefs.push(pull === undefined ? branch : `${branch} #${pull}`)
-    await gitMirror.fetch(branch, pull)
-  }
-  jobContext = {
-    repository: { ...gitMirror, fetch },
-    app: { store: createInMemoryCache({ now: () => 0 }) },
-  } as unknown as JobContext<Cache>
-})
+const temporaryDirectory = createTemporaryDirectory('bring')
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+originRepository.branch('main', originRepository.commit({ x: '1' }))
+const gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
+const fetchAndRecord: GitMirror['fetch'] = async (branch, pull) => {
+  fetchedGitRefs.push(pull === undefined ? branch : `${branch} #${pull}`)
+  await gitMirror.fetch(branch, pull)
+}
+const jobContext = {
+  repository: { ...gitMirror, fetch: fetchAndRecord },
+  app: { store: createInMemoryCache({ now: () => 0 }) },
+} as unknown as JobContext<Cache>
 afterAll(async () => {
   await gitMirror.close()
   temporaryDirectory.remove()

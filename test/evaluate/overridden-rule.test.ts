@@ -1,5 +1,5 @@
 // From a snapshot to a permit: a maintainer overrides a rule, and the message of the merge commit records it.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { PullComment } from '../../src/pull-request/snapshot.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
@@ -12,9 +12,7 @@ import { realTimeClock } from '../adapters/store/sample-records.ts'
 
 const ownershipScenario = await createOwnershipScenario('overridden')
 const store = await openPreparedStore({ clock: realTimeClock })
-beforeAll(async () => {
-  for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
-}, 180_000)
+for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 afterAll(async () => {
   await store.close()
   await ownershipScenario.close()
@@ -44,9 +42,7 @@ async function evaluatePull(
   comments: readonly PullComment[],
   shows?: number,
 ) {
-  ownershipScenario.origin.branch('main', from)
-  ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', pullNumber)
+  await ownershipScenario.fetchPull(from, head)
   const snapshot = createTestPullSnapshot({
     pull: pullNumber,
     base: from,

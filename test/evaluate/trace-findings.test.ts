@@ -1,7 +1,7 @@
 // The line of a finding links to the head, even if the base moved, or to the base if the head has no such line. Tested
 // with real Git: the linked line has the same text as the line of the finding.
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
+import { type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
 import { traceFindingsToChangedLines } from '../../src/evaluate/trace-findings.ts'
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
@@ -23,9 +23,7 @@ const originalCatalogYaml = `${createChannelYaml(createChannelEntryYaml('1.0.0')
 
 /** Creates a finding on every line of the merged file, and traces them. */
 async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
-  ownershipScenario.origin.branch('main', base)
-  ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  await ownershipScenario.fetchPull(base, head)
   const merge = await ownershipScenario.mirror.merge(base, head, 'm')
   if (merge.kind !== 'clean') throw new Error(merge.kind)
   const textOf = async (tree: TreeSha) => {
@@ -165,9 +163,7 @@ describe('a conflicting head on the base', () => {
     const before = commitCatalogFile(`${originalCatalogYaml}# x\n`, [from])
     const conflictingCommit = commitCatalogFile(theirs, [before])
     const base = commitCatalogFile(`${theirs}# y\n`, [conflictingCommit])
-    ownershipScenario.origin.branch('main', base)
-    ownershipScenario.origin.pull(7, head)
-    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+    await ownershipScenario.fetchPull(base, head)
     const moved = await findChannelHeadConflicts([forked], { head, base }, ownershipScenario.mirror)
     expect(moved).toEqual([
       {

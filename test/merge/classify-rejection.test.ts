@@ -309,25 +309,16 @@ describe('several reasons at once', () => {
           `${approvalRequiredMessage} Changes were requested by a reviewer with write access.`,
         ),
       ),
-    ).toMatchObject({
-      scope: 'pull',
-      isKnown: true,
-    })
+    ).toMatchObject({ scope: 'pull', isKnown: true })
   })
 
   test('with an unknown one have the scope of the known one', () => {
     expect(
       classifyRejection(createRulesetRejection(approvalRequiredMessage, 'The moon must be full.')),
-    ).toMatchObject({
-      scope: 'pull',
-      isKnown: false,
-    })
+    ).toMatchObject({ scope: 'pull', isKnown: false })
     expect(
       classifyRejection(createRulesetRejection('The moon must be full.', mergeQueueRequiredMessage)),
-    ).toMatchObject({
-      scope: 'branch',
-      isKnown: false,
-    })
+    ).toMatchObject({ scope: 'branch', isKnown: false })
   })
 })
 

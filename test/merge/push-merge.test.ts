@@ -107,9 +107,7 @@ describe('a push without checks to a branch that requires them on the merge comm
     requireBotChecks()
     expect(
       await mergeScenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames, 'ci') }),
-    ).toMatchObject({
-      kind: 'refused',
-    })
+    ).toMatchObject({ kind: 'refused' })
     expect(mergeScenario.intents).toHaveLength(1)
   })
 })
@@ -229,9 +227,7 @@ describe('a push with checks first', () => {
       await mergeScenario.merge(pushAfterChecksStrategy, {
         checks: [...passingCheckRuns, failedInstallCheck],
       }),
-    ).toMatchObject({
-      kind: 'landed',
-    })
+    ).toMatchObject({ kind: 'landed' })
     const shown = await mergeScenario.options.forge.readOwnChecks(permit.landing.commit)
     expect(shown.map(({ name }) => name).toSorted()).toEqual(botCheckNames)
   })
@@ -379,10 +375,7 @@ describe('a signed push', () => {
     const before = mergeScenario.tip()
     const { merging } = mergeScenario.options
     const outcome = mergeScenario.merge(signedPushStrategy, {
-      merging: {
-        ...merging,
-        createSignedCommit: async () => ({ commit: permit.landing.head }),
-      },
+      merging: { ...merging, createSignedCommit: async () => ({ commit: permit.landing.head }) },
     })
     await expect(outcome).rejects.toMatchObject({ code: 'refused' })
     expect(mergeScenario.tip()).toBe(before)
@@ -433,10 +426,7 @@ test('a temporary branch name encodes the pull request and base, and other names
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
     expect(
       parseTemporaryBranchName(formatTemporaryBranchName({ pull: toPullNumber(7), baseRef, commit })),
-    ).toEqual({
-      pull: 7,
-      baseRef,
-    })
+    ).toEqual({ pull: 7, baseRef })
   expect(formatTemporaryBranchName({ pull: toPullNumber(7), baseRef: 'release/v4.18', commit })).not.toMatch(
     /tmp-.*\//,
   )

@@ -103,12 +103,7 @@ const addReadyEvaluation = async (input?: Partial<VerdictInput>) =>
   context.app.readyEvaluations.add(await evaluate(snapshot, input))
 const runBatch = () =>
   runMergeBatch(
-    {
-      kind: 'train',
-      installation: context.installation,
-      repository: snapshot.repository,
-      branch: 'main',
-    },
+    { kind: 'train', installation: context.installation, repository: snapshot.repository, branch: 'main' },
     context,
   )
 const isMerged = () => scenario.pull.merged !== null

@@ -24,16 +24,14 @@ const createPermit = (pull: number, base: string, commit: string, more: Partial<
     ...more,
   })
 
-describe('the order of a batch', () => {
-  test('puts the pull request that was ready first at the front, and breaks ties by the lower number', () => {
-    const ready = [
-      { pull: toPullNumber(3), readyAt: 5 },
-      { pull: toPullNumber(2), readyAt: 7 },
-      { pull: toPullNumber(1), readyAt: 7 },
-      { pull: toPullNumber(9), readyAt: 1 },
-    ]
-    expect(sortReadyPullsForBatch(ready).map(({ pull }) => pull)).toEqual([9, 3, 1, 2])
-  })
+test('the order of a batch puts the pull request that was ready first at the front, and breaks ties by the lower number', () => {
+  const ready = [
+    { pull: toPullNumber(3), readyAt: 5 },
+    { pull: toPullNumber(2), readyAt: 7 },
+    { pull: toPullNumber(1), readyAt: 7 },
+    { pull: toPullNumber(9), readyAt: 1 },
+  ]
+  expect(sortReadyPullsForBatch(ready).map(({ pull }) => pull)).toEqual([9, 3, 1, 2])
 })
 
 describe('permits form a batch', () => {

@@ -330,17 +330,15 @@ describe('T31: who may give which command', () => {
   })
 })
 
-describe('T27: unknown permissions are not assumed', () => {
-  test('the command and those after it wait', () => {
-    const given = createInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
-    const { decisions, open } = decideAll(given, () => ({
-      kind: 'unknown',
-      reason: 'GitHub answered 503',
-      retryAfter: 9,
-    }))
-    expect(decisions).toEqual([])
-    expect(open.length).toBeGreaterThan(0)
-  })
+test('T27: unknown permissions are not assumed: the command and those after it wait', () => {
+  const given = createInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
+  const { decisions, open } = decideAll(given, () => ({
+    kind: 'unknown',
+    reason: 'GitHub answered 503',
+    retryAfter: 9,
+  }))
+  expect(decisions).toEqual([])
+  expect(open.length).toBeGreaterThan(0)
 })
 
 describe('T50: a commit in a command is compared only with the head', () => {
@@ -354,12 +352,10 @@ describe('T50: a commit in a command is compared only with the head', () => {
   })
 })
 
-describe('T57: comments by bots are ignored', () => {
-  test('a comment by a bot is not a command', () => {
-    expect(
-      listCommandOutcomes(createInput([createComment('robot', '/approve'), createComment('robot', '/help')])),
-    ).toEqual([])
-  })
+test('T57: comments by bots are ignored: a comment by a bot is not a command', () => {
+  expect(
+    listCommandOutcomes(createInput([createComment('robot', '/approve'), createComment('robot', '/help')])),
+  ).toEqual([])
 })
 
 describe('I18: a command works once', () => {

@@ -126,9 +126,7 @@ describe('a merged catalog', () => {
     await scene.push({ '.github/catalog-bot.yml': createPublishConfig() }, 'mallory')
     await scene.run()
     expect(scene.registry.calls).toEqual([])
-    await scene.push({
-      '.github/catalog-bot.yml': createPublishConfig('    branch: mallory\n'),
-    })
+    await scene.push({ '.github/catalog-bot.yml': createPublishConfig('    branch: mallory\n') })
     await scene.run()
     expect(scene.registry.calls).toEqual([])
     expect(scene.issues()[0]?.body).toMatch(

@@ -31,14 +31,7 @@ const sampleMergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha
 const createCheckOutcome = (
   check: CheckOutcome['check'],
   more: Partial<CheckOutcome> = {},
-): CheckOutcome => ({
-  check,
-  findings: [],
-  unanswered: [],
-  waiting: [],
-  summary: '',
-  ...more,
-})
+): CheckOutcome => ({ check, findings: [], unanswered: [], waiting: [], summary: '', ...more })
 const errorFindings = [{ severity: 'error' }] as unknown as CheckOutcome['findings']
 const pendingLookups = [{ question: 'q', reason: 'r', retryAfter: 1 }]
 const requiredApprovals = [{ what: 'approval', who: ['alice'] }]

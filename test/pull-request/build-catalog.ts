@@ -6,6 +6,7 @@ import { describePullRequestChange } from '../../src/pull-request/describe-chang
 import type { PullRequestChange } from '../../src/pull-request/change.ts'
 import { toBlobSha } from '../../src/pull-request/ids.ts'
 import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
+import { createCatalog } from '../packages/fbc/facts/create-facts.ts'
 
 export type CatalogBlob = Record<string, Json>
 export type CatalogFiles = Record<string, readonly CatalogBlob[] | string>
@@ -16,12 +17,7 @@ export const buildPackageBlob = (
   name: string,
   defaultChannel = 'stable',
   more: CatalogBlob = {},
-): CatalogBlob => ({
-  schema: 'olm.package',
-  name,
-  defaultChannel,
-  ...more,
-})
+): CatalogBlob => ({ schema: 'olm.package', name, defaultChannel, ...more })
 /** Entries as `name`, `name < replaced`, or objects. */
 export const buildChannelBlob = (
   name: string,
@@ -68,16 +64,9 @@ export const formatCatalogFileText = (content: readonly CatalogBlob[] | string):
 
 /** The facts of all files below `root` but the hidden ones. Files given as text are in the catalog but say nothing. */
 export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly string[] = []): Catalog {
-  const catalog = {
-    packages: [],
-    channels: [],
-    bundles: [],
-    deprecations: [],
-    others: [],
-    loadErrors: [],
-    findings: [],
-    files: [],
-  } as { -readonly [K in Exclude<keyof Catalog, 'oddities'>]: Catalog[K][number][] }
+  const catalog = createCatalog() as {
+    -readonly [K in Exclude<keyof Catalog, 'oddities'>]: Catalog[K][number][]
+  }
   for (const [file, content] of Object.entries(files)) {
     if (!file.startsWith(`${root}/`) || hidden.includes(file)) continue
     catalog.files.push({ path: file, bytes: formatCatalogFileText(content).length })

@@ -84,22 +84,18 @@ const ignoredCommandComments: [string, string][] = [
   ['line 21', `${'text\n'.repeat(20)}/approve`],
 ]
 
-describe('T30: a command is not read in', () => {
-  test.each(ignoredCommandComments)('%s', (_, body) => {
-    expect(parseCommandFromComment(body)).toEqual(noCommandResult)
-  })
+test.each(ignoredCommandComments)('T30: a command is not read in %s', (_, body) => {
+  expect(parseCommandFromComment(body)).toEqual(noCommandResult)
 })
 
-describe('T30: a comment that contradicts itself or has invalid words is unclear', () => {
-  test.each([
-    '/approve\n/hold',
-    '/hold\n\n/unhold',
-    '/approve 0123456\n/approve 7654321',
-    '/approve please',
-    '/hold 0123456',
-  ])('%j', (body) => {
-    expect(parseCommandFromComment(body).kind).toBe('unclear')
-  })
+test.each([
+  '/approve\n/hold',
+  '/hold\n\n/unhold',
+  '/approve 0123456\n/approve 7654321',
+  '/approve please',
+  '/hold 0123456',
+])('T30: a comment that contradicts itself or has invalid words is unclear: %j', (body) => {
+  expect(parseCommandFromComment(body).kind).toBe('unclear')
 })
 
 describe('with random text', () => {

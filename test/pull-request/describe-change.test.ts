@@ -128,10 +128,7 @@ describe('a change without new content', () => {
   test('a change outside catalogs changes no catalog', () => {
     expect(
       computeCatalogChange({ ...baseCatalogFiles, 'a.md': 'x' }, { ...baseCatalogFiles, 'a.md': 'y' }),
-    ).toMatchObject({
-      catalogs: [],
-      paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }],
-    })
+    ).toMatchObject({ catalogs: [], paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }] })
   })
 })
 

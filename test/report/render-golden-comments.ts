@@ -254,10 +254,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
           createFinding(
             imageMissingRule,
             createCatalogLocation('lighthouse', findLineNumber(text, 'version: 1.1.0') - 8),
-            {
-              reference: `quay.io/acme/lighthouse-bundle@${imageDigest}`,
-              reason: 'manifest unknown',
-            },
+            { reference: `quay.io/acme/lighthouse-bundle@${imageDigest}`, reason: 'manifest unknown' },
           ),
         ],
       },

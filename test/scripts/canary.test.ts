@@ -1,27 +1,23 @@
 // The canary in the sandbox: each rule behaves as expected, a deviating rule is found, and no leftovers remain.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startMockGitHub, type MockGitHub } from '../../sandbox/github/github.ts'
+import { startMockGitHub } from '../../sandbox/github/github.ts'
 import { canaryProbes } from '../../scripts/canary/probes.ts'
 import { compileCacheEnvironment } from '../compile-cache.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const repositoryName = 'acme/canary'
-let temporaryDirectory: string
-let mockGitHub: MockGitHub
 
-beforeAll(async () => {
-  temporaryDirectory = await mkdtemp(join(tmpdir(), 'canary-test-'))
-  mockGitHub = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })
-  mockGitHub.createUser('admin')
-  mockGitHub.createOrganization('acme', ['admin'])
-  await mockGitHub.createRepository('acme', 'canary')
-  await mockGitHub.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
-  await writeFile(join(temporaryDirectory, 'token'), `${mockGitHub.tokenFor('admin')}\n`, { mode: 0o600 })
-})
+const temporaryDirectory = await mkdtemp(join(tmpdir(), 'canary-test-'))
+const mockGitHub = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })
+mockGitHub.createUser('admin')
+mockGitHub.createOrganization('acme', ['admin'])
+await mockGitHub.createRepository('acme', 'canary')
+await mockGitHub.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
+await writeFile(join(temporaryDirectory, 'token'), `${mockGitHub.tokenFor('admin')}\n`, { mode: 0o600 })
 afterAll(async () => {
   await mockGitHub.stop()
   await rm(temporaryDirectory, { recursive: true, force: true, maxRetries: 10 })

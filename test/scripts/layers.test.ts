@@ -183,9 +183,7 @@ describe('the pure layers', () => {
     const { config } = typescript.parseConfigFileTextToJson(
       '',
       readFileSync(join(projectRoot, 'tsconfig.pure.json'), 'utf8'),
-    ) as {
-      config: { include: string[] }
-    }
+    ) as { config: { include: string[] } }
     const folders = config.include.filter((path) => !path.endsWith('.ts'))
     expect(folders.sort()).toEqual(expected)
   })

@@ -1,29 +1,26 @@
 // The pages of docs/reference follow the code: a change of a default, of a description, or of a setting shows up in them.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const projectRoot = join(import.meta.dirname, '../..')
-let repositoryCopyPath = ''
 
-beforeAll(() => {
-  repositoryCopyPath = mkdtempSync(join(tmpdir(), 'reference-'))
-  for (const path of [
-    'app.yml',
-    'deploy',
-    'docs',
-    'etc',
-    'package.json',
-    'packages',
-    'scripts',
-    'src',
-    '.prettierrc.json',
-  ])
-    cpSync(join(projectRoot, path), join(repositoryCopyPath, path), { recursive: true })
-  symlinkSync(join(projectRoot, 'node_modules'), join(repositoryCopyPath, 'node_modules'))
-})
+const repositoryCopyPath = mkdtempSync(join(tmpdir(), 'reference-'))
+for (const path of [
+  'app.yml',
+  'deploy',
+  'docs',
+  'etc',
+  'package.json',
+  'packages',
+  'scripts',
+  'src',
+  '.prettierrc.json',
+])
+  cpSync(join(projectRoot, path), join(repositoryCopyPath, path), { recursive: true })
+symlinkSync(join(projectRoot, 'node_modules'), join(repositoryCopyPath, 'node_modules'))
 afterAll(() => rmSync(repositoryCopyPath, { recursive: true }))
 
 const checkReferencePages = () =>

@@ -23,10 +23,7 @@ function runLeftoverGuard(environment: NodeJS.ProcessEnv = {}) {
   const { status, stderr } = spawnSync(
     process.execPath,
     [leftoverGuardScriptPath, checkoutDirectory, temporaryDirectory],
-    {
-      env: { PATH: process.env.PATH, HOME: join(testDirectory, 'home'), ...environment },
-      encoding: 'utf8',
-    },
+    { env: { PATH: process.env.PATH, HOME: join(testDirectory, 'home'), ...environment }, encoding: 'utf8' },
   )
   return { status, stderr }
 }

@@ -1,7 +1,7 @@
 // The replay of merged pull requests: how it finds them in a branch's history, and what it reports for each.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { listMergedPulls } from '../../scripts/merged-pulls.ts'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
 import { createOriginRepository, createTemporaryDirectory, type OriginFiles } from '../adapters/git/origin.ts'
@@ -37,43 +37,38 @@ function commitFiles(files: OriginFiles, message: string, email: string, ...pare
   return originRepository.git([...identity, 'commit-tree', tree, ...on, '-m', message]) as CommitSha
 }
 
-let sampleCommitShas: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
 const originRepository = createOriginRepository(temporaryDirectory.path)
-beforeAll(() => {
-  const first = commitFiles(createHarborCatalogFiles('1.0.0'), 'Begin', 'ann@example.com')
-  const squashed = commitFiles(
-    { ...createHarborCatalogFiles('1.0.0'), 'docs/a.md': 'a\n' },
-    'Write a page (#7)',
-    '1+mallory@users.noreply.github.com',
-    first,
-  )
-  const head = commitFiles(
-    createHarborCatalogFiles('1.0.1'),
-    'harbor 1.0.1',
-    '2+ann@users.noreply.github.com',
-    first,
-  )
-  const merged = commitFiles(
-    { ...createHarborCatalogFiles('1.0.1'), 'docs/a.md': 'a\n' },
-    'Merge pull request #8 from ann/next',
-    'web-flow@example.com',
-    squashed,
-    head,
-  )
-  const plain = commitFiles(
-    { ...createHarborCatalogFiles('1.0.1'), 'docs/a.md': 'b\n' },
-    'By hand',
-    'zoe@example.com',
-    merged,
-  )
-  sampleCommitShas = { first, squashed, head, merged, plain }
-  originRepository.branch('main', plain)
-})
+const first = commitFiles(createHarborCatalogFiles('1.0.0'), 'Begin', 'ann@example.com')
+const squashed = commitFiles(
+  { ...createHarborCatalogFiles('1.0.0'), 'docs/a.md': 'a\n' },
+  'Write a page (#7)',
+  '1+mallory@users.noreply.github.com',
+  first,
+)
+const head = commitFiles(
+  createHarborCatalogFiles('1.0.1'),
+  'harbor 1.0.1',
+  '2+ann@users.noreply.github.com',
+  first,
+)
+const merged = commitFiles(
+  { ...createHarborCatalogFiles('1.0.1'), 'docs/a.md': 'a\n' },
+  'Merge pull request #8 from ann/next',
+  'web-flow@example.com',
+  squashed,
+  head,
+)
+const plain = commitFiles(
+  { ...createHarborCatalogFiles('1.0.1'), 'docs/a.md': 'b\n' },
+  'By hand',
+  'zoe@example.com',
+  merged,
+)
+originRepository.branch('main', plain)
 afterAll(() => temporaryDirectory.remove())
 
 describe('the pull requests of a branch', () => {
   test('are the commits of its first-parent line, with the merged head and its author', () => {
-    const { first, squashed, head, merged, plain } = sampleCommitShas
     expect(listMergedPulls(originRepository.directory, 'main', { most: 10 })).toMatchObject([
       { number: 7, commit: squashed, base: first, head: squashed, author: 'mallory:1' },
       { number: 8, commit: merged, base: squashed, head, author: 'ann:2' },
@@ -82,7 +77,7 @@ describe('the pull requests of a branch', () => {
   })
   test('are the newest, up to the limit', () => {
     expect(listMergedPulls(originRepository.directory, 'main', { most: 1 })).toMatchObject([
-      { commit: sampleCommitShas.plain },
+      { commit: plain },
     ])
   })
   test('are none with a start date in the future', () => {

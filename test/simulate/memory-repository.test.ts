@@ -1,8 +1,7 @@
 // The repository in memory is held beside git itself, on histories made by chance: the same objects lie in both.
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
-import type { GitMirror } from '../../src/adapters/git/mirror.ts'
 import { SeededRandom } from '../../simulate/seeded-random.ts'
 import { GitObjects } from '../../simulate/git/git-objects.ts'
 import { createInMemoryGitObjectReader } from '../../simulate/ports/memory-repository.ts'
@@ -82,19 +81,15 @@ function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[
 const gitObjects = new GitObjects()
 const inMemoryRepository = createInMemoryGitObjectReader(gitObjects)
 const temporaryDirectory = createTemporaryDirectory('simulated')
-let randomHistoryCommits: readonly CommitSha[] = []
-let realGitMirror: GitMirror
 
-beforeAll(async () => {
-  randomHistoryCommits = await createRandomHistory(gitObjects, new SeededRandom(fuzzSeed))
-  const directory = `${temporaryDirectory.path}/mirror.git`
-  realGitMirror = await openAnonymousMirror(directory, `file://${temporaryDirectory.path}/none.git`)
-  const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' }
-  execFileSync('git', ['fast-import', '--quiet', '--force'], {
-    cwd: directory,
-    input: buildFastImportStream(gitObjects, randomHistoryCommits),
-    env,
-  })
+const randomHistoryCommits = await createRandomHistory(gitObjects, new SeededRandom(fuzzSeed))
+const directory = `${temporaryDirectory.path}/mirror.git`
+const realGitMirror = await openAnonymousMirror(directory, `file://${temporaryDirectory.path}/none.git`)
+const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' }
+execFileSync('git', ['fast-import', '--quiet', '--force'], {
+  cwd: directory,
+  input: buildFastImportStream(gitObjects, randomHistoryCommits),
+  env,
 })
 afterAll(async () => {
   await realGitMirror.close()

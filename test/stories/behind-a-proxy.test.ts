@@ -1,24 +1,14 @@
 // A GitHub Enterprise Server with a certificate of the company, behind a proxy that requires a password. A pull request
 // is read, fetched, and merged there, and only the proxy receives that password.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFile, execFileSync, type ExecFileException } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildCatalogBotCli } from '../../bench/built-command.ts'
-import {
-  startDemoEnvironment,
-  demoRepositoryName,
-  type DemoEnvironment,
-} from '../../sandbox/demo/demo-environment.ts'
+import { startDemoEnvironment, demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
-import {
-  createCertificateAuthority,
-  startForwardProxy,
-  startTlsTerminator,
-  type ForwardProxy,
-  type TestServer,
-} from '../forward-proxy.ts'
+import { createCertificateAuthority, startForwardProxy, startTlsTerminator } from '../forward-proxy.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
 const [program = '', ...programArguments] = await buildCatalogBotCli()
@@ -26,21 +16,20 @@ const githubHost = 'github.company.example'
 const proxyPassword = 'p@ss:word!'
 const appPermissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', actions: 'write' } as const // prettier-ignore
 
-let temporaryDirectory: string
-let demoEnvironment: DemoEnvironment
-let tlsFrontend: TestServer
-let forwardProxy: ForwardProxy
-let caCertificatePath: string
-beforeAll(async () => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'company-'))
-  demoEnvironment = await startDemoEnvironment({ directory: temporaryDirectory })
-  demoEnvironment.github.webhooks.drop()
-  const made = createCertificateAuthority(join(temporaryDirectory, 'authority'))
-  caCertificatePath = made.certificateFile
-  tlsFrontend = await startTlsTerminator(made.issueCertificate(githubHost), demoEnvironment.github.port)
-  forwardProxy = await startForwardProxy({ [`${githubHost}:443`]: tlsFrontend.port }, `bot:${proxyPassword}`)
-  installGitCallRecorder()
-})
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'company-'))
+const demoEnvironment = await startDemoEnvironment({ directory: temporaryDirectory })
+demoEnvironment.github.webhooks.drop()
+const authority = createCertificateAuthority(join(temporaryDirectory, 'authority'))
+const caCertificatePath = authority.certificateFile
+const tlsFrontend = await startTlsTerminator(
+  authority.issueCertificate(githubHost),
+  demoEnvironment.github.port,
+)
+const forwardProxy = await startForwardProxy(
+  { [`${githubHost}:443`]: tlsFrontend.port },
+  `bot:${proxyPassword}`,
+)
+installGitCallRecorder()
 afterAll(async () => {
   await Promise.all([tlsFrontend.close(), forwardProxy.close()])
   await demoEnvironment.stop()

@@ -36,10 +36,7 @@ describe('missing images, with a scan every second', () => {
   test('are reported after a second scan in an issue by the App', async () => {
     putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
     await world.waitUntil('there is an issue', () => issues().length > 0)
-    expect(issue()).toMatchObject({
-      state: 'open',
-      title: '1 image in lighthouse is missing or changed',
-    })
+    expect(issue()).toMatchObject({ state: 'open', title: '1 image in lighthouse is missing or changed' })
     expect(issue().author.login).toBe('catalog-bot[bot]')
     expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is missing**')
     expect(issue().body).toContain('`catalogs/v4.20/lighthouse/catalog.yaml:')

@@ -40,9 +40,7 @@ describe('a merged catalog', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'publishing-'))
-    shop = await startMockRegistry({
-      auth: { kind: 'bearer', users: { robot: 'right' }, style: 'ghcr' },
-    })
+    shop = await startMockRegistry({ auth: { kind: 'bearer', users: { robot: 'right' }, style: 'ghcr' } })
     shop.putImage('coast/opm', 'latest', { platforms: ['linux/amd64', 'linux/arm64'] })
     say('right')
     const targets = join(directory, 'targets.yml')

@@ -2,13 +2,13 @@
 // comments, and compared with the table in docs/dev/performance.md.
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { requestQuotaByJobKind } from '../../src/server/jobs/run-job.ts'
-import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment } from './story-environment.ts'
 
 interface RequestCountBound {
   readonly events: readonly string[]
@@ -50,33 +50,28 @@ test('the table lists the current allowances', () => {
     expect(text).toMatch(new RegExp(`\\| ${kind} +\\| ${burst} +\\| ${perHour} +\\|`))
 })
 
-let storyEnvironment: StoryEnvironment
-let pullWithManyComments: MockPull
-let pullWithManyEvents: MockPull
 const commentCount = 2400
-beforeAll(async () => {
-  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 600 })
-  const { github } = storyEnvironment.demo
-  const opened: MockPull[] = []
-  for (let count = 0; count < 2; count += 1) {
-    const { pull } = await openDemoStory(storyEnvironment.demo, 'update by a non-owner')
-    for (let at = 0; at < commentCount; at += 1) github.comment(pull, 'mallory', `word ${at}`)
-    // Spread over days, as in real pull requests.
-    for (const [at, comment] of pull.comments.entries()) {
-      const then = new Date(Date.now() - (commentCount - at) * 60_000).toISOString()
-      Object.assign(comment, { createdAt: then, updatedAt: then })
-    }
-    for (let at = 0; at < 150; at += 1) github.review(pull, 'mallory', 'comment', `word ${at}`)
-    for (let at = 0; at < 10; at += 1) await github.pushToPull(pull, { [`notes/${at}.md`]: `${at}\n` })
-    opened.push(pull)
+const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 600 })
+const { github } = storyEnvironment.demo
+const openedPulls: MockPull[] = []
+for (let count = 0; count < 2; count += 1) {
+  const { pull } = await openDemoStory(storyEnvironment.demo, 'update by a non-owner')
+  for (let at = 0; at < commentCount; at += 1) github.comment(pull, 'mallory', `word ${at}`)
+  // Spread over days, as in real pull requests.
+  for (const [at, comment] of pull.comments.entries()) {
+    const then = new Date(Date.now() - (commentCount - at) * 60_000).toISOString()
+    Object.assign(comment, { createdAt: then, updatedAt: then })
   }
-  ;[pullWithManyComments, pullWithManyEvents] = opened as [MockPull, MockPull]
-  await storyEnvironment.start()
-  await storyEnvironment.waitUntil('both answered', () =>
-    opened.every((it) => it.comments.length > commentCount),
-  )
-  await waitUntilBotIdle()
-}, 180_000)
+  for (let at = 0; at < 150; at += 1) github.review(pull, 'mallory', 'comment', `word ${at}`)
+  for (let at = 0; at < 10; at += 1) await github.pushToPull(pull, { [`notes/${at}.md`]: `${at}\n` })
+  openedPulls.push(pull)
+}
+const [pullWithManyComments, pullWithManyEvents] = openedPulls as [MockPull, MockPull]
+await storyEnvironment.start()
+await storyEnvironment.waitUntil('both answered', () =>
+  openedPulls.every((it) => it.comments.length > commentCount),
+)
+await waitUntilBotIdle()
 afterAll(() => storyEnvironment.close())
 
 /** The requests that count against the installation's hourly limit. */

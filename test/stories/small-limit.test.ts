@@ -1,20 +1,16 @@
 // With a small rate limit, important work goes first, other work waits, pages report it, and no request exceeds it.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
-import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment } from './story-environment.ts'
 
-let storyEnvironment: StoryEnvironment
-let appInstallation: Installation
 const hourlyRequestLimit = 30
-beforeAll(async () => {
-  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
-  appInstallation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
-  // It is too small for eight evaluations.
-  storyEnvironment.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
-  await storyEnvironment.start()
-}, 60_000)
+const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
+const appInstallation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
+// It is too small for eight evaluations.
+storyEnvironment.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
+await storyEnvironment.start()
 afterAll(() => storyEnvironment.close())
 
 const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull

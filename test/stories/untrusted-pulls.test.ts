@@ -1,9 +1,9 @@
 // Pull requests by untrusted authors that keep the bot busy, all open at once, and a harmless one after them.
 // `npm run bench:untrusted-pulls` measures the speed; this story tests that each of them gets a result.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil } from './story-environment.ts'
 
 const createNumberedLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
@@ -26,10 +26,7 @@ const hostileFileChanges: Readonly<Record<string, Readonly<Record<string, string
   },
 }
 
-let storyEnvironment: StoryEnvironment
-beforeAll(async () => {
-  storyEnvironment = await startStoryEnvironment()
-}, 120_000)
+const storyEnvironment = await startStoryEnvironment()
 afterAll(() => storyEnvironment.close())
 
 test('a harmless pull request is merged beside them, and the largest gets a report with the limit', async () => {

@@ -1,7 +1,7 @@
 // A base that moves elsewhere costs a waiting pull request nothing; one that moves its own files is noticed. And with
 // three of ten requests failing, a pull request is still merged in reasonable time.
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { addVersionToChannelStart } from '../../sandbox/demo/catalog-edits.ts'
 import {
   pushCatalogImages,
@@ -9,13 +9,10 @@ import {
   demoRepositoryName,
 } from '../../sandbox/demo/demo-environment.ts'
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
-import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
+import { startStoryEnvironment, waitUntil } from './story-environment.ts'
 
-let storyEnvironment: StoryEnvironment
-beforeAll(async () => {
-  storyEnvironment = await startStoryEnvironment({ sweepSeconds: 300 })
-  await storyEnvironment.start()
-}, 60_000)
+const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 300 })
+await storyEnvironment.start()
 afterAll(() => storyEnvironment.close())
 
 const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull
@@ -148,56 +145,52 @@ describe('a pull request that is merged right after its evaluation', () => {
   }, 120_000)
 })
 
-describe('a recently merged pull request', () => {
-  test('is reported as merged, even if GitHub still returns it as open', async () => {
-    const { github } = storyEnvironment.demo
-    const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
-    try {
-      const pull = await openStoryPull('first of two competing updates')
-      const getLastComment = () => pull.comments.at(-1)?.body ?? ''
-      await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
-      await storyEnvironment.waitUntil('its comment says so', () => /merged/i.test(getLastComment()))
-      await waitUntil(
-        'every job has ended',
-        () => storyEnvironment.log.at(-1)?.includes('"msg":"done"') === true,
-        60,
-      )
-      expect(getLastComment()).not.toMatch(/are already on main/)
-      expect(github.checkRuns(pull).map(({ conclusion }) => conclusion)).not.toContain('failure')
-    } finally {
-      catchUp()
-    }
-  }, 120_000)
-})
-
-describe('with three of ten requests to GitHub failing', () => {
-  test('a pull request is still merged once, with one comment', async () => {
-    let last = 20_261_123
-    let failed = 0
-    // Always the same sequence, because a random one would make the test flaky.
-    const take = storyEnvironment.demo.github.fail(
-      ({ template }) => {
-        last = (last * 1_103_515_245 + 12_345) % 2_147_483_648
-        const fails = !template.startsWith('/{owner}/') && Math.floor(last / 65_536) % 10 < 3
-        if (fails) failed += 1
-        return fails
-      },
-      { status: 502 },
-      Infinity,
+test('a recently merged pull request is reported as merged, even if GitHub still returns it as open', async () => {
+  const { github } = storyEnvironment.demo
+  const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
+  try {
+    const pull = await openStoryPull('first of two competing updates')
+    const getLastComment = () => pull.comments.at(-1)?.body ?? ''
+    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
+    await storyEnvironment.waitUntil('its comment says so', () => /merged/i.test(getLastComment()))
+    await waitUntil(
+      'every job has ended',
+      () => storyEnvironment.log.at(-1)?.includes('"msg":"done"') === true,
+      60,
     )
-    try {
-      const pull = await openStoryPull('good update')
-      await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null, 120)
-      const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
-      await storyEnvironment.waitUntil(
-        'its comment says so',
-        () => ours().some(({ body }) => /merged/i.test(body)),
-        120,
-      )
-      expect(ours()).toHaveLength(1)
-      expect(failed).toBeGreaterThan(5)
-    } finally {
-      take()
-    }
-  }, 300_000)
-})
+    expect(getLastComment()).not.toMatch(/are already on main/)
+    expect(github.checkRuns(pull).map(({ conclusion }) => conclusion)).not.toContain('failure')
+  } finally {
+    catchUp()
+  }
+}, 120_000)
+
+test('with three of ten requests to GitHub failing, a pull request is still merged once, with one comment', async () => {
+  let last = 20_261_123
+  let failed = 0
+  // Always the same sequence, because a random one would make the test flaky.
+  const take = storyEnvironment.demo.github.fail(
+    ({ template }) => {
+      last = (last * 1_103_515_245 + 12_345) % 2_147_483_648
+      const fails = !template.startsWith('/{owner}/') && Math.floor(last / 65_536) % 10 < 3
+      if (fails) failed += 1
+      return fails
+    },
+    { status: 502 },
+    Infinity,
+  )
+  try {
+    const pull = await openStoryPull('good update')
+    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null, 120)
+    const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
+    await storyEnvironment.waitUntil(
+      'its comment says so',
+      () => ours().some(({ body }) => /merged/i.test(body)),
+      120,
+    )
+    expect(ours()).toHaveLength(1)
+    expect(failed).toBeGreaterThan(5)
+  } finally {
+    take()
+  }
+}, 300_000)

@@ -1,27 +1,22 @@
 // Runs against git's own server: what it answers, and that a fetch without changes starts no git process.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
 import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createGitRemote } from '../../../src/adapters/git/remote.ts'
-import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
-import { startSmartHttpServer, type SmartHttpServer } from './smart-http.ts'
+import { createOriginRepository, createTemporaryDirectory } from './origin.ts'
+import { startSmartHttpServer } from './smart-http.ts'
 
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 const neverAbortedSignal = new AbortController().signal
 
-let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let originRepository: OriginRepository
-let gitServer: SmartHttpServer
-beforeAll(async () => {
-  temporaryDirectory = createTemporaryDirectory('advertised')
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  originRepository.branch('main', originRepository.commit({ x: '1' }))
-  originRepository.branch('main-2', originRepository.commit({ x: '2' }))
-  originRepository.pull(7, originRepository.commit({ x: '3' }))
-  gitServer = await startSmartHttpServer(join(temporaryDirectory.path, 'origin.git'), gitCredentials)
-})
+const temporaryDirectory = createTemporaryDirectory('advertised')
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+originRepository.branch('main', originRepository.commit({ x: '1' }))
+originRepository.branch('main-2', originRepository.commit({ x: '2' }))
+originRepository.pull(7, originRepository.commit({ x: '3' }))
+const gitServer = await startSmartHttpServer(join(temporaryDirectory.path, 'origin.git'), gitCredentials)
 afterAll(async () => {
   await gitServer.close()
   temporaryDirectory.remove()

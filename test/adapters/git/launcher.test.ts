@@ -56,9 +56,7 @@ describe.each([
     expect(await run(createShellProcessSpec('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
     expect(
       await run(createShellProcessSpec('printf "1\\0002\\0003\\000"; exec yes', { records: 2 })),
-    ).toMatchObject({
-      stopped: 'too-many',
-    })
+    ).toMatchObject({ stopped: 'too-many' })
     expect(await run(createShellProcessSpec(long, { timeout: 200 }))).toMatchObject({
       stopped: 'timeout',
       signal: 'SIGTERM',

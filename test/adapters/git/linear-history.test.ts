@@ -1,43 +1,34 @@
 // A head in one straight line above its base is merged and described without git's help as git would have done it.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { isNearTip, readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
-import {
-  createCatFileObjectReader,
-  type CatFileObjectReader,
-} from '../../../src/adapters/git/object-reader.ts'
+import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { createOriginRepository, createTemporaryDirectory } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('line-to')
 const abortController = new AbortController()
 const recordedGitCalls: string[] = []
-let gitObjectReader: CatFileObjectReader
-let runLocalGit: GitRunner
-let gitMergeContext: GitMergeContext
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-beforeAll(() => {
-  const { directory } = originRepository
-  const options = { directory, timeout: 60_000, signal: abortController.signal }
-  gitObjectReader = createCatFileObjectReader(options)
-  const run = createGitRunner(options)
-  runLocalGit = (args, more) => {
-    recordedGitCalls.push(args[0] ?? '')
-    return run(args, more)
-  }
-  const signature = { name: 'Bot', email: 'bot@example.com' }
-  gitMergeContext = {
-    git: runLocalGit,
-    objects: gitObjectReader,
-    ...new TreeListingCache(runLocalGit, gitObjectReader, 1000),
-    directory,
-    signature,
-  }
-})
+const { directory } = originRepository
+const options = { directory, timeout: 60_000, signal: abortController.signal }
+const gitObjectReader = createCatFileObjectReader(options)
+const run = createGitRunner(options)
+const runLocalGit: GitRunner = (args, more) => {
+  recordedGitCalls.push(args[0] ?? '')
+  return run(args, more)
+}
+const gitMergeContext: GitMergeContext = {
+  git: runLocalGit,
+  objects: gitObjectReader,
+  ...new TreeListingCache(runLocalGit, gitObjectReader, 1000),
+  directory,
+  signature: { name: 'Bot', email: 'bot@example.com' },
+}
 afterAll(() => {
   abortController.abort()
   gitObjectReader.close()
@@ -88,10 +79,7 @@ test('a head above its base is merged into its own tree, and no git is started f
   expect(recordedGitCalls).toEqual([])
   expect(result).toMatchObject({ kind: 'clean', tree: mergeTreesWithGit(base, head) })
   expect(await readIncomingCommits({ git: runLocalGit, objects: gitObjectReader }, base, head)).toMatchObject(
-    {
-      isWhole: true,
-      commits: [{ id: head }],
-    },
+    { isWhole: true, commits: [{ id: head }] },
   )
   expect(recordedGitCalls).toEqual([])
 })

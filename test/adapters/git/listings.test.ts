@@ -1,15 +1,12 @@
 // Listings derived from one another, and differences computed from tree objects, match git's output on random trees and
 // on malicious trees.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
-import {
-  createCatFileObjectReader,
-  type CatFileObjectReader,
-} from '../../../src/adapters/git/object-reader.ts'
+import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { parseRawDiff, parseLsTreeOutput } from '../../../src/adapters/git/parse-output.ts'
 import {
   createOriginRepository,
@@ -20,21 +17,17 @@ import {
 
 const temporaryDirectory = createTemporaryDirectory('listings')
 const abortController = new AbortController()
-let gitObjectReader: CatFileObjectReader
-let runLocalGit: GitRunner
 /** The subcommands that ran in a git process. */
 const recordedGitCalls: string[] = []
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-beforeAll(() => {
-  const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
-  gitObjectReader = createCatFileObjectReader(options)
-  const run = createGitRunner(options)
-  runLocalGit = (args, more) => {
-    recordedGitCalls.push(args[0] ?? '')
-    return run(args, more)
-  }
-})
+const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
+const gitObjectReader = createCatFileObjectReader(options)
+const run = createGitRunner(options)
+const runLocalGit: GitRunner = (args, more) => {
+  recordedGitCalls.push(args[0] ?? '')
+  return run(args, more)
+}
 afterAll(() => {
   abortController.abort()
   gitObjectReader.close()

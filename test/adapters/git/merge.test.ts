@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { computeMergeCommitDate } from '../../../src/adapters/git/merge.ts'
-import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
 import {
   createNumberedLines,
   createOriginRepository,
@@ -11,12 +10,9 @@ import {
 } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('merge')
-let gitMirror: GitMirror
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-beforeAll(async () => {
-  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
-})
+const gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 afterAll(async () => {
   await gitMirror.close()
   temporaryDirectory.remove()

@@ -17,12 +17,9 @@ import {
 } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('trees')
-let gitMirror: GitMirror
 
 const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-beforeAll(async () => {
-  gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
-})
+const gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), originRepository.url)
 afterAll(async () => {
   await gitMirror.close()
   temporaryDirectory.remove()
@@ -177,30 +174,26 @@ describe('a difference', () => {
   })
 })
 
-describe('paths as text', () => {
-  test('are the same bytes after a round trip, whatever the bytes', () => {
-    let seed = 7
-    const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below
-    for (let round = 0; round < 3000; round++) {
-      const bytes = Buffer.from(
-        Array.from({ length: random(12) }, () => [random(256), 0xc3, 0xa9, 0xed, 0xf0, 0x9f][random(6)] ?? 0),
-      )
-      expect(encodePath(decodePath(bytes)).toString('hex')).toBe(bytes.toString('hex'))
-    }
-  })
+test('paths as text are the same bytes after a round trip, whatever the bytes', () => {
+  let seed = 7
+  const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below
+  for (let round = 0; round < 3000; round++) {
+    const bytes = Buffer.from(
+      Array.from({ length: random(12) }, () => [random(256), 0xc3, 0xa9, 0xed, 0xf0, 0x9f][random(6)] ?? 0),
+    )
+    expect(encodePath(decodePath(bytes)).toString('hex')).toBe(bytes.toString('hex'))
+  }
 })
 
-describe('a listing', () => {
-  test('has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
-    const tree = await commitAndFetchTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
-    const expected = ['a/b/1', 'a/b/c/2']
-    expect((await gitMirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
-    expect((await gitMirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
-    expect(await gitMirror.list(tree, 'a/x')).toEqual([])
-    expect(await gitMirror.list(tree, 'top')).toEqual([])
-    expect(await gitMirror.list(tree, '../a')).toEqual([])
-    expect(await gitMirror.list(tree)).toHaveLength(5)
-  })
+test('a listing has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
+  const tree = await commitAndFetchTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
+  const expected = ['a/b/1', 'a/b/c/2']
+  expect((await gitMirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
+  expect((await gitMirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
+  expect(await gitMirror.list(tree, 'a/x')).toEqual([])
+  expect(await gitMirror.list(tree, 'top')).toEqual([])
+  expect(await gitMirror.list(tree, '../a')).toEqual([])
+  expect(await gitMirror.list(tree)).toHaveLength(5)
 })
 
 describe('an entry', () => {
@@ -223,24 +216,22 @@ describe('an entry', () => {
   })
 })
 
-describe('arguments', () => {
-  test('that are no ids never reach git', async () => {
-    const bad = '--output=/tmp/x' as never
-    for (const call of [
-      () => gitMirror.treeOf(bad),
-      () => gitMirror.diff(bad, bad),
-      () => gitMirror.list(bad),
-      () => gitMirror.entry(bad, 'a'),
-      () => gitMirror.read(bad),
-      () => gitMirror.merge(bad, bad, ''),
-      () => gitMirror.contains(bad, bad),
-    ])
-      await expect(call()).rejects.toThrow('not a Git object ID')
-    await expect(gitMirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
-    await expect(gitMirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
-    await expect(gitMirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({
-      code: 'refused',
-    })
+test('arguments that are no ids never reach git', async () => {
+  const bad = '--output=/tmp/x' as never
+  for (const call of [
+    () => gitMirror.treeOf(bad),
+    () => gitMirror.diff(bad, bad),
+    () => gitMirror.list(bad),
+    () => gitMirror.entry(bad, 'a'),
+    () => gitMirror.read(bad),
+    () => gitMirror.merge(bad, bad, ''),
+    () => gitMirror.contains(bad, bad),
+  ])
+    await expect(call()).rejects.toThrow('not a Git object ID')
+  await expect(gitMirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
+  await expect(gitMirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
+  await expect(gitMirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({
+    code: 'refused',
   })
 })
 

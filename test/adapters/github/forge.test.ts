@@ -3,7 +3,6 @@ import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import type { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
@@ -19,25 +18,19 @@ import {
 } from '../../sandbox/github/github-fixture.ts'
 import { createTestGitHubApp } from '../../jobs/job-context.ts'
 
-let githubApp: GitHubApp
-let githubForge: Forge
-let mockPull: MockPull
-
 const githubFixture = await startGitHubFixture({ validateTraffic: true })
 const { github, installation, octokit } = githubFixture
-beforeAll(async () => {
-  githubApp = createTestGitHubApp(githubFixture, systemClock)
-  githubForge = await createForge(githubApp)
-  mockPull = await openPull('alice', 'Update alpha', { 'a.txt': 'a\n' })
-})
-afterAll(async () => githubFixture.stop())
-beforeEach(() => github.clearFaults())
-
+const githubApp = createTestGitHubApp(githubFixture, systemClock)
 const repository = { owner: repositoryParams.owner, name: repositoryParams.repo }
 const createForge = async (app: Parameters<typeof createGitHubForge>[2]): Promise<Forge> =>
   createGitHubForge(await githubApp.octokit(installation.id), repository, app)
 const openPull = (author: string, title: string, changes: Record<string, string>) =>
   github.openPull({ repository: fullRepositoryName, author, title, changes })
+const githubForge = await createForge(githubApp)
+const mockPull = await openPull('alice', 'Update alpha', { 'a.txt': 'a\n' })
+afterAll(async () => githubFixture.stop())
+beforeEach(() => github.clearFaults())
+
 const getPullNumber = () => toPullNumber(mockPull.number)
 const getHeadSha = () => toCommitSha(mockPull.headSha)
 const readOwnReports = () => githubForge.readOwnReports(getPullNumber(), getHeadSha())
@@ -525,9 +518,7 @@ describe('questions about people', () => {
     })
     expect(
       await githubForge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id + 1) }),
-    ).toMatchObject({
-      kind: 'unknown',
-    })
+    ).toMatchObject({ kind: 'unknown' })
   })
 
   test('an answer that GitHub does not give is unknown, never no (T27)', async () => {

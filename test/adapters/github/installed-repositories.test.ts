@@ -1,10 +1,10 @@
 // The repositories that the App is installed on, which are public only if GitHub reports them as public.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
+import { startMockGitHub } from '../../../sandbox/github/github.ts'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { RemainingRateLimit } from '../../../src/adapters/github/budget/installation-budgets.ts'
@@ -12,32 +12,28 @@ import { realTimeClock } from '../store/sample-records.ts'
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'installed-'))
 const remainingRateLimits: RemainingRateLimit[] = []
-let mockGitHub: MockGitHub
-let githubApp: GitHubApp
-beforeAll(async () => {
-  mockGitHub = await startMockGitHub({ directory: temporaryDirectory })
-  mockGitHub.createOrganization('coast', [])
-  await mockGitHub.createRepository('coast', 'open')
-  await mockGitHub.createRepository('coast', 'hidden', { private: true })
-  const privateKey = generatePrivateKey()
-  const given = {
-    slug: 'bot',
-    privateKey,
-    webhookSecret: 'secret',
-    events: [],
-    permissions: { contents: 'read' },
-  } as const
-  const { app: registered } = mockGitHub.installApp(given, ['coast/open', 'coast/hidden'])
-  githubApp = new GitHubApp({
-    appId: registered.id,
-    privateKey,
-    webhookSecret: 'secret',
-    apiUrl: mockGitHub.url,
-    throttle: false,
-    clock: realTimeClock,
-    log: pino({ level: 'silent' }),
-    onRemaining: (said) => remainingRateLimits.push(said),
-  })
+const mockGitHub = await startMockGitHub({ directory: temporaryDirectory })
+mockGitHub.createOrganization('coast', [])
+await mockGitHub.createRepository('coast', 'open')
+await mockGitHub.createRepository('coast', 'hidden', { private: true })
+const privateKey = generatePrivateKey()
+const given = {
+  slug: 'bot',
+  privateKey,
+  webhookSecret: 'secret',
+  events: [],
+  permissions: { contents: 'read' },
+} as const
+const { app: registered } = mockGitHub.installApp(given, ['coast/open', 'coast/hidden'])
+const githubApp = new GitHubApp({
+  appId: registered.id,
+  privateKey,
+  webhookSecret: 'secret',
+  apiUrl: mockGitHub.url,
+  throttle: false,
+  clock: realTimeClock,
+  log: pino({ level: 'silent' }),
+  onRemaining: (said) => remainingRateLimits.push(said),
 })
 afterAll(async () => {
   await mockGitHub.stop()

@@ -1,6 +1,6 @@
 // Reading a pull request takes two requests. The result equals reading it list by list, which is the fallback for data
 // that one request cannot return, or that changed between the two.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
-import type { Forge, BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
+import type { BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
 import {
   fullRepositoryName,
   startGitHubFixture,
@@ -17,20 +17,17 @@ import {
 } from '../../sandbox/github/github-fixture.ts'
 import { createTestGitHubApp } from '../../jobs/job-context.ts'
 
-let githubForge: Forge
 let openedPullCount = 0
 const githubFixture = await startGitHubFixture({ validateTraffic: true })
 const { github, installation, octokit } = githubFixture
-beforeAll(async () => {
-  const app = createTestGitHubApp(githubFixture, systemClock)
-  // Requested once per process.
-  await app.login()
-  githubForge = createGitHubForge(
-    await app.octokit(installation.id),
-    { owner: repositoryParams.owner, name: repositoryParams.repo },
-    app,
-  )
-})
+const app = createTestGitHubApp(githubFixture, systemClock)
+// Requested once per process.
+await app.login()
+const githubForge = createGitHubForge(
+  await app.octokit(installation.id),
+  { owner: repositoryParams.owner, name: repositoryParams.repo },
+  app,
+)
 afterAll(async () => {
   expect(github.violations).toEqual([])
   await githubFixture.stop()

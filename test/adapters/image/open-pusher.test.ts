@@ -108,9 +108,7 @@ describe('a push', () => {
         matches(path) &&
         response.writeHead(201, { 'docker-content-digest': computeSha256Digest('other') }).end()
       )
-    await expect(createPusher().push(createRequest())).rejects.toMatchObject({
-      code: 'digest-mismatch',
-    })
+    await expect(createPusher().push(createRequest())).rejects.toMatchObject({ code: 'digest-mismatch' })
   })
   test('fails if the tag does not hold the pushed manifest', async () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))

@@ -89,10 +89,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       contentDigest: published.contentDigest,
       platforms: ['linux/amd64', 'linux/arm64'],
       labels: { of: 'base', team: 'a', 'operators.operatorframework.io.index.configs.v1': '/configs' },
-      annotations: {
-        'org.opencontainers.image.revision': 'r1',
-        'org.opencontainers.image.base.name': base,
-      },
+      annotations: { 'org.opencontainers.image.revision': 'r1', 'org.opencontainers.image.base.name': base },
     })
     expect(found.files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual(
       files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()]),

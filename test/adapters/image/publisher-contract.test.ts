@@ -14,10 +14,8 @@ let createdRepositoryCount = 0
 const publisherCloseCallbacks: (() => Promise<void>)[] = []
 
 const registryServer = await startMockRegistry()
-beforeAll(async () => {
-  for (const tag of ['one', 'two'])
-    registryServer.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
-})
+for (const tag of ['one', 'two'])
+  registryServer.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
 afterAll(async () => {
   for (const close of publisherCloseCallbacks) await close()
   await registryServer.stop()

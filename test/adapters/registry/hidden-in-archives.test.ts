@@ -14,11 +14,7 @@ const sized = (name: string, type: string, more: Partial<TarEntry> = {}): TarEnt
   size: 1024,
   ...more,
 })
-const longName = (name: string, type = 'L'): TarEntry => ({
-  name: '././@LongLink',
-  type,
-  data: `${name}\0`,
-})
+const longName = (name: string, type = 'L'): TarEntry => ({ name: '././@LongLink', type, data: `${name}\0` })
 const computeArchiveDigest = (archive: Buffer) =>
   `sha256:${createHash('sha256').update(archive).digest('hex')}`
 const unpackArchives = (archives: readonly Buffer[], packed: readonly Buffer[] = archives) =>

@@ -62,11 +62,7 @@ describe('an invalid manifest', () => {
     ],
     [
       'uppercase letters in a digest',
-      {
-        schemaVersion: 2,
-        layers: [],
-        config: { ...layer, digest: `sha256:${'A'.repeat(64)}` },
-      },
+      { schemaVersion: 2, layers: [], config: { ...layer, digest: `sha256:${'A'.repeat(64)}` } },
     ],
   ])('%s is unsupported', async (_name, document) => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
@@ -159,16 +155,14 @@ describe('blobs', () => {
   })
 })
 
-describe('waits', () => {
-  test.each([
-    ['0', 5],
-    ['999999999', 6 * 3600],
-    ['never', 300],
-  ])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
-    registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
-    expect(await resolveImage('org/app:v1', { limits: { attempts: 1 } })).toMatchObject({
-      kind: 'unknown',
-      retryAfter,
-    })
+test.each([
+  ['0', 5],
+  ['999999999', 6 * 3600],
+  ['never', 300],
+])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
+  registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
+  expect(await resolveImage('org/app:v1', { limits: { attempts: 1 } })).toMatchObject({
+    kind: 'unknown',
+    retryAfter,
   })
 })

@@ -38,10 +38,7 @@ async function resolveAllImages(
     credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],
     limits: { attempts: 1 },
   })
-  return {
-    resolve: (name: string) => client.resolve(`${registry.host}/${name}`),
-    client,
-  }
+  return { resolve: (name: string) => client.resolve(`${registry.host}/${name}`), client }
 }
 
 describeIfRegistryInstalled('an open docker-registry', () => {

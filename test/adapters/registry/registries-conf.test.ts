@@ -104,39 +104,29 @@ describe('the rules of a file', () => {
   })
 })
 
-describe('an invalid file', () => {
-  test.each([
-    ['invalid TOML', 'x = \n', /registries\.conf, line 1: invalid TOML/],
-    ['version 1', '[registries.search]\nregistries = ["a"]', /version 1/],
-    ['neither prefix nor location', '[[registry]]\nblocked = true', /neither a prefix nor a location/],
-    ['an unknown key', '[[registry]]\nlocation = "a.b"\nmirrors = []', /mirrors/],
-    ['a value of the wrong type', '[[registry]]\nlocation = "a.b"\ninsecure = "yes"', /insecure/],
-    [
-      'an unknown value of pull-from-mirror',
-      '[[registry]]\nlocation = "a.b"\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "some"',
-      /pull-from-mirror/,
-    ],
-    [
-      'conflicting mirror settings',
-      '[[registry]]\nlocation = "a.b"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "all"',
-      /which conflict/,
-    ],
-    ['a scheme', '[[registry]]\nlocation = "https://a.b"', /without a scheme/],
-    ['a tag', '[[registry]]\nprefix = "a.b/c:1"', /without a scheme, tag/],
-    ['a wildcard as a location', '[[registry]]\nprefix = "a.b"\nlocation = "*.c.d"', /wildcard/],
-    [
-      'an insecure wildcard',
-      '[[registry]]\nprefix = "*.b"\ninsecure = true',
-      /each insecure host separately/,
-    ],
-    [
-      'a duplicate prefix',
-      '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"',
-      /is defined twice/,
-    ],
-  ])('with %s is rejected', (_name, text, reason) => {
-    expect(() => parseTestRegistriesConf(text)).toThrow(reason)
-  })
+test.each([
+  ['invalid TOML', 'x = \n', /registries\.conf, line 1: invalid TOML/],
+  ['version 1', '[registries.search]\nregistries = ["a"]', /version 1/],
+  ['neither prefix nor location', '[[registry]]\nblocked = true', /neither a prefix nor a location/],
+  ['an unknown key', '[[registry]]\nlocation = "a.b"\nmirrors = []', /mirrors/],
+  ['a value of the wrong type', '[[registry]]\nlocation = "a.b"\ninsecure = "yes"', /insecure/],
+  [
+    'an unknown value of pull-from-mirror',
+    '[[registry]]\nlocation = "a.b"\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "some"',
+    /pull-from-mirror/,
+  ],
+  [
+    'conflicting mirror settings',
+    '[[registry]]\nlocation = "a.b"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "all"',
+    /which conflict/,
+  ],
+  ['a scheme', '[[registry]]\nlocation = "https://a.b"', /without a scheme/],
+  ['a tag', '[[registry]]\nprefix = "a.b/c:1"', /without a scheme, tag/],
+  ['a wildcard as a location', '[[registry]]\nprefix = "a.b"\nlocation = "*.c.d"', /wildcard/],
+  ['an insecure wildcard', '[[registry]]\nprefix = "*.b"\ninsecure = true', /each insecure host separately/],
+  ['a duplicate prefix', '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"', /is defined twice/],
+])('an invalid file with %s is rejected', (_name, text, reason) => {
+  expect(() => parseTestRegistriesConf(text)).toThrow(reason)
 })
 
 describe('what a file allows', () => {

@@ -444,17 +444,13 @@ describe('ACR', () => {
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await resolveImage('app:1', source)).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage('app:1', source)).toMatchObject({ kind: 'ok' })
     const post = registryServer.requests.find(({ method }) => method === 'POST')
     expect(new URLSearchParams(post?.body.toString()).get('scope')).toBe('repository:app:pull')
     expect(post?.headers.authorization).toBeUndefined()
   })
   test('the admin password is accepted, and a wrong one is inconclusive', async () => {
-    expect(await resolveImage('app:1', createBasicCredential('admin', 'p'))).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImage('app:1', createBasicCredential('admin', 'p'))).toMatchObject({ kind: 'ok' })
     expect(await resolveImage('app:1', createBasicCredential('admin', 'q'))).toMatchObject({
       kind: 'unknown',
     })

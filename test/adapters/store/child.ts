@@ -26,9 +26,7 @@ export function startStoreProcess(
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, 'child.ts'), what, JSON.stringify(location), name],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const outputLines: string[] = []
   createInterface({ input: child.stdout }).on('line', (line) => outputLines.push(line))

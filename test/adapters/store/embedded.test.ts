@@ -97,27 +97,25 @@ describe('a data folder', () => {
   }, 180_000)
 })
 
-describe('without a folder', () => {
-  test('a store has separate data, which is gone after it is closed', async () => {
-    const others = listDatabaseProcesses()
-    const [memory, other] = await Promise.all([
-      openStore({ clock: realTimeClock }),
-      openStore({ dataDirectory: createStoreDirectory(), clock: realTimeClock }),
-    ])
-    expect(await memory.accept(createPushDelivery('memory'), [])).toBe('new')
-    expect(await memory.accept(createPushDelivery('memory'), [])).toBe('duplicate')
-    expect(await other.accept(createPushDelivery('memory'), [])).toBe('new')
-    await other.close()
-    await expect(other.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
-    // Its data is lost with its process, so nothing may continue with an empty database.
-    const last = listDatabaseProcesses().filter((id) => !others.includes(id))
-    expect(last).toHaveLength(1)
-    for (const id of last) process.kill(id, 'SIGKILL')
-    for (const _ of [1, 2])
-      await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
-    await memory.close()
-  }, 180_000)
-})
+test('without a folder a store has separate data, which is gone after it is closed', async () => {
+  const others = listDatabaseProcesses()
+  const [memory, other] = await Promise.all([
+    openStore({ clock: realTimeClock }),
+    openStore({ dataDirectory: createStoreDirectory(), clock: realTimeClock }),
+  ])
+  expect(await memory.accept(createPushDelivery('memory'), [])).toBe('new')
+  expect(await memory.accept(createPushDelivery('memory'), [])).toBe('duplicate')
+  expect(await other.accept(createPushDelivery('memory'), [])).toBe('new')
+  await other.close()
+  await expect(other.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
+  // Its data is lost with its process, so nothing may continue with an empty database.
+  const last = listDatabaseProcesses().filter((id) => !others.includes(id))
+  expect(last).toHaveLength(1)
+  for (const id of last) process.kill(id, 'SIGKILL')
+  for (const _ of [1, 2])
+    await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
+  await memory.close()
+}, 180_000)
 
 describe('a process that is killed', () => {
   test('loses no accepted delivery and no job, twice in a row', async () => {

@@ -39,11 +39,7 @@ export function testMergeFreezesContract(store: () => Store): void {
       expect(first?.since).toBeGreaterThan(before)
       expect(
         await stop({ repository: of, branch: 'main', reason: 'later', by: createPersonFreezeAuthor(2) }),
-      ).toMatchObject({
-        reason: 'release day',
-        by: createPersonFreezeAuthor(1),
-        times: 2,
-      })
+      ).toMatchObject({ reason: 'release day', by: createPersonFreezeAuthor(1), times: 2 })
       await stop({
         repository: of,
         branch: 'main',
@@ -82,12 +78,7 @@ export function testMergeFreezesContract(store: () => Store): void {
       })
       expect(
         await stop({ ...rejectionFreeze, reason: 'queue', tryAgainAt: 1_700_000_000_001, rules: 'b' }),
-      ).toMatchObject({
-        reason: 'queue',
-        tryAgainAt: 1_700_000_000_001,
-        rules: 'b',
-        times: 2,
-      })
+      ).toMatchObject({ reason: 'queue', tryAgainAt: 1_700_000_000_001, rules: 'b', times: 2 })
       expect(await store().listFreezeEvents(of, 10)).toHaveLength(1)
       await store().allowMergeAttempt({ repository: of, branch: 'main' })
       expect(await store().listFreezes(of)).toMatchObject([{ tryAgainAt: 0, times: 2 }])

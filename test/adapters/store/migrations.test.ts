@@ -1,8 +1,7 @@
 // Durable data that an older program left in the cache is state after the migration, under its current names and keys.
 // Also covers what is deleted over time.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { readScanState } from '../../../src/image-scan/scan-state.ts'
-import type { Database } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
 import { migrateDatabase, databaseSchemaName } from '../../../src/adapters/store/migrations.ts'
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
@@ -16,11 +15,10 @@ const legacyBranchState = {
 }
 const longImageReference = `registry.test/${'a'.repeat(600)}:v1`
 
-let database: Database
-beforeAll(async () => {
-  database = await openEmbeddedDatabase(undefined, { timeoutMs: 0, problem: () => undefined })
-  await migrateDatabase(database, 4)
-  const rows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] = [
+const database = await openEmbeddedDatabase(undefined, { timeoutMs: 0, problem: () => undefined })
+await migrateDatabase(database, 4)
+const legacyRows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] =
+  [
     ['image scans', '"coast/operators"', legacyImageScanState, null],
     ['branches', '"Coast/Operators release/v1 \\"x\\""', legacyBranchState, null],
     ['review requests Coast/Operators', '"12"', ['bob'], '1 day'],
@@ -31,14 +29,13 @@ beforeAll(async () => {
     ['facts 4', `"${'c'.repeat(40)}"`, { bytes: 1 }, null],
     ['image-answers 2', '"x"', { kind: 'missing', reason: '' }, '1 day'],
   ]
-  for (const [space, key, value, expires] of rows)
-    await database.query(
-      `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
-       VALUES ($1, $2, $3, clock_timestamp() + $4::text::interval)`,
-      [space, key, JSON.stringify(value), expires],
-    )
-  await migrateDatabase(database)
-}, 60_000)
+for (const [space, key, value, expires] of legacyRows)
+  await database.query(
+    `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
+     VALUES ($1, $2, $3, clock_timestamp() + $4::text::interval)`,
+    [space, key, JSON.stringify(value), expires],
+  )
+await migrateDatabase(database)
 afterAll(() => database.close())
 
 test('moves durable data out of the cache', async () => {

@@ -168,9 +168,7 @@ else {
     test('with an unreachable server fail as `unreachable`', async () => {
       await expect(
         openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock: realTimeClock }),
-      ).rejects.toMatchObject({
-        code: 'unreachable',
-      })
+      ).rejects.toMatchObject({ code: 'unreachable' })
     })
   })
 

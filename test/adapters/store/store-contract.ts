@@ -726,24 +726,22 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       })
     })
 
-    describe('verdicts', () => {
-      test('are stored once per head, base, and configuration', async () => {
-        const of = createRepositoryName()
-        const record = (head: string, after: number) => ({
-          repository: of,
-          pull: toPullNumber(1),
-          head: toCommitSha(head.repeat(40)),
-          base: toCommitSha('0'.repeat(40)),
-          config: 'c',
-          verdict: 'wait',
-          report: { findings: ['a \0 b', after] },
-          decidedAt: 1_700_000_000_000 + after,
-        })
-        for (const made of [record('1', 1), record('2', 2), record('1', 3)]) await store.recordVerdict(made)
-        for (const { decidedAt, report, ...state } of [record('1', 3), record('2', 2)])
-          expect(await store.verdictReport(of, toPullNumber(1), state)).toMatchObject({ decidedAt, report })
-        expect(await store.verdictReport(of, toPullNumber(2), record('1', 3))).toBeUndefined()
+    test('verdicts are stored once per head, base, and configuration', async () => {
+      const of = createRepositoryName()
+      const record = (head: string, after: number) => ({
+        repository: of,
+        pull: toPullNumber(1),
+        head: toCommitSha(head.repeat(40)),
+        base: toCommitSha('0'.repeat(40)),
+        config: 'c',
+        verdict: 'wait',
+        report: { findings: ['a \0 b', after] },
+        decidedAt: 1_700_000_000_000 + after,
       })
+      for (const made of [record('1', 1), record('2', 2), record('1', 3)]) await store.recordVerdict(made)
+      for (const { decidedAt, report, ...state } of [record('1', 3), record('2', 2)])
+        expect(await store.verdictReport(of, toPullNumber(1), state)).toMatchObject({ decidedAt, report })
+      expect(await store.verdictReport(of, toPullNumber(2), record('1', 3))).toBeUndefined()
     })
 
     if (setting.isDurable)

@@ -1,7 +1,7 @@
 // What a push contains besides its tree: attacks on other pull requests and on the merge itself, by commits with
 // content that is not in the merged tree. docs/dev/threats.md#t72 lists these attacks.
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
+import { type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
 import type { PullSnapshot, IncomingCommits } from '../../../src/pull-request/snapshot.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
@@ -78,10 +78,8 @@ async function evaluatePullAtHead(
   options: PullEvaluationOptions = {},
 ): Promise<SnapshotEvaluation> {
   const tip = options.base ?? baseCommit
-  origin.branch('main', tip)
-  origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
-  return evaluatePullSnapshot(
+  await scenario.fetchPull(tip, head)
+  return scenario.evaluateSnapshot(
     createTestPullSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
     {
       repository: {
@@ -91,9 +89,7 @@ async function evaluatePullAtHead(
           ...options.incoming,
         }),
       },
-      loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: options.memory ?? noopPullHistoryStore,
+      ...(options.memory && { memory: options.memory }),
       openPulls: async () => options.open ?? [],
       ...(options.requiresSignatures === true && { demandsSignatures: true }),
     },
@@ -245,18 +241,10 @@ describe('an open pull request whose head is among the commits of another one', 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
     const head = commitChanges({ [readmePath]: 'two\n' })
-    origin.branch('main', baseCommit)
-    origin.pull(7, head)
-    await scenario.mirror.fetch('main', toPullNumber(7))
-    await evaluatePullSnapshot(
+    await scenario.fetchPull(baseCommit, head)
+    await scenario.evaluateSnapshot(
       createTestPullSnapshot({ author: getAliceAccount(), base: baseCommit, head }),
-      {
-        repository: scenario.mirror,
-        loader: { load: async () => undefined },
-        ask: async (question) => scenario.fakeAccounts.answer(question),
-        memory: noopPullHistoryStore,
-        openPulls: async () => ((queryCount += 1), []),
-      },
+      { openPulls: async () => ((queryCount += 1), []) },
     )
     expect(queryCount).toBe(0)
   })
@@ -450,13 +438,7 @@ describe('the history of a pull request', () => {
     const blob = toBlobSha(origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
     expect(await summarizePull(gone)).toEqual(expectedMergeVerdict)
     const git: GitRunner = (args, more) =>
-      runGit({
-        args,
-        directory: origin.directory,
-        timeout: 30_000,
-        limit: 1_000_000,
-        ...more,
-      })
+      runGit({ args, directory: origin.directory, timeout: 30_000, limit: 1_000_000, ...more })
     const objects = createCatFileObjectReader({ directory: origin.directory, timeout: 30_000 })
     try {
       const largeFilesAbove = async (maxBytes: number) =>

@@ -232,19 +232,17 @@ describe('platforms', () => {
   })
 })
 
-describe('the rules', () => {
-  test('are sorted, and each id is used once', () => {
-    const projectRoot = fileURLToPath(new URL('../../../', import.meta.url))
-    const ids = [...findDefinedRules(projectRoot)].flatMap(([id, file]) =>
-      file === 'src/checks/images/rules.ts' ? [id] : [],
-    )
-    expect(ids).toEqual([...new Set(ids)].sort())
-    expect(
-      Object.values(imageRules)
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(ids)
-  })
+test('the rules are sorted, and each id is used once', () => {
+  const projectRoot = fileURLToPath(new URL('../../../', import.meta.url))
+  const ids = [...findDefinedRules(projectRoot)].flatMap(([id, file]) =>
+    file === 'src/checks/images/rules.ts' ? [id] : [],
+  )
+  expect(ids).toEqual([...new Set(ids)].sort())
+  expect(
+    Object.values(imageRules)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(ids)
 })
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {

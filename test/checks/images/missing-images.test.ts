@@ -72,19 +72,17 @@ describe('a reference', () => {
   })
 })
 
-describe('a scan', () => {
-  test.each<[ImageLookupResult, ImageScanResult['kind']]>([
-    [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
-    [{ kind: 'missing', reason: '' }, 'gone'],
-    [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
-    [{ kind: 'unsupported', reason: 'schema 1' }, 'unsupported'],
-    [{ kind: 'missing-or-private', reason: '' }, 'unknown'],
-    [{ kind: 'blocked', reason: '' }, 'unknown'],
-    [{ kind: 'malformed', reason: '' }, 'unknown'],
-    [{ kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }, 'unknown'],
-  ])('with the answer %j has the result %s', (answer, kind) => {
-    expect(toImageScanResult(answer).kind).toBe(kind)
-  })
+test.each<[ImageLookupResult, ImageScanResult['kind']]>([
+  [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
+  [{ kind: 'missing', reason: '' }, 'gone'],
+  [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
+  [{ kind: 'unsupported', reason: 'schema 1' }, 'unsupported'],
+  [{ kind: 'missing-or-private', reason: '' }, 'unknown'],
+  [{ kind: 'blocked', reason: '' }, 'unknown'],
+  [{ kind: 'malformed', reason: '' }, 'unknown'],
+  [{ kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }, 'unknown'],
+])('a scan with the answer %j has the result %s', (answer, kind) => {
+  expect(toImageScanResult(answer).kind).toBe(kind)
 })
 
 describe('a tag next to a digest', () => {

@@ -1,10 +1,8 @@
 // A package whose directory has another name, added to one more catalog: the app looks into that directory of the
 // catalogs that the pull request does not touch, and into nothing else of them.
 import { afterAll, expect, test } from '@jest/globals'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
-import { toPullNumber } from '../../../src/pull-request/ids.ts'
-import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
@@ -25,9 +23,7 @@ const baseBranchFiles: OriginFiles = {
 async function evaluateOwnership(more: OriginFiles) {
   const from = scenario.origin.commit(baseBranchFiles)
   const head = scenario.origin.commit({ ...baseBranchFiles, ...more }, [from])
-  scenario.origin.branch('main', from)
-  scenario.origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
+  await scenario.fetchPull(from, head)
   const loaded: string[] = []
   const loader: CatalogLoader = {
     cache: noopCache,
@@ -39,17 +35,9 @@ async function evaluateOwnership(more: OriginFiles) {
       return readCatalog(files)
     },
   }
-  const { verdict } = await evaluatePullSnapshot(
+  const { verdict } = await scenario.evaluateSnapshot(
     createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head }),
-    {
-      repository: scenario.mirror,
-      loader,
-      ask: async (question) =>
-        ['image', 'bundle', 'install'].includes(question.kind)
-          ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
-          : scenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-    },
+    { loader },
   )
   const outcome = verdict.outcomes.find(({ check }) => check === 'ownership')
   return { rules: outcome?.findings.map(({ rule }) => rule), loaded }

@@ -1,8 +1,7 @@
 // An approval is for the effect that the change had when it was given. From snapshots to verdicts, with real Git and a
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullChangeFingerprint } from '../../../src/evaluate/resolve-check-lookups.ts'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
@@ -20,10 +19,7 @@ import { createOwnershipScenario } from './ownership-scenario.ts'
 const scenario = await createOwnershipScenario('agreed')
 const { origin } = scenario
 const store = await openPreparedStore({ clock: realTimeClock })
-beforeAll(async () => {
-  for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
-    scenario.fakeAccounts.person(login)
-}, 180_000)
+for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl']) scenario.fakeAccounts.person(login)
 afterAll(async () => {
   await store.close()
   await scenario.close()
@@ -68,19 +64,12 @@ async function evaluatePull({
   ...more
 }: PullEvaluationOptions) {
   const pull = toPullNumber(currentPullNumber)
-  origin.branch('main', base)
-  origin.pull(currentPullNumber, head)
-  await scenario.mirror.fetch('main', pull)
+  await scenario.fetchPull(base, head, currentPullNumber)
   const snapshot = {
     ...createTestPullSnapshot({ pull, base, head, reviews, comments, ...more }),
     author: scenario.fakeAccounts.person(author),
   }
-  const examination = await evaluatePullSnapshot(snapshot, {
-    repository: scenario.mirror,
-    loader: { load: async () => undefined },
-    ask: async (question) => scenario.fakeAccounts.answer(question),
-    memory: store,
-  })
+  const examination = await scenario.evaluateSnapshot(snapshot, { memory: store })
   const { verdict, epoch, described, commands } = examination
   for (const { record } of commands) await store.recordCommand(snapshot.repository, pull, record)
   if (shows !== undefined && described) {

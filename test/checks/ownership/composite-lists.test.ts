@@ -1,6 +1,6 @@
 // Composite lists: one file that references the images of many packages, with an owner for each entry. Every attack is
 // a real pull request in a real repository, in which the owner of one entry tries to change another entry.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import {
   formatDescriptionLinesAsText,
   describePullRequestChangeAsLines,
@@ -10,9 +10,7 @@ import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
 const scenario = await createOwnershipScenario('lists')
-beforeAll(async () => {
-  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
-})
+for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
 afterAll(() => scenario.close())
 
 const formatImage = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
@@ -162,23 +160,21 @@ describe('the configuration of a list', () => {
   })
 })
 
-describe('a package whose directory has another name', () => {
-  test('is owned by the owners of its directory, if the catalog is part of the change', async () => {
-    const alias: OriginFiles = {
-      ...baseFiles,
-      'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
-      'catalog/alias-operator/index.yaml': createCatalogYaml('alias', ['1.0.0']),
-      [listPath]: formatList(mineEntry, victimEntry, formatEntry('alias', '6')),
-    }
-    const head: OriginFiles = {
-      ...alias,
-      'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
-      [listPath]: formatList(mineEntry, victimEntry, formatEntry('alias', '7')),
-    }
-    expect((await scenario.evaluatePull(alias, head, { author: 'alice' })).outcome.findings).toMatchObject([
-      { rule: 'not-owner', data: { package: 'alias', owners: ['nina'] } },
-    ])
-  })
+test('a package whose directory has another name is owned by the owners of its directory, if the catalog is part of the change', async () => {
+  const alias: OriginFiles = {
+    ...baseFiles,
+    'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
+    'catalog/alias-operator/index.yaml': createCatalogYaml('alias', ['1.0.0']),
+    [listPath]: formatList(mineEntry, victimEntry, formatEntry('alias', '6')),
+  }
+  const head: OriginFiles = {
+    ...alias,
+    'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
+    [listPath]: formatList(mineEntry, victimEntry, formatEntry('alias', '7')),
+  }
+  expect((await scenario.evaluatePull(alias, head, { author: 'alice' })).outcome.findings).toMatchObject([
+    { rule: 'not-owner', data: { package: 'alias', owners: ['nina'] } },
+  ])
 })
 
 describe('T11: an owner of one entry', () => {
@@ -320,34 +316,31 @@ describe('T11: an owner of one entry', () => {
   })
 })
 
-describe('an approval that is carried over', () => {
-  test('covers the entire list, so a later change of another entry in the same file voids it', async () => {
-    const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
-    const from = scenario.origin.commit({ ...baseFiles, ...config })
-    const next = (list: string) =>
-      scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
-    const first = next(formatList(mineEntry, formatEntry('victim', '4')))
-    const options = { author: 'alice', configDigest: 'd' }
-    const { getApprovalCoverageOfChange: coverage } =
-      await import('../../../src/checks/ownership/ownership-context.ts')
-    const seen = await scenario.evaluate(from, first, options)
-    const vera = scenario.fakeAccounts.person('vera')
-    const yes = {
-      user: vera.id,
-      login: 'vera',
-      head: first,
-      baseRef: 'main',
-      epoch: 0,
-      source: 'command' as const,
-      config: 'd',
-      covers: coverage(seen.input),
-    }
-    const judge = (list: string) =>
-      scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
-    expect((await judge(formatList(mineEntry, formatEntry('victim', '4')))).verdict.kind).toBe('merge')
-    expect((await judge(formatList(mineEntry, formatEntry('victim', '5')))).verdict.kind).toBe('wait')
-    expect((await judge(formatList(formatEntry('mine', '3'), formatEntry('victim', '4')))).verdict.kind).toBe(
-      'wait',
-    )
-  })
+test('an approval that is carried over covers the entire list, so a later change of another entry in the same file voids it', async () => {
+  const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
+  const from = scenario.origin.commit({ ...baseFiles, ...config })
+  const next = (list: string) => scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
+  const first = next(formatList(mineEntry, formatEntry('victim', '4')))
+  const options = { author: 'alice', configDigest: 'd' }
+  const { getApprovalCoverageOfChange: coverage } =
+    await import('../../../src/checks/ownership/ownership-context.ts')
+  const seen = await scenario.evaluate(from, first, options)
+  const vera = scenario.fakeAccounts.person('vera')
+  const yes = {
+    user: vera.id,
+    login: 'vera',
+    head: first,
+    baseRef: 'main',
+    epoch: 0,
+    source: 'command' as const,
+    config: 'd',
+    covers: coverage(seen.input),
+  }
+  const judge = (list: string) =>
+    scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
+  expect((await judge(formatList(mineEntry, formatEntry('victim', '4')))).verdict.kind).toBe('merge')
+  expect((await judge(formatList(mineEntry, formatEntry('victim', '5')))).verdict.kind).toBe('wait')
+  expect((await judge(formatList(formatEntry('mine', '3'), formatEntry('victim', '4')))).verdict.kind).toBe(
+    'wait',
+  )
 })

@@ -1,9 +1,8 @@
 // The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
 // request's title can do to the merge message (T55).
-import { afterAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber, toUserId, type UserId } from '../../../src/pull-request/ids.ts'
+import { afterAll, expect, test } from '@jest/globals'
+import { toUserId, type UserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { formatMergeMessage } from '../../../src/report/merge-message.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-history.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
@@ -15,34 +14,24 @@ const scenario = await createOwnershipScenario('examined')
 const { origin } = scenario
 afterAll(() => scenario.close())
 
-describe('T34: the configuration', () => {
-  test('is the one at the base tip, whatever the pull request makes of it', async () => {
-    const config = '.github/catalog-bot.yml'
-    const base: OriginFiles = {
-      'operators/mine/ci.yaml': 'reviewers: [alice]\n',
-      [config]: 'merge: {enabled: false}\n',
-    }
-    const from = origin.commit(base)
-    for (const text of ['owners: {maintainers: [mallory]}\n', 'nonsense: true\n']) {
-      const head = origin.commit({ ...base, [config]: text }, [from])
-      origin.branch('main', from)
-      origin.pull(7, head)
-      await scenario.mirror.fetch('main', toPullNumber(7))
-      const author = scenario.fakeAccounts.person('mallory')
-      const { config: used, verdict } = await evaluatePullSnapshot(
-        createTestPullSnapshot({ author, base: from, head }),
-        {
-          repository: scenario.mirror,
-          loader: { load: async () => undefined },
-          ask: async (question) => scenario.fakeAccounts.answer(question),
-          memory: noopPullHistoryStore,
-        },
-      )
-      expect(used.merge.enabled).toBe(false)
-      expect(used.owners.maintainers).toEqual([])
-      expect(verdict.kind).not.toBe('merge')
-    }
-  })
+test('T34: the configuration is the one at the base tip, whatever the pull request makes of it', async () => {
+  const config = '.github/catalog-bot.yml'
+  const base: OriginFiles = {
+    'operators/mine/ci.yaml': 'reviewers: [alice]\n',
+    [config]: 'merge: {enabled: false}\n',
+  }
+  const from = origin.commit(base)
+  for (const text of ['owners: {maintainers: [mallory]}\n', 'nonsense: true\n']) {
+    const head = origin.commit({ ...base, [config]: text }, [from])
+    await scenario.fetchPull(from, head)
+    const author = scenario.fakeAccounts.person('mallory')
+    const { config: used, verdict } = await scenario.evaluateSnapshot(
+      createTestPullSnapshot({ author, base: from, head }),
+    )
+    expect(used.merge.enabled).toBe(false)
+    expect(used.owners.maintainers).toEqual([])
+    expect(verdict.kind).not.toBe('merge')
+  }
 })
 
 test('a configuration that is too large to be read is not read as none', async () => {
@@ -52,70 +41,54 @@ test('a configuration that is too large to be read is not read as none', async (
   }
   const from = origin.commit(base)
   const head = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  origin.branch('main', from)
-  origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
-  const { verdict } = await evaluatePullSnapshot(
+  await scenario.fetchPull(from, head)
+  const { verdict } = await scenario.evaluateSnapshot(
     createTestPullSnapshot({ author: scenario.fakeAccounts.person('mallory'), base: from, head }),
-    {
-      repository: scenario.mirror,
-      loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-    },
   )
   expect(verdict.kind).toBe('blocked')
 })
 
-describe('T25: a login that is registered again', () => {
-  test('is stored at the first lookup, and a new account with the login gets no rights', async () => {
-    const memory: PullHistoryStore & { readonly known: Map<string, UserId> } = {
-      ...noopPullHistoryStore,
-      known: new Map(),
-      async firstSeenAccounts(_repository, accounts) {
-        for (const [login, id] of accounts) if (!this.known.has(login)) this.known.set(login, id)
-        return new Map(this.known)
-      },
-    }
-    const base: OriginFiles = {
-      'operators/mine/ci.yaml': 'reviewers: [olga]\n',
-      'operators/mine/notes.md': '1\n',
-    }
-    const from = origin.commit(base)
-    const head = origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
-    origin.branch('main', from)
-    origin.pull(7, head)
-    await scenario.mirror.fetch('main', toPullNumber(7))
-    const evaluateAs = async (author: GitHubAccount) => {
-      scenario.fakeAccounts.accounts.set('olga', author)
-      const { verdict } = await evaluatePullSnapshot(createTestPullSnapshot({ author, base: from, head }), {
-        repository: scenario.mirror,
-        loader: { load: async () => undefined },
-        ask: async (question) => scenario.fakeAccounts.answer(question),
-        memory,
-      })
-      return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
-    }
-    expect(await evaluateAs({ id: toUserId(1), login: 'olga', kind: 'user' })).toEqual([])
-    expect(await evaluateAs({ id: toUserId(2), login: 'olga', kind: 'user' })).toContain('owner-login-reused')
-  })
+test('T25: a login that is registered again is stored at the first lookup, and a new account with the login gets no rights', async () => {
+  const memory: PullHistoryStore & { readonly known: Map<string, UserId> } = {
+    ...noopPullHistoryStore,
+    known: new Map(),
+    async firstSeenAccounts(_repository, accounts) {
+      for (const [login, id] of accounts) if (!this.known.has(login)) this.known.set(login, id)
+      return new Map(this.known)
+    },
+  }
+  const base: OriginFiles = {
+    'operators/mine/ci.yaml': 'reviewers: [olga]\n',
+    'operators/mine/notes.md': '1\n',
+  }
+  const from = origin.commit(base)
+  const head = origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
+  await scenario.fetchPull(from, head)
+  const evaluateAs = async (author: GitHubAccount) => {
+    scenario.fakeAccounts.accounts.set('olga', author)
+    const { verdict } = await scenario.evaluateSnapshot(
+      createTestPullSnapshot({ author, base: from, head }),
+      { memory },
+    )
+    return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
+  }
+  expect(await evaluateAs({ id: toUserId(1), login: 'olga', kind: 'user' })).toEqual([])
+  expect(await evaluateAs({ id: toUserId(2), login: 'olga', kind: 'user' })).toContain('owner-login-reused')
 })
 
-describe('T55: the merge message', () => {
-  test('holds nothing of a title that closes issues, calls people or starts a new line', () => {
-    for (const title of [
-      'Fix\n\nCloses #1',
-      'closes #12',
-      '@everyone look',
-      'x\rCo-authored-by: a <b@c>',
-      '\u202eevil',
-      'resolves https://github.com/a/b/issues/3',
-    ]) {
-      const message = formatMergeMessage(createTestPullSnapshot({ title }))
-      expect(message.split('\n').length).toBe(4)
-      expect(message).not.toMatch(/(?:close|fix|resolve)[sd]?:?\s+(?:#|https?:)\d*/i)
-      expect(message).not.toMatch(/(?:^|[^\w`\u200b\u2060])@\w/)
-      expect(message).not.toMatch(/[\r\u202e]/)
-    }
-  })
+test('T55: the merge message holds nothing of a title that closes issues, calls people or starts a new line', () => {
+  for (const title of [
+    'Fix\n\nCloses #1',
+    'closes #12',
+    '@everyone look',
+    'x\rCo-authored-by: a <b@c>',
+    '\u202eevil',
+    'resolves https://github.com/a/b/issues/3',
+  ]) {
+    const message = formatMergeMessage(createTestPullSnapshot({ title }))
+    expect(message.split('\n').length).toBe(4)
+    expect(message).not.toMatch(/(?:close|fix|resolve)[sd]?:?\s+(?:#|https?:)\d*/i)
+    expect(message).not.toMatch(/(?:^|[^\w`\u200b\u2060])@\w/)
+    expect(message).not.toMatch(/[\r\u202e]/)
+  }
 })

@@ -64,13 +64,7 @@ describe('a file outside all packages', () => {
   test('is not green for the yes of its author, though they are a maintainer', async () => {
     const { from, head } = createPullCommits()
     const own = {
-      ...{
-        user: scenario.fakeAccounts.person('maria').id,
-        login: 'maria',
-        head,
-        baseRef: 'main',
-        epoch: 0,
-      },
+      ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
       source: 'command' as const,
     }
     const seen = await evaluatePull(head, from, { author: 'maria', approvals: [own] })
@@ -83,13 +77,7 @@ describe('a file outside all packages', () => {
       (await evaluatePull(pushed, from, { reviews: [scenario.createReview('maria', head)] })).conclusion,
     ).toBe('action_required')
     const yes = {
-      ...{
-        user: scenario.fakeAccounts.person('maria').id,
-        login: 'maria',
-        head,
-        baseRef: 'main',
-        epoch: 0,
-      },
+      ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
       source: 'command' as const,
     }
     const conclusionOf = async (approval: object) =>

@@ -1,14 +1,12 @@
 // The cost of a change of many files: the number of Git calls and of evaluations.
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { createCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.ts'
-import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
 import { createLookupResults } from '../../../src/checks/lookups.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
-import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
@@ -49,23 +47,13 @@ test('an evaluation of hundreds of files lists each tree once and reads each blo
   }
   const from = scenario.origin.commit(baseBranchFiles)
   const to = scenario.origin.commit(head, [from])
-  scenario.origin.branch('main', from)
-  scenario.origin.pull(7, to)
-  await scenario.mirror.fetch('main', toPullNumber(7))
+  await scenario.fetchPull(from, to)
   const { counted, asked } = recordGitRepositoryCalls(scenario.mirror)
   const pool = createCatalogFileReaderPool()
   try {
-    const { verdict, change } = await evaluatePullSnapshot(
+    const { verdict, change } = await scenario.evaluateSnapshot(
       createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
-      {
-        repository: counted,
-        loader: createCatalogLoader(pool, noopCache),
-        ask: async (question) =>
-          ['image', 'bundle', 'install'].includes(question.kind)
-            ? { kind: 'unknown', reason: 'nobody is asked', retryAfter: 0 }
-            : scenario.fakeAccounts.answer(question),
-        memory: noopPullHistoryStore,
-      },
+      { repository: counted, loader: createCatalogLoader(pool, noopCache) },
     )
     expect(change.paths).toHaveLength(900)
     expect(verdict.kind).not.toBe('merge')

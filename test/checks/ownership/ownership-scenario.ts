@@ -5,9 +5,16 @@ import { join } from 'node:path'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
-import { noopCache } from '../../../src/catalogs/memory-cache.ts'
+import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
+import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { describePullRequestChange } from '../../../src/pull-request/describe-change.ts'
-import { toUserId, type CommitSha, type TreeSha, type UserId } from '../../../src/pull-request/ids.ts'
+import {
+  toPullNumber,
+  toUserId,
+  type CommitSha,
+  type TreeSha,
+  type UserId,
+} from '../../../src/pull-request/ids.ts'
 import { findContainingCatalog, addCatalogsToEmptyLayout } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { isPossibleCompositeListPath } from '../../../src/pull-request/references/composite-list.ts'
@@ -291,6 +298,30 @@ export class OwnershipScenario {
   /** The kind of the verdict of `evaluatePull`. */
   async decidePull(...pull: Parameters<OwnershipScenario['evaluatePull']>): Promise<PullVerdict['kind']> {
     return (await this.evaluatePull(...pull)).verdict.kind
+  }
+
+  /** Fetches a pull request, as `evaluateSnapshot` requires. */
+  async fetchPull(base: CommitSha, head: CommitSha, pull = 7): Promise<void> {
+    this.origin.branch('main', base)
+    this.origin.pull(pull, head)
+    await this.mirror.fetch('main', toPullNumber(pull))
+  }
+
+  /** Evaluates a snapshot as the App does. By default there are no catalogs, registries, or earlier pull requests. */
+  evaluateSnapshot(
+    snapshot: PullSnapshot,
+    inputs: Partial<Parameters<typeof evaluatePullSnapshot>[1]> = {},
+  ): ReturnType<typeof evaluatePullSnapshot> {
+    return evaluatePullSnapshot(snapshot, {
+      repository: this.mirror,
+      loader: { load: async () => undefined },
+      ask: async (question) =>
+        ['image', 'bundle', 'install'].includes(question.kind)
+          ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
+          : this.fakeAccounts.answer(question),
+      memory: noopPullHistoryStore,
+      ...inputs,
+    })
   }
 
   createReview(login: string, head: CommitSha, more: Partial<PullReview> = {}): PullReview {

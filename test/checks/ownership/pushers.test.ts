@@ -1,6 +1,5 @@
 // T24, from delivery to verdict: the pusher of a head comes from recorded webhook deliveries in a real store.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { parsePushFromDelivery } from '../../../src/server/deliveries.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
@@ -63,23 +62,16 @@ const deliverPullRequestEvent = async (action: string, login: string) => {
   )
 }
 const evaluateAndListFindingRules = async () => {
-  scenario.origin.branch('main', baseCommit)
-  scenario.origin.pull(lastPullNumber, headCommit)
-  await scenario.mirror.fetch('main', toPullNumber(lastPullNumber))
+  await scenario.fetchPull(baseCommit, headCommit, lastPullNumber)
   const author = scenario.fakeAccounts.person('alice')
-  const { verdict } = await evaluatePullSnapshot(
+  const { verdict } = await scenario.evaluateSnapshot(
     createTestPullSnapshot({
       pull: toPullNumber(lastPullNumber),
       author,
       base: baseCommit,
       head: headCommit,
     }),
-    {
-      repository: scenario.mirror,
-      loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: store,
-    },
+    { memory: store },
   )
   return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
 }
@@ -153,25 +145,23 @@ describe('T24: a head', () => {
   })
 })
 
-describe('a delivery', () => {
-  test('does not report a push if its fields are missing or inconsistent', () => {
-    const alice = scenario.fakeAccounts.person('alice')
-    const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
-    expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
-      head: headCommit,
-      pusher: alice,
-      pull: lastPullNumber,
-    })
-    for (const [event, body] of [
-      ['push', whole],
-      ['pull_request_review', whole],
-      ['pull_request', createPullEventPayload('synchronize', alice, { after: '0'.repeat(40) })],
-      ['pull_request', createPullEventPayload('synchronize', alice, { sender: undefined })],
-      ['pull_request', createPullEventPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
-      ['pull_request', createPullEventPayload('synchronize', alice, { pull_request: { number: 1 } })],
-      ['pull_request', createPullEventPayload('closed', alice)],
-      ['pull_request', null],
-    ] as const)
-      expect(parsePushFromDelivery(event, body)).toBeUndefined()
+test('a delivery does not report a push if its fields are missing or inconsistent', () => {
+  const alice = scenario.fakeAccounts.person('alice')
+  const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
+  expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
+    head: headCommit,
+    pusher: alice,
+    pull: lastPullNumber,
   })
+  for (const [event, body] of [
+    ['push', whole],
+    ['pull_request_review', whole],
+    ['pull_request', createPullEventPayload('synchronize', alice, { after: '0'.repeat(40) })],
+    ['pull_request', createPullEventPayload('synchronize', alice, { sender: undefined })],
+    ['pull_request', createPullEventPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
+    ['pull_request', createPullEventPayload('synchronize', alice, { pull_request: { number: 1 } })],
+    ['pull_request', createPullEventPayload('closed', alice)],
+    ['pull_request', null],
+  ] as const)
+    expect(parsePushFromDelivery(event, body)).toBeUndefined()
 })

@@ -2,6 +2,7 @@
 // purpose and independent of the project's reader.
 import { parse } from 'yaml'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { createCatalog } from '../../packages/fbc/facts/create-facts.ts'
 
 type MutableCatalog = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
 
@@ -10,16 +11,7 @@ const textEncoder = new TextEncoder()
 
 /** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
 export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
-  const catalog: MutableCatalog = {
-    packages: [],
-    channels: [],
-    bundles: [],
-    deprecations: [],
-    others: [],
-    loadErrors: [],
-    findings: [],
-    files: [],
-  }
+  const catalog = createCatalog() as MutableCatalog
   for (const [path, text] of files) {
     catalog.files.push({ path, bytes: textEncoder.encode(text).length })
     if (/\.(?:ya?ml|json)$/.test(path)) readCatalogFile(path, text, catalog)

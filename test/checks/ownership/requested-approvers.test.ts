@@ -1,13 +1,11 @@
 // The people who are asked for an open approval: only those who can give it, and each only once.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
 const scenario = await createOwnershipScenario('asked')
-beforeAll(async () => {
-  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory']) scenario.fakeAccounts.person(login)
-})
+for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory']) scenario.fakeAccounts.person(login)
 afterAll(() => scenario.close())
 
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`

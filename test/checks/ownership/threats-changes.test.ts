@@ -1,5 +1,5 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { createNumberedLines, type OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
@@ -10,10 +10,7 @@ import {
 
 const scenario = await createOwnershipScenario('changes')
 const { origin } = scenario
-beforeAll(async () => {
-  for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    scenario.fakeAccounts.person(login)
-})
+for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
 afterAll(() => scenario.close())
 
 const createReviewersYaml = (...logins: string[]) =>
@@ -97,46 +94,40 @@ describe('an owner', () => {
   })
 })
 
-describe('a new catalog', () => {
-  test('needs a maintainer, even if an owner only adds their package to it', async () => {
-    const catalog = { [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
-    const { verdict, outcome } = await evaluateChange(catalog)
-    expect(verdict.kind).toBe('wait')
-    expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
-    expect((await evaluateChange(catalog, { author: 'maria' })).verdict.kind).toBe('merge')
-  })
+test('a new catalog needs a maintainer, even if an owner only adds their package to it', async () => {
+  const catalog = { [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+  const { verdict, outcome } = await evaluateChange(catalog)
+  expect(verdict.kind).toBe('wait')
+  expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
+  expect((await evaluateChange(catalog, { author: 'maria' })).verdict.kind).toBe('merge')
 })
 
-describe('an author without ownership', () => {
-  test('waits for an owner, and the result lists the owners', async () => {
-    const { verdict, outcome, rules } = await evaluateChange(authorPackageChanges, { author: 'mallory' })
-    expect(verdict.kind).toBe('wait')
-    expect(rules).toEqual(['not-owner'])
-    expect(outcome.findings[0]).toMatchObject({
-      at: { file: getCatalogPath('mine') },
-      data: { package: 'mine', owners: ['alice', 'alan'] },
-    })
-    expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
+test('an author without ownership waits for an owner, and the result lists the owners', async () => {
+  const { verdict, outcome, rules } = await evaluateChange(authorPackageChanges, { author: 'mallory' })
+  expect(verdict.kind).toBe('wait')
+  expect(rules).toEqual(['not-owner'])
+  expect(outcome.findings[0]).toMatchObject({
+    at: { file: getCatalogPath('mine') },
+    data: { package: 'mine', owners: ['alice', 'alan'] },
   })
+  expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
 })
 
-describe('T01: rename theft', () => {
-  test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
-    const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
-    const judged = await scenario.evaluatePull(
-      { ...baseFiles, ...stolen },
-      { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
-      byAlice,
-    )
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
-      'operators/mine/csv.yaml',
-      'operators/victim/csv.yaml',
-    ])
-    expect(judged.outcome.findings).toMatchObject([
-      { rule: 'not-owner', data: { path: 'operators/victim/csv.yaml', owners: ['vera'] } },
-    ])
-  })
+test("T01: rename theft: moving the victim's file to the author's directory needs the consent of the victim", async () => {
+  const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
+  const judged = await scenario.evaluatePull(
+    { ...baseFiles, ...stolen },
+    { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
+    byAlice,
+  )
+  expect(judged.verdict.kind).toBe('wait')
+  expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
+    'operators/mine/csv.yaml',
+    'operators/victim/csv.yaml',
+  ])
+  expect(judged.outcome.findings).toMatchObject([
+    { rule: 'not-owner', data: { path: 'operators/victim/csv.yaml', owners: ['vera'] } },
+  ])
 })
 
 describe('T02: long lists', () => {
@@ -163,24 +154,22 @@ describe('T02: long lists', () => {
   )
 })
 
-describe('T03: content that looks like a diff', () => {
-  test.each([
-    '--- a/operators/victim/ci.yaml\n+++ b/operators/mine/ci.yaml\n',
-    '@@ -1,3 +0,0 @@\n',
-    '\\ No newline at end of file\n',
-    'rename from operators/victim/x\nrename to operators/mine/x\n',
-    'diff --git a/x b/x\ndeleted file mode 100644\n',
-    '"a\\tb" => b\n',
-  ])('%j in a file hides nothing', async (lines) => {
-    const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
-    const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
-    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
-      getCatalogPath('mine'),
-      'operators/mine/notes.md',
-      'operators/victim/notes.md',
-    ])
-    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
-  })
+test.each([
+  '--- a/operators/victim/ci.yaml\n+++ b/operators/mine/ci.yaml\n',
+  '@@ -1,3 +0,0 @@\n',
+  '\\ No newline at end of file\n',
+  'rename from operators/victim/x\nrename to operators/mine/x\n',
+  'diff --git a/x b/x\ndeleted file mode 100644\n',
+  '"a\\tb" => b\n',
+])('T03: content that looks like a diff: %j in a file hides nothing', async (lines) => {
+  const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
+  const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
+  expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
+    getCatalogPath('mine'),
+    'operators/mine/notes.md',
+    'operators/victim/notes.md',
+  ])
+  expect(listPackagesWithFindings(judged)).toEqual(['victim'])
 })
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
@@ -451,25 +440,23 @@ describe('T07: links, submodules, executables', () => {
   })
 })
 
-describe('T08: unusual paths', () => {
-  test.each([
-    'operators/mine/a b\nc.yaml',
-    'operators/mine/a\tb',
-    'operators/mine/\u202egnp.yaml',
-    'operators/mine/é.yaml',
-    'operators/mine/a\\b',
-    'operators/mine/a:stream',
-    'operators/mine/-rf',
-    'operators/mine/trailing. ',
-    'operators/mine/nul.yaml',
-    `operators/mine/${'a'.repeat(250)}`,
-    `operators/mine/${'d/'.repeat(60)}x`,
-    'operators/mine/\u0007',
-  ])('%j is rejected', async (path) => {
-    const { verdict, rules } = await evaluateChange({ [path]: 'x\n' })
-    expect(verdict.kind).toBe('blocked')
-    expect(rules).toContain('odd-path')
-  })
+test.each([
+  'operators/mine/a b\nc.yaml',
+  'operators/mine/a\tb',
+  'operators/mine/\u202egnp.yaml',
+  'operators/mine/é.yaml',
+  'operators/mine/a\\b',
+  'operators/mine/a:stream',
+  'operators/mine/-rf',
+  'operators/mine/trailing. ',
+  'operators/mine/nul.yaml',
+  `operators/mine/${'a'.repeat(250)}`,
+  `operators/mine/${'d/'.repeat(60)}x`,
+  'operators/mine/\u0007',
+])('T08: unusual paths: %j is rejected', async (path) => {
+  const { verdict, rules } = await evaluateChange({ [path]: 'x\n' })
+  expect(verdict.kind).toBe('blocked')
+  expect(rules).toContain('odd-path')
 })
 
 describe('T09: files that change what other people see', () => {
@@ -602,35 +589,31 @@ describe('T11: both content and location decide', () => {
   })
 })
 
-describe('T12: mutable references', () => {
-  test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
-    const byTag = {
-      ...updatedFiles,
-      [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
-        /@sha256:0+(?![^]*@sha256)/,
-        ':latest',
-      ),
-    }
-    const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
-    const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
-    expect(second.outcome.waiting).toEqual(first.outcome.waiting)
-  })
+test('T12: mutable references are evaluated by the images check, and a reference by tag changes no permissions', async () => {
+  const byTag = {
+    ...updatedFiles,
+    [getCatalogPath('mine')]: (authorPackageChanges[getCatalogPath('mine')] ?? '').replace(
+      /@sha256:0+(?![^]*@sha256)/,
+      ':latest',
+    ),
+  }
+  const first = await evaluateChange(authorPackageChanges, { author: 'mallory' })
+  const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
+  expect(second.outcome.waiting).toEqual(first.outcome.waiting)
 })
 
-describe('T13: two changes that are safe separately', () => {
-  test('the second is evaluated against the result of the first, not against its original base', async () => {
-    const root = origin.commit(baseFiles)
-    const first = origin.commit({ ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') }, [
-      root,
-    ])
-    const second = origin.commit(
-      { ...baseFiles, [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
-      [root],
-    )
-    expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
-    expect(await scenario.decide(first, second, { author: 'vera' })).toBe('wait')
-    expect(await scenario.decide(first, second, { author: 'nina' })).toBe('merge')
-  })
+test('T13: two changes that are safe separately: the second is evaluated against the result of the first, not against its original base', async () => {
+  const root = origin.commit(baseFiles)
+  const first = origin.commit({ ...baseFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') }, [
+    root,
+  ])
+  const second = origin.commit(
+    { ...baseFiles, [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
+    [root],
+  )
+  expect(await scenario.decide(root, second, { author: 'vera' })).toBe('merge')
+  expect(await scenario.decide(first, second, { author: 'vera' })).toBe('wait')
+  expect(await scenario.decide(first, second, { author: 'nina' })).toBe('merge')
 })
 
 describe('T14: what is merged is not what the pull request shows', () => {
@@ -722,13 +705,7 @@ describe('T15: changes inside merge commits', () => {
       }))
       const same = origin.commit({ ...updatedFiles, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
-        scenario.evaluate(root, head, {
-          author: 'mallory',
-          approvals,
-          epoch: 1,
-          configDigest: 'c',
-          ...more,
-        })
+        scenario.evaluate(root, head, { author: 'mallory', approvals, epoch: 1, configDigest: 'c', ...more })
       expect((await judge(same)).verdict.kind).toBe(expected)
       const other = origin.commit({ ...updatedFiles, ...extra, 'operators/mine/notes.md': 'x\n' }, [first])
       expect((await judge(other)).verdict.kind).toBe('wait')
@@ -738,36 +715,30 @@ describe('T15: changes inside merge commits', () => {
   })
 })
 
-describe('T16: a permit is for one commit with one tree', () => {
-  test('the permit contains the merge commit with the authorized tree', async () => {
-    const { verdict } = await evaluateChange(authorPackageChanges)
-    expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-    expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
-  })
+test('T16: a permit is for one commit with one tree: the permit contains the merge commit with the authorized tree', async () => {
+  const { verdict } = await evaluateChange(authorPackageChanges)
+  expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
+  expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
 })
 
-describe('T17: stacked pull requests', () => {
-  test('wait for the one below them', async () => {
-    const { verdict } = await evaluateChange(authorPackageChanges, {
-      author: 'alice',
-      snapshot: { stacked: true },
-    })
-    expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'stacked' }] })
+test('T17: stacked pull requests wait for the one below them', async () => {
+  const { verdict } = await evaluateChange(authorPackageChanges, {
+    author: 'alice',
+    snapshot: { stacked: true },
   })
+  expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'stacked' }] })
 })
 
-describe('T18: another base branch', () => {
-  test('an approval for one branch does not count for another', async () => {
-    const from = origin.commit(baseFiles)
-    const head = origin.commit(updatedFiles, [from])
-    const said = await scenario.evaluate(from, head, {
-      author: 'mallory',
-      reviews: [scenario.createReview('alan', head)],
-    })
-    expect(said.verdict.kind).toBe('merge')
-    const { approvals } = said.input
-    const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
-    expect(await scenario.decide(from, head, retargeted)).toBe('wait')
-    expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
+test('T18: another base branch: an approval for one branch does not count for another', async () => {
+  const from = origin.commit(baseFiles)
+  const head = origin.commit(updatedFiles, [from])
+  const said = await scenario.evaluate(from, head, {
+    author: 'mallory',
+    reviews: [scenario.createReview('alan', head)],
   })
+  expect(said.verdict.kind).toBe('merge')
+  const { approvals } = said.input
+  const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
+  expect(await scenario.decide(from, head, retargeted)).toBe('wait')
+  expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
 })

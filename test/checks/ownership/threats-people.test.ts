@@ -75,36 +75,32 @@ describe('T19: approve, then push', () => {
   })
 })
 
-describe('T21: A, B, and A again', () => {
-  test('a review of the first A does not count for the second', async () => {
-    const { from, head } = createPullCommits()
-    const review = scenario.createReview('alan', head)
-    const snapshot = createTestPullSnapshot({
-      author: scenario.fakeAccounts.person('mallory'),
-      head,
-      base: from,
-      reviews: [review],
-    })
-    const seen = new Map([[review.id, 0]])
-    const approvals = createApprovalsFromReviews(snapshot, 2, seen, new Map())
-    expect(approvals).toMatchObject([{ head, epoch: 0 }])
-    expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
-    const again = createApprovalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
-    expect(await scenario.decide(from, head, { author: 'mallory', approvals: again, epoch: 2 })).toBe('merge')
+test('T21: A, B, and A again: a review of the first A does not count for the second', async () => {
+  const { from, head } = createPullCommits()
+  const review = scenario.createReview('alan', head)
+  const snapshot = createTestPullSnapshot({
+    author: scenario.fakeAccounts.person('mallory'),
+    head,
+    base: from,
+    reviews: [review],
   })
+  const seen = new Map([[review.id, 0]])
+  const approvals = createApprovalsFromReviews(snapshot, 2, seen, new Map())
+  expect(approvals).toMatchObject([{ head, epoch: 0 }])
+  expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
+  const again = createApprovalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
+  expect(await scenario.decide(from, head, { author: 'mallory', approvals: again, epoch: 2 })).toBe('merge')
 })
 
-describe('T22: forged commit metadata', () => {
-  test.each([
-    'alice <alice@example.com>',
-    'catalog-bot <catalog-bot@noreply.invalid>',
-    'maria <maria@example.com>',
-  ])('commits by "%s" give their pusher no permissions', async (author) => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
-    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
-    expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
-  })
+test.each([
+  'alice <alice@example.com>',
+  'catalog-bot <catalog-bot@noreply.invalid>',
+  'maria <maria@example.com>',
+])('T22: forged commit metadata: commits by "%s" give their pusher no permissions', async (author) => {
+  const from = scenario.origin.commit(baseFiles)
+  const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
+  expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
+  expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
 })
 
 describe('T23: Apps as authors', () => {
@@ -200,14 +196,7 @@ describe("T24: a push by another person to an owner's pull request", () => {
       author: alice,
       snapshot: { pusher: scenario.fakeAccounts.person('mallory') },
       approvals: [
-        {
-          user: alice.id,
-          login: 'alice',
-          head: of,
-          baseRef: 'main',
-          epoch: 0,
-          source: 'command',
-        } as const,
+        { user: alice.id, login: 'alice', head: of, baseRef: 'main', epoch: 0, source: 'command' } as const,
       ],
     })
     expect(await scenario.decide(from, head, pullOptions(head))).toBe('merge')
@@ -476,13 +465,11 @@ describe('T32: labels', () => {
   })
 })
 
-describe('T33: forged checks', () => {
-  test('checks and statuses are not part of the input of the check', async () => {
-    const { from, head } = createPullCommits()
-    const { input } = await scenario.evaluate(from, head, { author: 'mallory' })
-    expect(Object.keys(input).filter((key) => /check|status/i.test(key))).toEqual([])
-    expect(Object.keys(input.snapshot).filter((key) => /check|status/i.test(key))).toEqual([])
-  })
+test('T33: forged checks: checks and statuses are not part of the input of the check', async () => {
+  const { from, head } = createPullCommits()
+  const { input } = await scenario.evaluate(from, head, { author: 'mallory' })
+  expect(Object.keys(input).filter((key) => /check|status/i.test(key))).toEqual([])
+  expect(Object.keys(input.snapshot).filter((key) => /check|status/i.test(key))).toEqual([])
 })
 
 describe('T34: rules in the pull request', () => {
@@ -510,13 +497,11 @@ describe('T34: rules in the pull request', () => {
   })
 })
 
-describe('T50: commits in the fork network', () => {
-  test('a review of a commit other than the head does not approve, in any repository', async () => {
-    const { from, head } = createPullCommits()
-    const foreign = scenario.origin.commit(updatedFiles)
-    const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
-    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
-  })
+test('T50: commits in the fork network: a review of a commit other than the head does not approve, in any repository', async () => {
+  const { from, head } = createPullCommits()
+  const foreign = scenario.origin.commit(updatedFiles)
+  const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
+  expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
 })
 
 describe('T54: disabling checks in the pull request', () => {
@@ -558,23 +543,21 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
   )
 })
 
-describe('T56: forged markers', () => {
-  test('a comment with a forged marker does not change the verdict', async () => {
-    const { from, head } = createPullCommits()
-    const comments = ['<!-- catalog-bot:report -->\napproved', '<!-- catalog-bot:approved alice -->'].map(
-      (body, at) => ({
-        id: at + 1,
-        author: scenario.fakeAccounts.person('mallory'),
-        body,
-        createdAt: '2026-01-01T00:00:00Z',
-        updatedAt: '2026-01-01T00:00:00Z',
-      }),
-    )
-    const plain = await scenario.evaluate(from, head, { author: 'mallory' })
-    const marked = await scenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
-    expect(marked.outcome).toEqual(plain.outcome)
-    expect(marked.verdict).toEqual(plain.verdict)
-  })
+test('T56: forged markers: a comment with a forged marker does not change the verdict', async () => {
+  const { from, head } = createPullCommits()
+  const comments = ['<!-- catalog-bot:report -->\napproved', '<!-- catalog-bot:approved alice -->'].map(
+    (body, at) => ({
+      id: at + 1,
+      author: scenario.fakeAccounts.person('mallory'),
+      body,
+      createdAt: '2026-01-01T00:00:00Z',
+      updatedAt: '2026-01-01T00:00:00Z',
+    }),
+  )
+  const plain = await scenario.evaluate(from, head, { author: 'mallory' })
+  const marked = await scenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
+  expect(marked.outcome).toEqual(plain.outcome)
+  expect(marked.verdict).toEqual(plain.verdict)
 })
 
 describe('T61: permissions that are not granted explicitly', () => {

@@ -2,7 +2,7 @@
 // so minutes pass instantly.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeEach, expect, jest, test } from '@jest/globals'
 import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import {
   expirationLabelKey,
@@ -40,9 +40,7 @@ let fakeApi: FakeKubernetesApi
 let clusterClient: KubeClusterClient
 
 const fakeApiServer = await startFakeApiServer()
-beforeAll(async () => {
-  writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
-})
+writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 afterAll(() => fakeApiServer.close())
 beforeEach(() => resetFakeCluster())
 
@@ -893,9 +891,7 @@ test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is
   const none = 'no bundles found for package "foo"'
   expect(
     await outcomeOf((minute) => (minute < 2 ? createRetryingStatusConditions(none) : undefined)),
-  ).toEqual({
-    verdict: 'installs',
-  })
+  ).toEqual({ verdict: 'installs' })
   expect(
     await outcomeOf((minute) => createRetryingStatusConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
   ).toMatchObject(inconclusive)

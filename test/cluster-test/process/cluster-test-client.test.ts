@@ -3,12 +3,9 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  createClusterTestClient,
-  type ClusterTestClient,
-} from '../../../src/cluster-test/process/cluster-test-client.ts'
-import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import { afterAll, expect, test } from '@jest/globals'
+import { createClusterTestClient } from '../../../src/cluster-test/process/cluster-test-client.ts'
+import { toTreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import { coreApiKinds, startFakeApiServer, FakeKubernetesApi } from '../cluster/fake-kubernetes-api.ts'
@@ -16,32 +13,28 @@ import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('open-trials')
-let clusterTestClient: ClusterTestClient
-let catalogTreeSha: TreeSha
 
 const fakeApiServer = await startFakeApiServer()
-beforeAll(async () => {
-  fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
-  const work = join(temporaryDirectory, 'work')
-  const git = (...parameters: string[]) =>
-    execFileSync('git', parameters, {
-      cwd: work,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim()
-  mkdirSync(join(work, 'catalogs'), { recursive: true })
-  const blobs = parseCatalogBlobsFromLines(['foo/stable 1.0.0'])
-  writeFileSync(join(work, 'catalogs', 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'))
-  git('init', '--quiet')
-  git('add', '.')
-  catalogTreeSha = toTreeSha(git('write-tree'))
-  git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '-m', 'a')
-  git('clone', '--quiet', '--bare', '.', join(temporaryDirectory, 'mirror.git'))
-  writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
-  const list = join(temporaryDirectory, 'clusters.yml')
-  writeFileSync(list, '- {github: coast/catalog, kubeconfig: kubeconfig, catalogHost: 127.0.0.1}')
-  clusterTestClient = createClusterTestClient({ CLUSTER_TARGETS: list })
-})
+fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
+const work = join(temporaryDirectory, 'work')
+const git = (...parameters: string[]) =>
+  execFileSync('git', parameters, {
+    cwd: work,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+mkdirSync(join(work, 'catalogs'), { recursive: true })
+const blobs = parseCatalogBlobsFromLines(['foo/stable 1.0.0'])
+writeFileSync(join(work, 'catalogs', 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'))
+git('init', '--quiet')
+git('add', '.')
+const catalogTreeSha = toTreeSha(git('write-tree'))
+git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '-m', 'a')
+git('clone', '--quiet', '--bare', '.', join(temporaryDirectory, 'mirror.git'))
+writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
+const list = join(temporaryDirectory, 'clusters.yml')
+writeFileSync(list, '- {github: coast/catalog, kubeconfig: kubeconfig, catalogHost: 127.0.0.1}')
+const clusterTestClient = createClusterTestClient({ CLUSTER_TARGETS: list })
 afterAll(async () => {
   await clusterTestClient.close()
   await fakeApiServer.close()

@@ -94,10 +94,7 @@ describeIfImageAvailable(['umoci', 'docker-registry', 'skopeo'])('the container 
       repository: 'base',
       blobs: [
         { ...baseConfig, read: async () => baseConfig.bytes },
-        ...layers.map((layer) => ({
-          ...layer,
-          read: () => readFile(blobPath(layer.digest)),
-        })),
+        ...layers.map((layer) => ({ ...layer, read: () => readFile(blobPath(layer.digest)) })),
       ],
       manifests: [baseManifest],
       tags: ['1'],

@@ -77,10 +77,7 @@ describe('an untrusted pull request', () => {
       last = used()
     }, 5)
     try {
-      return {
-        answer: await pool.evaluate(createRequest(snapshot, budget), answer),
-        stalled,
-      }
+      return { answer: await pool.evaluate(createRequest(snapshot, budget), answer), stalled }
     } finally {
       clearInterval(clock)
     }

@@ -90,43 +90,41 @@ describe('a bundle that opm rejects', () => {
   })
 })
 
-describe('valid bundles', () => {
-  test.each<[string, BundleFiles]>([
-    ['registry+v1', createBundle()],
-    [
-      'registry+v1',
-      createBundle({
-        spec: { customresourcedefinitions: { owned: [fooApi] } },
-        metadata: { annotations: fooAlmExamples },
-        files: { 'manifests/crd.yaml': fooCrd },
-      }),
-    ],
-    [
-      'registry+v1',
-      createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
-    ],
-    [
-      'plain+v0',
-      createPlainBundleFiles('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n'),
-    ],
-    ['plain+v0', createPlainBundleFiles('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
-    ['helm+v3', createHelmBundle(chartYaml)],
-    [
-      'helm+v3',
-      toBundleFiles({ 'foo/Chart.yaml': chartYaml, 'foo/crds/a.yaml': 'a: 1', 'foo/values.yaml': '' }),
-    ],
-    [
-      'helm+v3',
-      createHelmBundle(chartYaml, {
-        'templates/b.yaml': '{{/* {{ */}}a: {{ "}}" | quote }}{{- if `{{` }}\nb: {c: {d: 1}}\n{{- end }}',
-        'values.schema.json': '{}',
-      }),
-    ],
-    ['helm+v3', createHelmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
-  ])('%s', (format, given) => {
-    expect(validateBundle(given, { packedSize: computeGzippedSize })).toEqual({ format, findings: [] })
-    expect(detectBundleFormat(given)).toBe(format)
-  })
+test.each<[string, BundleFiles]>([
+  ['registry+v1', createBundle()],
+  [
+    'registry+v1',
+    createBundle({
+      spec: { customresourcedefinitions: { owned: [fooApi] } },
+      metadata: { annotations: fooAlmExamples },
+      files: { 'manifests/crd.yaml': fooCrd },
+    }),
+  ],
+  [
+    'registry+v1',
+    createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
+  ],
+  [
+    'plain+v0',
+    createPlainBundleFiles('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n'),
+  ],
+  ['plain+v0', createPlainBundleFiles('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
+  ['helm+v3', createHelmBundle(chartYaml)],
+  [
+    'helm+v3',
+    toBundleFiles({ 'foo/Chart.yaml': chartYaml, 'foo/crds/a.yaml': 'a: 1', 'foo/values.yaml': '' }),
+  ],
+  [
+    'helm+v3',
+    createHelmBundle(chartYaml, {
+      'templates/b.yaml': '{{/* {{ */}}a: {{ "}}" | quote }}{{- if `{{` }}\nb: {c: {d: 1}}\n{{- end }}',
+      'values.schema.json': '{}',
+    }),
+  ],
+  ['helm+v3', createHelmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
+])('valid bundles: %s', (format, given) => {
+  expect(validateBundle(given, { packedSize: computeGzippedSize })).toEqual({ format, findings: [] })
+  expect(detectBundleFormat(given)).toBe(format)
 })
 
 const featureAnnotations = Object.fromEntries(

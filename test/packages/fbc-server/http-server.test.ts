@@ -1,12 +1,8 @@
 // catalogd's HTTP API: all blobs or a selection, conditional requests, and what it rejects with Go's messages.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
 import { parseServedCatalogFile } from '../../../packages/fbc/src/api/served-catalog.ts'
-import {
-  startHttpServer,
-  type HttpServer,
-  evaluateConditionalRequest,
-} from '../../../packages/fbc-server/src/http-server.ts'
+import { startHttpServer, evaluateConditionalRequest } from '../../../packages/fbc-server/src/http-server.ts'
 import { unusualCatalog } from './unusual-catalog.ts'
 
 const catalogModifiedTimeMs = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
@@ -14,13 +10,10 @@ const unusualCatalogBlobs = Object.entries(unusualCatalog)
   .sort(([a], [b]) => (a < b ? -1 : 1))
   .flatMap(([, text]) => parseServedCatalogFile(Buffer.from(text)).blobs)
 
-let httpServer: HttpServer
-beforeAll(async () => {
-  httpServer = await startHttpServer(unusualCatalogBlobs, {
-    host: '127.0.0.1',
-    port: 0,
-    modified: catalogModifiedTimeMs,
-  })
+const httpServer = await startHttpServer(unusualCatalogBlobs, {
+  host: '127.0.0.1',
+  port: 0,
+  modified: catalogModifiedTimeMs,
 })
 afterAll(() => httpServer.close(1000))
 

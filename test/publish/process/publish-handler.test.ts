@@ -501,11 +501,7 @@ describe('removing old images', () => {
       ).digest
     }
     const descriptor = { mediaType: 'application/vnd.oci.empty.v1+json', digest: subject, size: 2 }
-    const artifact = {
-      schemaVersion: 2,
-      mediaType: 'application/vnd.oci.image.manifest.v1+json',
-      layers: [],
-    }
+    const artifact = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.manifest.v1+json', layers: [] }
     const bill = await put({ ...artifact, ...named, config: { ...descriptor, mediaType: `text/${text}` } })
     const signature = await put(
       { ...artifact, ...named, artifactType: 'sig', config: { ...descriptor, mediaType: `sig/${text}` } },
@@ -597,8 +593,6 @@ describe('an order to retag', () => {
         digest: gone,
         tags: ['latest'],
       }),
-    ).toMatchObject({
-      kind: 'failed',
-    })
+    ).toMatchObject({ kind: 'failed' })
   })
 })

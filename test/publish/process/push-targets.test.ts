@@ -60,9 +60,7 @@ describe("the operator's list", () => {
     // The repository name was released, and another owner has taken it.
     expect(
       findImagePushGrant(pushTargets, { ...requestingRepository, installation: 9 }, 'quay.io/coast/catalog'),
-    ).toMatchObject({
-      kind: 'refused',
-    })
+    ).toMatchObject({ kind: 'refused' })
     const fork = { github: { owner: 'mallory', name: 'operators' }, installation: 7 }
     expect(findImagePushGrant(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
   })
@@ -70,9 +68,7 @@ describe("the operator's list", () => {
   test('allows a webhook only at exactly its URL', () => {
     expect(
       findWebhookGrant(pushTargets, requestingRepository, 'https://ci.coast.example/hook'),
-    ).toMatchObject({
-      kind: 'granted',
-    })
+    ).toMatchObject({ kind: 'granted' })
     for (const url of [
       'https://ci.coast.example/hook/',
       'https://ci.coast.example/hook?to=elsewhere',
@@ -106,8 +102,6 @@ describe("the operator's list", () => {
   test('allows no push if it is empty', () => {
     expect(
       findImagePushGrant(parsePushTargets(''), requestingRepository, 'quay.io/coast/catalog'),
-    ).toMatchObject({
-      kind: 'refused',
-    })
+    ).toMatchObject({ kind: 'refused' })
   })
 })

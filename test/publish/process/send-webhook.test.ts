@@ -1,53 +1,44 @@
 // The signed request against a server of the test's own: what it gets can be verified as GitHub's webhooks are.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createHmac } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { handlePublishRequest } from '../../../src/publish/process/publish-handler.ts'
 import type { PublishContext } from '../../../src/publish/process/publish-context.ts'
 import type { PublishRequest } from '../../../src/publish/process/publish-protocol.ts'
 import { parsePushTargets } from '../../../src/publish/process/push-targets.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import {
-  createRegistryTransport,
-  type RegistryTransport,
-} from '../../../src/adapters/registry/transport/transport.ts'
+import { createRegistryTransport } from '../../../src/adapters/registry/transport/transport.ts'
 
 const webhookSecret = 'a secret of the operator'
-let webhookServer: Server
-let webhookTransport: RegistryTransport
-let webhookServerHost: string
 let receivedWebhookRequests: { request: IncomingMessage; body: string }[]
 let webhookServerResponse: { status: number; body: string; headers?: Record<string, string> }
-let publisherContext: PublishContext
 
-beforeAll(async () => {
-  webhookServer = createServer((request, response) => {
-    let body = ''
-    request.on('data', (part: Buffer) => (body += part.toString()))
-    request.on('end', () => {
-      receivedWebhookRequests.push({ request, body })
-      response
-        .writeHead(webhookServerResponse.status, webhookServerResponse.headers)
-        .end(webhookServerResponse.body)
-    })
+const webhookServer = createServer((request, response) => {
+  let body = ''
+  request.on('data', (part: Buffer) => (body += part.toString()))
+  request.on('end', () => {
+    receivedWebhookRequests.push({ request, body })
+    response
+      .writeHead(webhookServerResponse.status, webhookServerResponse.headers)
+      .end(webhookServerResponse.body)
   })
-  await new Promise<void>((resolve) => webhookServer.listen(0, '127.0.0.1', resolve))
-  webhookServerHost = `127.0.0.1:${(webhookServer.address() as AddressInfo).port}`
-  webhookTransport = createRegistryTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
-  publisherContext = {
-    targets: parsePushTargets(
-      `[{github: coast/operators, webhooks: [{url: 'http://${webhookServerHost}/hook', secret: hook.secret}, {url: 'http://10.1.2.3/hook', secret: s}]}]`,
-    ),
-    registryFor: () => Promise.reject(new Error('no registry is asked')),
-    mirrorAt: () => Promise.reject(new Error('no tree is read')),
-    secretOf: (file) => Promise.resolve(file === 'hook.secret' ? webhookSecret : ''),
-    transport: webhookTransport,
-    closedHosts: [],
-    version: '1.2.3',
-    now: () => Date.UTC(2026, 10, 22),
-  }
 })
+await new Promise<void>((resolve) => webhookServer.listen(0, '127.0.0.1', resolve))
+const webhookServerHost = `127.0.0.1:${(webhookServer.address() as AddressInfo).port}`
+const webhookTransport = createRegistryTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
+const publisherContext: PublishContext = {
+  targets: parsePushTargets(
+    `[{github: coast/operators, webhooks: [{url: 'http://${webhookServerHost}/hook', secret: hook.secret}, {url: 'http://10.1.2.3/hook', secret: s}]}]`,
+  ),
+  registryFor: () => Promise.reject(new Error('no registry is asked')),
+  mirrorAt: () => Promise.reject(new Error('no tree is read')),
+  secretOf: (file) => Promise.resolve(file === 'hook.secret' ? webhookSecret : ''),
+  transport: webhookTransport,
+  closedHosts: [],
+  version: '1.2.3',
+  now: () => Date.UTC(2026, 10, 22),
+}
 beforeEach(() => {
   receivedWebhookRequests = []
   webhookServerResponse = { status: 202, body: '' }

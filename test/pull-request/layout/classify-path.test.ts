@@ -62,65 +62,61 @@ describe('an owner file', () => {
   })
 })
 
-describe('T09, T10: infrastructure', () => {
-  test.each([
-    '.github/workflows/x.yaml',
-    '.github/catalog-bot.yml',
-    'Makefile',
-    'README.md',
-    'operators/README.md',
-    'ci/pipeline-config.yaml',
-    'catalog-template.yaml',
-    'catalog-template/basic-template.yaml',
-    '.gitattributes',
-    'catalogs/v4.20/foo/.gitattributes',
-    'catalogs/v4.20/foo/.gitignore',
-    'operators/foo/.gitmodules',
-    'operators/.indexignore',
-    'catalogs/v4.20/.indexignore',
-    'catalog/bundles/.indexignore',
-    'catalogs/v4.20/.hidden/catalog.yaml',
-    'catalogs/v4.20/.hidden/.indexignore',
-    'operators/.foo/ci/x.yaml',
-    'catalogs/v4.20x/foo/catalog.yaml',
-    'catalogs/v4.20',
-  ])('includes %s', (path) => {
-    expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'infrastructure' })
-  })
+test.each([
+  '.github/workflows/x.yaml',
+  '.github/catalog-bot.yml',
+  'Makefile',
+  'README.md',
+  'operators/README.md',
+  'ci/pipeline-config.yaml',
+  'catalog-template.yaml',
+  'catalog-template/basic-template.yaml',
+  '.gitattributes',
+  'catalogs/v4.20/foo/.gitattributes',
+  'catalogs/v4.20/foo/.gitignore',
+  'operators/foo/.gitmodules',
+  'operators/.indexignore',
+  'catalogs/v4.20/.indexignore',
+  'catalog/bundles/.indexignore',
+  'catalogs/v4.20/.hidden/catalog.yaml',
+  'catalogs/v4.20/.hidden/.indexignore',
+  'operators/.foo/ci/x.yaml',
+  'catalogs/v4.20x/foo/catalog.yaml',
+  'catalogs/v4.20',
+])('T09, T10: infrastructure includes %s', (path) => {
+  expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'infrastructure' })
 })
 
-describe('T08: an unusual path is infrastructure, with the reason', () => {
-  test.each([
-    ['catalogs/v4.20/foo/../bar/catalog.yaml'],
-    ['catalogs/v4.20/./foo/catalog.yaml'],
-    ['catalogs/v4.20//foo/catalog.yaml'],
-    ['/catalogs/v4.20/foo/catalog.yaml'],
-    ['catalogs/v4.20/foo/'],
-    ['catalogs/v4.20/foo\\bar/catalog.yaml'],
-    ['catalogs/v4.20/foo/a\u0000b'],
-    ['catalogs/v4.20/foo/a\nb.yaml'],
-    ['catalogs/v4.20/foo/a\u202eb.yaml'],
-    ['catalogs/v4.20/fоo/catalog.yaml'],
-    ['catalogs/v4.20/foo/.git/config'],
-    ['catalogs/v4.20/foo/.GIT/config'],
-    ['catalogs/v4.20/foo/GIT~1/config'],
-    ['catalogs/v4.20/foo./catalog.yaml'],
-    ['catalogs/v4.20/foo /catalog.yaml'],
-    ['catalogs/v4.20/-foo/catalog.yaml'],
-    ['catalogs/v4.20/aux/catalog.yaml'],
-    ['catalogs/v4.20/COM1.yaml/catalog.yaml'],
-    ['catalogs/v4.20/foo/a:b.yaml'],
-    ['catalogs/v4.20/foo/a*b.yaml'],
-    [`catalogs/v4.20/foo/${'a'.repeat(4096)}`],
-    [`catalogs/v4.20/foo/${'a/'.repeat(10_000)}b`],
-    ['operators/foo\u007f/ci.yaml'],
-    ['.github/../CODEOWNERS'],
-    [''],
-  ])('%j', (path) => {
-    expect(classifyPathInTwoCatalogs(path)).toEqual({
-      kind: 'infrastructure',
-      odd: expect.stringMatching(/^the path /),
-    })
+test.each([
+  ['catalogs/v4.20/foo/../bar/catalog.yaml'],
+  ['catalogs/v4.20/./foo/catalog.yaml'],
+  ['catalogs/v4.20//foo/catalog.yaml'],
+  ['/catalogs/v4.20/foo/catalog.yaml'],
+  ['catalogs/v4.20/foo/'],
+  ['catalogs/v4.20/foo\\bar/catalog.yaml'],
+  ['catalogs/v4.20/foo/a\u0000b'],
+  ['catalogs/v4.20/foo/a\nb.yaml'],
+  ['catalogs/v4.20/foo/a\u202eb.yaml'],
+  ['catalogs/v4.20/fоo/catalog.yaml'],
+  ['catalogs/v4.20/foo/.git/config'],
+  ['catalogs/v4.20/foo/.GIT/config'],
+  ['catalogs/v4.20/foo/GIT~1/config'],
+  ['catalogs/v4.20/foo./catalog.yaml'],
+  ['catalogs/v4.20/foo /catalog.yaml'],
+  ['catalogs/v4.20/-foo/catalog.yaml'],
+  ['catalogs/v4.20/aux/catalog.yaml'],
+  ['catalogs/v4.20/COM1.yaml/catalog.yaml'],
+  ['catalogs/v4.20/foo/a:b.yaml'],
+  ['catalogs/v4.20/foo/a*b.yaml'],
+  [`catalogs/v4.20/foo/${'a'.repeat(4096)}`],
+  [`catalogs/v4.20/foo/${'a/'.repeat(10_000)}b`],
+  ['operators/foo\u007f/ci.yaml'],
+  ['.github/../CODEOWNERS'],
+  [''],
+])('T08: an unusual path is infrastructure, with the reason: %j', (path) => {
+  expect(classifyPathInTwoCatalogs(path)).toEqual({
+    kind: 'infrastructure',
+    odd: expect.stringMatching(/^the path /),
   })
 })
 

@@ -159,10 +159,7 @@ describe('a release', () => {
     ],
   ])('that %s is rejected', async (_, files, why) => {
     const releaseState = await computeReleaseFromFiles({ ...mergedRepositoryFiles, ...files }).catch(
-      (error: Error) => ({
-        kind: error.name === 'Unwritable' ? 'refused' : 'failed',
-        why: error.message,
-      }),
+      (error: Error) => ({ kind: error.name === 'Unwritable' ? 'refused' : 'failed', why: error.message }),
     )
     expect(releaseState).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) })
   })

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
   startGitHubFixture,
@@ -10,21 +9,14 @@ import {
   createPullOptions,
 } from './github-fixture.ts'
 
-let mockPullRequest: MockPull
 const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
-beforeAll(async () => {
-  mockPullRequest = await github.openPull(createPullOptions('Alpha', { a: '1' }))
-})
+const mockPullRequest = await github.openPull(createPullOptions('Alpha', { a: '1' }))
 afterEach(() => github.clearFaults())
 afterAll(async () => githubFixture.stop())
 
 const createComment = async (): Promise<unknown> =>
-  octokit.rest.issues.createComment({
-    ...repositoryParams,
-    issue_number: mockPullRequest.number,
-    body: 'x',
-  })
+  octokit.rest.issues.createComment({ ...repositoryParams, issue_number: mockPullRequest.number, body: 'x' })
 const commentCreationRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
 
 test('a status comes instead of the deed, so many times', async () => {
@@ -58,10 +50,7 @@ test('no answer at all, until the client gives up', async () => {
   github.fail((each) => each.template.endsWith('/pulls'), { timeout: true })
   const request = { signal: AbortSignal.timeout(50) }
   await expect(octokit.rest.pulls.list({ ...repositoryParams, request })).rejects.toThrow()
-  expect(github.requests.at(-1)).toMatchObject({
-    template: '/repos/{owner}/{repo}/pulls',
-    status: 0,
-  })
+  expect(github.requests.at(-1)).toMatchObject({ template: '/repos/{owner}/{repo}/pulls', status: 0 })
   await octokit.rest.pulls.list(repositoryParams)
 })
 

@@ -26,10 +26,7 @@ describe('an owner opens a pull request', () => {
       },
     })
     await github.settled()
-    const { data } = await octokit.rest.pulls.get({
-      ...repositoryParams,
-      pull_number: pull.number,
-    })
+    const { data } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })
     expect(data.head).toMatchObject({ sha: pull.headSha, repo: { full_name: 'alice/community', fork: true } })
     expect(data).toMatchObject({ state: 'open', changed_files: 1, commits: 1, additions: 1, deletions: 0 })
     const opened = githubFixture.receiver.received.find((one) => one.event === 'pull_request')
@@ -83,10 +80,7 @@ describe('git over HTTP', () => {
     await runGit(work, token, 'merge', '-q', '--no-ff', '-m', 'Land', 'FETCH_HEAD')
     await runGit(work, token, 'push', '-q', 'origin', 'HEAD:main')
     const mergedTip = await runGit(work, token, 'rev-parse', 'HEAD')
-    const { data } = await octokit.rest.pulls.get({
-      ...repositoryParams,
-      pull_number: pull.number,
-    })
+    const { data } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })
     expect(data).toMatchObject({ state: 'closed', merged: true, merge_commit_sha: mergedTip })
     expect(data.merged_by?.login).toBe('catalog-bot[bot]')
     await github.settled()

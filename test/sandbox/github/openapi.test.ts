@@ -1,38 +1,32 @@
 // One long scenario that calls every operation of the sandbox and compares each request and response with GitHub's own
 // OpenAPI document.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, getTrafficValidator } from './traffic-validator.ts'
 import type { RecordedHttpExchange } from '../../../sandbox/github/http/router.ts'
-import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
   startGitHubFixture,
   repositoryParams,
   createPullOptions,
 } from './github-fixture.ts'
-import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
-let mockPull: MockPull
-beforeAll(async () => {
-  githubFixture = await startGitHubFixture({ validateTraffic: true })
-  const { github } = githubFixture
-  github.createTeam('catalogs', 'reviewers', ['alice', 'bob'])
-  const team = github.createTeam('catalogs', 'pushers', ['bob'])
-  github.setTeamRole(fullRepositoryName, team, 'write')
-  github.setRole(fullRepositoryName, 'alice', 'triage')
-  github.createWorkflow(fullRepositoryName, 'rebuild.yml', {
-    dispatchTypes: ['catalog-changed'],
-    milliseconds: 2,
-  })
-  github.addRules(fullRepositoryName, [{ type: 'non_fast_forward' }])
-  mockPull = await github.openPull(
-    createPullOptions('Alpha', { 'catalogs/v4.18/alpha/catalog.yaml': 'new: 1\n' }),
-  )
-  github.comment(mockPull, 'bob', 'Looks good')
-  github.review(mockPull, 'bob', 'approve', 'Yes')
+const githubFixture = await startGitHubFixture({ validateTraffic: true })
+const { github } = githubFixture
+github.createTeam('catalogs', 'reviewers', ['alice', 'bob'])
+const team = github.createTeam('catalogs', 'pushers', ['bob'])
+github.setTeamRole(fullRepositoryName, team, 'write')
+github.setRole(fullRepositoryName, 'alice', 'triage')
+github.createWorkflow(fullRepositoryName, 'rebuild.yml', {
+  dispatchTypes: ['catalog-changed'],
+  milliseconds: 2,
 })
+github.addRules(fullRepositoryName, [{ type: 'non_fast_forward' }])
+const mockPull = await github.openPull(
+  createPullOptions('Alpha', { 'catalogs/v4.18/alpha/catalog.yaml': 'new: 1\n' }),
+)
+github.comment(mockPull, 'bob', 'Looks good')
+github.review(mockPull, 'bob', 'approve', 'Yes')
 afterAll(async () => githubFixture.stop())
 
 test('every operation responds as the OpenAPI document specifies', async () => {

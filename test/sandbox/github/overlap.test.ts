@@ -182,12 +182,7 @@ describe.each([
       head_sha: sha,
       status: 'in_progress',
     })
-    expect(run).toMatchObject({
-      name: 'validation',
-      head_sha: sha,
-      status: 'in_progress',
-      conclusion: null,
-    })
+    expect(run).toMatchObject({ name: 'validation', head_sha: sha, status: 'in_progress', conclusion: null })
     const annotations = [
       {
         path: 'catalog.yaml',

@@ -398,9 +398,7 @@ test('a pull request cannot be opened twice, without changes, or from a missing 
   })
   await expect(
     githubFixture.octokit.rest.pulls.create({ ...again, head: 'not-there' }),
-  ).rejects.toMatchObject({
-    status: 422,
-  })
+  ).rejects.toMatchObject({ status: 422 })
 })
 
 test('a workflow ends with its configured conclusion, and an unknown workflow is not found', async () => {

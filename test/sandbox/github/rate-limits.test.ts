@@ -1,15 +1,12 @@
 // The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, expect, test } from '@jest/globals'
 import { startGitHubFixture, repositoryParams, createPullOptions } from './github-fixture.ts'
 
 let currentTimeMs = Date.now()
-let issueNumber: number
 const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
 const { github, installation, octokit } = githubFixture
-beforeAll(async () => {
-  const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
-  issueNumber = pull.number
-})
+const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
+const issueNumber = pull.number
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
   currentTimeMs += 120_000
@@ -17,11 +14,7 @@ beforeEach(() => {
 
 const readTestRepository = () => octokit.rest.repos.get(repositoryParams)
 const createComment = () =>
-  octokit.rest.issues.createComment({
-    ...repositoryParams,
-    issue_number: issueNumber,
-    body: 'x',
-  })
+  octokit.rest.issues.createComment({ ...repositoryParams, issue_number: issueNumber, body: 'x' })
 const queryGraphqlViewer = () => octokit.graphql('{ viewer { login } }')
 
 test('an exhausted hourly limit reports its reset time, and starts again after it', async () => {
@@ -49,11 +42,7 @@ test('an exhausted hourly limit reports its reset time, and starts again after i
 })
 
 test('too much content within a minute rejects every request, and longer for clients that continue', async () => {
-  github.setLimits(installation, {
-    hourly: 5000,
-    contentPerMinute: 2,
-    pauseSeconds: 30,
-  })
+  github.setLimits(installation, { hourly: 5000, contentPerMinute: 2, pauseSeconds: 30 })
   await createComment()
   await createComment()
   const secondaryLimitError = { status: 403, response: { headers: { 'retry-after': '30' } } }
@@ -67,11 +56,7 @@ test('too much content within a minute rejects every request, and longer for cli
 })
 
 test('a write costs five points of a minute, and a read costs one', async () => {
-  github.setLimits(installation, {
-    contentPerMinute: Infinity,
-    pointsPerMinute: 7,
-    pauseSeconds: 60,
-  })
+  github.setLimits(installation, { contentPerMinute: Infinity, pointsPerMinute: 7, pauseSeconds: 60 })
   await createComment()
   await readTestRepository()
   await queryGraphqlViewer()

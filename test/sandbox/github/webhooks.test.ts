@@ -132,9 +132,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   const rules = github.addRules(
     fullRepositoryName,
     [createMergeQueueRule(), createStatusChecksRule([{ context: 'catalog-bot / images' }])],
-    {
-      conditions: { ref_name: { include: ['~ALL'] } },
-    },
+    { conditions: { ref_name: { include: ['~ALL'] } } },
   )
   await github.setStatus(fullRepositoryName, pull.headSha, 'bob', {
     context: 'catalog-bot / images',

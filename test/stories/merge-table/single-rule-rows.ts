@@ -41,9 +41,7 @@ const requireCiCheck = (strict = false) =>
 const createAppBypassOptions = (
   it: MergeTableRowRepository,
   bypass_mode: 'always' | 'exempt' | 'pull_request',
-) => ({
-  bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode }] as const,
-})
+) => ({ bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode }] as const })
 const restrictBranchUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: MergeTableRowRepository) =>
   it.github.addRules(it.full, [{ type: 'update' }], createAppBypassOptions(it, mode))
 const removeAllRulesets = (it: MergeTableRowRepository): void => {

@@ -1,5 +1,5 @@
 // The catalog pages: search, long lists, upgrade graphs, and the comparison of two catalogs.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
 import {
   fillPagesStore,
@@ -61,23 +61,19 @@ function createBigPackage(name: string): RecordedPackage {
 }
 
 const pagesFixture = await startPagesFixture()
-beforeAll(async () => {
-  await fillPagesStore(pagesFixture.store)
-  await pagesFixture.store.recordCatalogs(publicRepository, 'release', [
-    {
-      catalog: { ...bigCatalog, key: 'big' },
-      packages: Array.from({ length: 130 }, (_, at) =>
-        createBigPackage(`big-${String(at).padStart(3, '0')}`),
-      ),
-    },
-  ])
-  await pagesFixture.store.recordCatalogs(privateRepository, 'main', [
-    {
-      catalog: { ...bigCatalog, branch: 'main', key: 'hidden' },
-      packages: [createBigPackage('hidden-buoy')],
-    },
-  ])
-}, 60_000)
+await fillPagesStore(pagesFixture.store)
+await pagesFixture.store.recordCatalogs(publicRepository, 'release', [
+  {
+    catalog: { ...bigCatalog, key: 'big' },
+    packages: Array.from({ length: 130 }, (_, at) => createBigPackage(`big-${String(at).padStart(3, '0')}`)),
+  },
+])
+await pagesFixture.store.recordCatalogs(privateRepository, 'main', [
+  {
+    catalog: { ...bigCatalog, branch: 'main', key: 'hidden' },
+    packages: [createBigPackage('hidden-buoy')],
+  },
+])
 afterAll(() => pagesFixture?.close())
 beforeEach(async () => {
   pagesFixture.time.now += msPerMinute

@@ -18,13 +18,11 @@ const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkippedTest('chromium')
 
 const pagesFixture = await startPagesFixture()
-beforeAll(async () => {
-  for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
-  pagesFixture.github.createOrganization('coast', ['ann'])
-  for (const { name } of [publicRepository, privateRepository])
-    await pagesFixture.github.createRepository('coast', name, { private: name === privateRepository.name })
-  await fillPagesStore(pagesFixture.store)
-}, 60_000)
+for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
+pagesFixture.github.createOrganization('coast', ['ann'])
+for (const { name } of [publicRepository, privateRepository])
+  await pagesFixture.github.createRepository('coast', name, { private: name === privateRepository.name })
+await fillPagesStore(pagesFixture.store)
 afterAll(() => pagesFixture?.close())
 
 const path = '/r/coast/operators'

@@ -1,5 +1,5 @@
 // The operations page: what is broken, charts, GitHub's limits, and published images.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { parsePublicationId } from '../../../src/publish/publication-state.ts'
 import { recordRateLimitWait } from '../../../src/jobs/rate-limit-waits.ts'
@@ -10,29 +10,27 @@ const path = '/r/coast/operators/operations'
 const msPerDay = 24 * 3600_000
 const today = new Date(startTimeMs).toISOString().slice(0, 10)
 const pagesFixture = await startPagesFixture()
-beforeAll(async () => {
-  const { store } = pagesFixture
-  await fillPagesStore(store)
-  await store.recordEvaluation(
-    createEvaluationRecord(90, 'wait', {
-      openedAt: startTimeMs - 3 * msPerDay,
-      at: startTimeMs - 3 * msPerDay + 90_000,
-    }),
-  )
-  await store.parkPull(publicRepository, {
-    pull: toPullNumber(13),
-    reason: 'a required check is missing',
-    state: 'one',
-    times: 1,
-    tryAgainAt: startTimeMs,
-  })
-  await recordRateLimitWait(
-    { kind: 'sweep', installation: 1, repository: publicRepository },
-    1800,
-    startTimeMs,
-    store,
-  )
-}, 60_000)
+const { store } = pagesFixture
+await fillPagesStore(store)
+await store.recordEvaluation(
+  createEvaluationRecord(90, 'wait', {
+    openedAt: startTimeMs - 3 * msPerDay,
+    at: startTimeMs - 3 * msPerDay + 90_000,
+  }),
+)
+await store.parkPull(publicRepository, {
+  pull: toPullNumber(13),
+  reason: 'a required check is missing',
+  state: 'one',
+  times: 1,
+  tryAgainAt: startTimeMs,
+})
+await recordRateLimitWait(
+  { kind: 'sweep', installation: 1, repository: publicRepository },
+  1800,
+  startTimeMs,
+  store,
+)
 afterAll(() => pagesFixture?.close())
 
 const fetchModel = async (): Promise<unknown> => (await fetch(`${pagesFixture.url}${path}.json`)).json()

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { createRequire } from 'node:module'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { scriptAsset } from '../../../src/web/pages/page-assets.ts'
@@ -29,17 +29,15 @@ if (!hasBrowser) reportSkippedTest('chromium')
 
 let browser: Browser | undefined
 const pagesFixture = await startPagesFixture()
-beforeAll(async () => {
-  for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
-  pagesFixture.github.createOrganization('coast', ['ann'])
-  for (const [{ name }, isPrivate] of [
-    [publicRepository, false],
-    [privateRepository, true],
-  ] as const)
-    await pagesFixture.github.createRepository('coast', name, { private: isPrivate })
-  await fillPagesStore(pagesFixture.store)
-  if (hasBrowser) browser = await launchBrowser()
-}, 60_000)
+for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
+pagesFixture.github.createOrganization('coast', ['ann'])
+for (const [{ name }, isPrivate] of [
+  [publicRepository, false],
+  [privateRepository, true],
+] as const)
+  await pagesFixture.github.createRepository('coast', name, { private: isPrivate })
+await fillPagesStore(pagesFixture.store)
+if (hasBrowser) browser = await launchBrowser()
 afterAll(async () => {
   await browser?.close()
   await pagesFixture?.close()
@@ -165,9 +163,7 @@ describe('a visitor who is not signed in', () => {
     expect(packages.map(({ name }) => name)).toContain('lighthouse')
     const shown = (await Promise.all(
       packages.map(({ name }) => fetchPageJson(`${publicRepositoryPath}/catalog/v4.20/${name}`)),
-    )) as {
-      images: { digest?: string; seenAt?: number; missing?: string }[]
-    }[]
+    )) as { images: { digest?: string; seenAt?: number; missing?: string }[] }[]
     const images = shown.flatMap((one) => one.images)
     expect(images.filter(({ digest }) => digest?.startsWith('sha256:abab'))).toHaveLength(1)
     expect(images.filter(({ missing }) => missing?.includes('404'))).toHaveLength(1)

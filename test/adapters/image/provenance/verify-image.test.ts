@@ -228,10 +228,7 @@ describe('a signature does not count', () => {
     ],
     'that is missing': (subject) => [{ payload: createPayload(subject) }],
     'that is no base64': (subject) => [
-      {
-        payload: createPayload(subject),
-        signature: `${toBase64(trustedKey.sign(createPayload(subject)))}!`,
-      },
+      { payload: createPayload(subject), signature: `${toBase64(trustedKey.sign(createPayload(subject)))}!` },
     ],
     'whose base64 is a line of another alphabet': (subject) => [
       {
@@ -288,9 +285,7 @@ describe('a signature does not count', () => {
       refused: [`the payload specifies the digest ${child.digest}`],
     })
     await registry.attach(await createImageSignatureIfMissing(registry, index, trustedKey))
-    expect(await verifyImage(registry, taggedImage, trustedKey.verifier)).toMatchObject({
-      signatures: 1,
-    })
+    expect(await verifyImage(registry, taggedImage, trustedKey.verifier)).toMatchObject({ signatures: 1 })
     expect(await verifyImage(registry, child, trustedKey.verifier)).toMatchObject({ signatures: 0 })
   })
 

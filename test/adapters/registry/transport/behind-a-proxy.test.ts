@@ -1,5 +1,5 @@
 // Requests to registries through a proxy: what the proxy receives, and that the egress policy still applies.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,36 +11,24 @@ import {
   createRegistryTransport,
   type RegistryTransport,
 } from '../../../../src/adapters/registry/transport/transport.ts'
-import {
-  createCertificateAuthority,
-  startForwardProxy,
-  startTlsTerminator,
-  type ForwardProxy,
-  type TestServer,
-} from '../../../forward-proxy.ts'
+import { createCertificateAuthority, startForwardProxy, startTlsTerminator } from '../../../forward-proxy.ts'
 
 const registryHost = 'registry.example'
 const proxyPassword = 'p@ss:word'
 const transportsToClose: RegistryTransport[] = []
-let temporaryDirectory: string
-let caCertificate: string
-let tlsTerminator: TestServer
-let forwardProxy: ForwardProxy
 const plainHttpServer = createServer((request, response) => void response.end(`hello ${request.url}`))
-beforeAll(async () => {
-  temporaryDirectory = mkdtempSync(join(tmpdir(), 'proxy-'))
-  const authority = createCertificateAuthority(temporaryDirectory)
-  caCertificate = readFileSync(authority.certificateFile, 'utf8')
-  await new Promise<void>((resolve) => plainHttpServer.listen(0, '127.0.0.1', resolve))
-  tlsTerminator = await startTlsTerminator(
-    authority.issueCertificate(registryHost),
-    (plainHttpServer.address() as AddressInfo).port,
-  )
-  forwardProxy = await startForwardProxy(
-    { [`${registryHost}:443`]: tlsTerminator.port, '203.0.114.7:443': tlsTerminator.port },
-    `me:${proxyPassword}`,
-  )
-})
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'proxy-'))
+const authority = createCertificateAuthority(temporaryDirectory)
+const caCertificate = readFileSync(authority.certificateFile, 'utf8')
+await new Promise<void>((resolve) => plainHttpServer.listen(0, '127.0.0.1', resolve))
+const tlsTerminator = await startTlsTerminator(
+  authority.issueCertificate(registryHost),
+  (plainHttpServer.address() as AddressInfo).port,
+)
+const forwardProxy = await startForwardProxy(
+  { [`${registryHost}:443`]: tlsTerminator.port, '203.0.114.7:443': tlsTerminator.port },
+  `me:${proxyPassword}`,
+)
 afterEach(async () => {
   forwardProxy.requestedHosts.length = 0
   for (const one of transportsToClose.splice(0)) await one.close()

@@ -88,22 +88,20 @@ describe('a broken file', () => {
   )
 })
 
-describe('a filter', () => {
-  test.each<[string, string, boolean | undefined]>([
-    ['.*', 'a/b', true],
-    ['\\.go$', 'x.go', true],
-    ['\\.go$', 'x.god', false],
-    ['^docs/', 'docs/a', true],
-    ['^docs/', 'x/docs/a', false],
-    ['^a.*b$', 'a/x/b', true],
-    ['^ab.*b$', 'ab', false],
-    ['a.*b.*c', 'xaxbxcx', true],
-    ['a.*b.*c', 'cba', false],
-    ['a|b', 'a', undefined],
-    ['a.b', 'a', undefined],
-    ['(x)', 'x', undefined],
-  ])('%s on %s', (pattern, path, expected) => {
-    expect(parsePathFilter(pattern)?.(path)).toBe(expected)
-    if (expected !== undefined) expect(new RegExp(pattern).test(path)).toBe(expected)
-  })
+test.each<[string, string, boolean | undefined]>([
+  ['.*', 'a/b', true],
+  ['\\.go$', 'x.go', true],
+  ['\\.go$', 'x.god', false],
+  ['^docs/', 'docs/a', true],
+  ['^docs/', 'x/docs/a', false],
+  ['^a.*b$', 'a/x/b', true],
+  ['^ab.*b$', 'ab', false],
+  ['a.*b.*c', 'xaxbxcx', true],
+  ['a.*b.*c', 'cba', false],
+  ['a|b', 'a', undefined],
+  ['a.b', 'a', undefined],
+  ['(x)', 'x', undefined],
+])('a filter %s on %s', (pattern, path, expected) => {
+  expect(parsePathFilter(pattern)?.(path)).toBe(expected)
+  if (expected !== undefined) expect(new RegExp(pattern).test(path)).toBe(expected)
 })

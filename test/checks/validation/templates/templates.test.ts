@@ -332,10 +332,7 @@ describe('a patch', () => {
   const same = { base: present, result: present }
 
   test('is offered if the difference is small and the base has every bundle', () => {
-    const scenario = {
-      source: basicTemplate(channelAfterChange, [pinned('a')]),
-      result: catalogBeforeChange,
-    }
+    const scenario = { source: basicTemplate(channelAfterChange, [pinned('a')]), result: catalogBeforeChange }
     expect(evaluate(scenario).offers).toBeUndefined()
     const [offer] = evaluate({ ...scenario, file: same }).offers ?? []
     expect(offer).toMatchObject({ path: `${catalogRoot}/catalog.yaml`, template: templatePath })

@@ -35,36 +35,32 @@ describe('text in the manner of Go', () => {
   })
 })
 
-describe('small letters', () => {
-  test.each([
-    ['ABC', 'abc'],
-    ['Kelvin', 'kelvin'],
-    ['İ', 'i'],
-    ['ΑΣ', 'ασ'],
-    // Younger than Go's tables.
-    ['\u1c89', '\u1c89'],
-  ])('of %s are %s, as Go makes them', (text, small) => {
-    expect(toLowerLikeGo(text)).toBe(small)
-  })
+test.each([
+  ['ABC', 'abc'],
+  ['Kelvin', 'kelvin'],
+  ['İ', 'i'],
+  ['ΑΣ', 'ασ'],
+  // Younger than Go's tables.
+  ['\u1c89', '\u1c89'],
+])('small letters of %s are %s, as Go makes them', (text, small) => {
+  expect(toLowerLikeGo(text)).toBe(small)
 })
 
-describe('a release', () => {
-  test.each([
-    ['1', undefined],
-    ['1.beta-2', undefined],
-    [
-      '123456789012345678901',
-      'invalid release "123456789012345678901": exceeds maximum length of 20 characters',
-    ],
-    [
-      '01..a_b',
-      'invalid release "01..a_b": segment 0: Numeric PreRelease version must not contain leading zeroes "01"\n' +
-        'segment 1: Prerelease is empty\nsegment 2: Invalid character(s) found in prerelease "a_b"',
-    ],
-  ])('%s', (text, error) => {
-    const parsed = parseReleaseIdentifiers(text)
-    expect(parsed.ok ? undefined : parsed.error).toBe(error)
-  })
+test.each([
+  ['1', undefined],
+  ['1.beta-2', undefined],
+  [
+    '123456789012345678901',
+    'invalid release "123456789012345678901": exceeds maximum length of 20 characters',
+  ],
+  [
+    '01..a_b',
+    'invalid release "01..a_b": segment 0: Numeric PreRelease version must not contain leading zeroes "01"\n' +
+      'segment 1: Prerelease is empty\nsegment 2: Invalid character(s) found in prerelease "a_b"',
+  ],
+])('a release %s', (text, error) => {
+  const parsed = parseReleaseIdentifiers(text)
+  expect(parsed.ok ? undefined : parsed.error).toBe(error)
 })
 
 describe('a field of a JSON object', () => {

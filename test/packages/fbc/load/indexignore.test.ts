@@ -12,36 +12,34 @@ function isPathIgnored(path: string, ignoreFiles: Record<string, string>): boole
   return selectCatalogFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
 }
 
-describe('a pattern', () => {
-  test.each([
-    ['docs', 'a/docs/x.yaml', true],
-    ['docs', 'docs', true],
-    ['docs/', 'docs', false],
-    ['docs/', 'docs/x', true],
-    ['a/b', 'a/b/c/d', true],
-    ['a/b', 'x/a/b', false],
-    ['/*', 'any/thing', true],
-    ['a//b', 'a/b', true],
-    ['**/objects/*.json', 'a/objects/x.json', true],
-    ['**/objects/*.json', 'a/objects/b/objects/x.json', false],
-    ['foo/**', 'foo', true],
-    ['/**', 'foo', false],
-    ['x/a**b', 'x/ab', false],
-    ['a**b', 'axb', true],
-    ['[^a]', 'b', true],
-    ['[!a]', 'b', false],
-    ['[!a]', 'a', true],
-    ['[', '[', false],
-    ['\\[', '[', true],
-    ['a\\', 'a', false],
-    ['./x', 'x', false],
-    ['  x  ', 'x', true],
-    ['x # why', 'x', false],
-    ['\ufeffx', 'x', false],
-    ['X', 'x', false],
-  ])('%j on %s: %s', (pattern, path, expected) => {
-    expect(isPathIgnored(path, { '.indexignore': pattern })).toBe(expected)
-  })
+test.each([
+  ['docs', 'a/docs/x.yaml', true],
+  ['docs', 'docs', true],
+  ['docs/', 'docs', false],
+  ['docs/', 'docs/x', true],
+  ['a/b', 'a/b/c/d', true],
+  ['a/b', 'x/a/b', false],
+  ['/*', 'any/thing', true],
+  ['a//b', 'a/b', true],
+  ['**/objects/*.json', 'a/objects/x.json', true],
+  ['**/objects/*.json', 'a/objects/b/objects/x.json', false],
+  ['foo/**', 'foo', true],
+  ['/**', 'foo', false],
+  ['x/a**b', 'x/ab', false],
+  ['a**b', 'axb', true],
+  ['[^a]', 'b', true],
+  ['[!a]', 'b', false],
+  ['[!a]', 'a', true],
+  ['[', '[', false],
+  ['\\[', '[', true],
+  ['a\\', 'a', false],
+  ['./x', 'x', false],
+  ['  x  ', 'x', true],
+  ['x # why', 'x', false],
+  ['\ufeffx', 'x', false],
+  ['X', 'x', false],
+])('a pattern %j on %s: %s', (pattern, path, expected) => {
+  expect(isPathIgnored(path, { '.indexignore': pattern })).toBe(expected)
 })
 
 describe('among several patterns', () => {

@@ -322,13 +322,11 @@ describe('a catalog with a file that does not load', () => {
   })
 })
 
-describe('the rules of the model', () => {
-  test('have unique ids, and titles that start with a capital and have no period', () => {
-    const ids = catalogModelRules.map((rule) => rule.id)
-    expect(new Set(ids).size).toBe(ids.length)
-    for (const rule of catalogModelRules) {
-      expect(rule.id).toMatch(/^[a-z]+(-[a-z]+)*$/)
-      expect(rule.title).toMatch(/^[A-Z].*[^.]$/)
-    }
-  })
+test('the rules of the model have unique ids, and titles that start with a capital and have no period', () => {
+  const ids = catalogModelRules.map((rule) => rule.id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const rule of catalogModelRules) {
+    expect(rule.id).toMatch(/^[a-z]+(-[a-z]+)*$/)
+    expect(rule.title).toMatch(/^[A-Z].*[^.]$/)
+  }
 })

@@ -21,23 +21,21 @@ function findTextAtFinding(text: string, line: number, column: number): string |
   return text.split('\n')[line - 1]?.slice(column - 1, (found?.at?.endColumn ?? 0) - 1)
 }
 
-describe('a position ends where the token that begins there ends on its line', () => {
-  test.each([
-    ['- name: foo, bar  # why', 3, 'name: foo, bar'],
-    ['name: foo#bar \r', 1, 'name: foo#bar'],
-    ['a: "b \\" c", d', 4, '"b \\" c"'],
-    ["a: 'it''s' # x", 4, "'it''s'"],
-    ['[{name: foo, x: 1}]', 2, '{name: foo, x: 1}'],
-    ['[{name: foo, x: 1}]', 3, 'name'],
-    ['{"a":1,"b":[1,2]}', 8, '"b"'],
-    ['{"a": {"b": "}"}, "c": 1}', 7, '{"b": "}"}'],
-    ['a: {b: 1,', 4, '{b: 1,'],
-    ['a: "open', 4, '"open'],
-    ['é😀: "x", ', 6, '"x"'],
-  ])('%s', (text, column, expected) => {
-    expect(findTextAtFinding(text, 1, column)).toBe(expected)
-    expect(findTextAtFinding(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
-  })
+test.each([
+  ['- name: foo, bar  # why', 3, 'name: foo, bar'],
+  ['name: foo#bar \r', 1, 'name: foo#bar'],
+  ['a: "b \\" c", d', 4, '"b \\" c"'],
+  ["a: 'it''s' # x", 4, "'it''s'"],
+  ['[{name: foo, x: 1}]', 2, '{name: foo, x: 1}'],
+  ['[{name: foo, x: 1}]', 3, 'name'],
+  ['{"a":1,"b":[1,2]}', 8, '"b"'],
+  ['{"a": {"b": "}"}, "c": 1}', 7, '{"b": "}"}'],
+  ['a: {b: 1,', 4, '{b: 1,'],
+  ['a: "open', 4, '"open'],
+  ['é😀: "x", ', 6, '"x"'],
+])('a position ends where the token that begins there ends on its line: %s', (text, column, expected) => {
+  expect(findTextAtFinding(text, 1, column)).toBe(expected)
+  expect(findTextAtFinding(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
 })
 
 test('findings keep their order and their existing ends', () => {

@@ -271,22 +271,20 @@ Fast:
   })
 })
 
-describe('nothing is written', () => {
-  test.each([
-    ['lists are shared', `x: &all []\nentries: *all\nschema: olm.template.basic\n`],
-    [
-      'lists are used twice',
-      `entries: &all\n- {schema: olm.bundle, image: a}\nmore: *all\nschema: olm.template.basic\n`,
-    ],
-    ['keys occur twice', `entries: []\nentries: []\nschema: olm.template.basic\n`],
-    ['the template is of another kind', 'schema: olm.template.substitutes\nentries: []\n'],
-    ['it is not UTF-8', 'schema: olm.template.basic\nentries: []\n# \u00ff'],
-    ['it is a list', '- schema: olm.template.basic\n'],
-  ])('if %s', (_, text) => {
-    const bytes = new TextEncoder().encode(text)
-    // Without its first byte, the character is not UTF-8.
-    const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
-    const result = addBundleToTemplate(given, 'olm.template.basic', newBundleRelease)
-    expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)
-  })
+test.each([
+  ['lists are shared', `x: &all []\nentries: *all\nschema: olm.template.basic\n`],
+  [
+    'lists are used twice',
+    `entries: &all\n- {schema: olm.bundle, image: a}\nmore: *all\nschema: olm.template.basic\n`,
+  ],
+  ['keys occur twice', `entries: []\nentries: []\nschema: olm.template.basic\n`],
+  ['the template is of another kind', 'schema: olm.template.substitutes\nentries: []\n'],
+  ['it is not UTF-8', 'schema: olm.template.basic\nentries: []\n# \u00ff'],
+  ['it is a list', '- schema: olm.template.basic\n'],
+])('nothing is written if %s', (_, text) => {
+  const bytes = new TextEncoder().encode(text)
+  // Without its first byte, the character is not UTF-8.
+  const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
+  const result = addBundleToTemplate(given, 'olm.template.basic', newBundleRelease)
+  expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)
 })

@@ -163,43 +163,39 @@ describe('pattern rules', () => {
   })
 })
 
-describe('an organization’s ruleset', () => {
-  test('applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
-      conditions: { repository_name: { include: [it.name.repo] } },
-    })
-    try {
-      await mergeRulesFixture.expectApiRejection(it, 'This branch must not contain merge commits.')
-      const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
-      expect(data).toMatchObject([{ ruleset_source_type: 'Organization', ruleset_source: 'catalogs' }])
-    } finally {
-      github.removeOrganizationRules('catalogs', ruleset)
-    }
-    expect(() => github.addOrganizationRules('catalogs', [createMergeQueueRule()])).toThrow()
+test('an organization’s ruleset applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
+  const it = await mergeRulesFixture.openMergeCase()
+  const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
+    conditions: { repository_name: { include: [it.name.repo] } },
   })
+  try {
+    await mergeRulesFixture.expectApiRejection(it, 'This branch must not contain merge commits.')
+    const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
+    expect(data).toMatchObject([{ ruleset_source_type: 'Organization', ruleset_source: 'catalogs' }])
+  } finally {
+    github.removeOrganizationRules('catalogs', ruleset)
+  }
+  expect(() => github.addOrganizationRules('catalogs', [createMergeQueueRule()])).toThrow()
 })
 
-describe('mergeable_state', () => {
-  test('reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([
-      createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
-    ])
-    const pullParams = { ...it.name, pull_number: it.pull.number }
-    expect((await octokit.rest.pulls.get(pullParams)).data.mergeable_state).toBe('unknown')
-    expect(await readPullMergeableState(it)).toBe('blocked')
-    await mergeRulesFixture.setCiStatus(it, it.headSha)
-    expect(await readPullMergeableState(it)).toBe('behind')
-    await mergeBaseIntoHead(it)
-    await mergeRulesFixture.setCiStatus(it, it.pull.headSha)
-    expect(await readPullMergeableState(it)).toBe('clean')
-    await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
-    expect(await readPullMergeableState(it)).toBe('unstable')
-    await github.draft(it.pull)
-    expect(await readPullMergeableState(it)).toBe('draft')
-    await github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
-    expect(await readPullMergeableState(it)).toBe('dirty')
-  })
+test('mergeable_state reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
+  const it = await mergeRulesFixture.openMergeCaseWithRules([
+    createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
+  ])
+  const pullParams = { ...it.name, pull_number: it.pull.number }
+  expect((await octokit.rest.pulls.get(pullParams)).data.mergeable_state).toBe('unknown')
+  expect(await readPullMergeableState(it)).toBe('blocked')
+  await mergeRulesFixture.setCiStatus(it, it.headSha)
+  expect(await readPullMergeableState(it)).toBe('behind')
+  await mergeBaseIntoHead(it)
+  await mergeRulesFixture.setCiStatus(it, it.pull.headSha)
+  expect(await readPullMergeableState(it)).toBe('clean')
+  await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
+  expect(await readPullMergeableState(it)).toBe('unstable')
+  await github.draft(it.pull)
+  expect(await readPullMergeableState(it)).toBe('draft')
+  await github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
+  expect(await readPullMergeableState(it)).toBe('dirty')
 })
 
 describe('a merge of the base into the head', () => {
@@ -254,10 +250,7 @@ describe('leaving the merge queue', () => {
 
   async function enqueue(it: BranchRulesScenario): Promise<void> {
     await mergeRulesFixture.setCiStatus(it, it.headSha)
-    const { data } = await octokit.rest.pulls.get({
-      ...it.name,
-      pull_number: it.pull.number,
-    })
+    const { data } = await octokit.rest.pulls.get({ ...it.name, pull_number: it.pull.number })
     const query = `mutation ($input: EnqueuePullRequestInput!) {
       enqueuePullRequest(input: $input) { mergeQueueEntry { position } }
     }`

@@ -108,11 +108,7 @@ describe('a pushed merge', () => {
     await mergeRulesFixture.stage(it)
     const move = async (): Promise<unknown> =>
       mergeRulesFixture.captureError(
-        octokit.rest.git.updateRef({
-          ...it.name,
-          ref: 'heads/main',
-          sha: it.mergeSha,
-        }),
+        octokit.rest.git.updateRef({ ...it.name, ref: 'heads/main', sha: it.mergeSha }),
       )
     const message = formatRuleViolations('Required status check "ci" is expected.')
     expect(await move()).toEqual({ status: 422, message })
@@ -163,9 +159,7 @@ describe('a rule for all branches', () => {
   test('does not apply to excluded branches', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const ref_name = { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/**/*'] }
-    github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], {
-      conditions: { ref_name },
-    })
+    github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], { conditions: { ref_name } })
     expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
   })
 })

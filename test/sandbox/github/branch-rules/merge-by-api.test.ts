@@ -145,11 +145,7 @@ describe('refs', () => {
     const it = await mergeRulesFixture.openMergeCase()
     await mergeRulesFixture.stage(it)
     const moved = await github.pushToBase(it.full, { 'again.txt': 'x' })
-    const update = octokit.rest.git.updateRef({
-      ...it.name,
-      ref: 'heads/main',
-      sha: it.mergeSha,
-    })
+    const update = octokit.rest.git.updateRef({ ...it.name, ref: 'heads/main', sha: it.mergeSha })
     expect(await mergeRulesFixture.captureError(update)).toEqual({
       status: 422,
       message: 'Update is not a fast forward',

@@ -130,10 +130,7 @@ describe('a group', () => {
       base_ref: 'refs/heads/main',
       head_ref: `refs/heads/gh-readonly-queue/main/pr-${it.pull.number}-${it.baseSha}`,
     })
-    const { data } = await octokit.rest.git.getCommit({
-      ...it.name,
-      commit_sha: group.head_sha,
-    })
+    const { data } = await octokit.rest.git.getCommit({ ...it.name, commit_sha: group.head_sha })
     expect(data.parents.map(({ sha }) => sha)).toEqual([it.baseSha, it.headSha])
     expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
     await mergeRulesFixture.setCheck(it, group.head_sha, checkName)

@@ -147,11 +147,7 @@ describe('layered rules', () => {
       createBranchProtectionRejection(['Required status check "ci" is expected.'], 'release-1'),
     )
     const restrictions = { users: [], teams: [], apps: [] }
-    github.protect(it.full, 'release-*', {
-      ...none,
-      restrictions,
-      block_creations: true,
-    })
+    github.protect(it.full, 'release-*', { ...none, restrictions, block_creations: true })
     expect(await make('release-2')).toMatchObject({ reason: 'protected branch hook declined' })
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
     github.addRules(it.full, [{ type: 'creation' }], all)

@@ -11,10 +11,7 @@ const adminClient = githubFixture.client(github.tokenFor('maintainer'))
 
 const getMainBranchParams = ({
   name,
-}: BranchRulesScenario): { owner: string; repo: string; branch: string } => ({
-  ...name,
-  branch: 'main',
-})
+}: BranchRulesScenario): { owner: string; repo: string; branch: string } => ({ ...name, branch: 'main' })
 
 describe('rulesets', () => {
   test('are imported as JSON, and their rules are in force at once', async () => {
@@ -50,17 +47,13 @@ describe('rulesets', () => {
     const request = { ...it.name, name: 'x', enforcement: 'active' as const }
     const bob = githubFixture.client(github.tokenFor('bob'))
     await expect(bob.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
-    await expect(octokit.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({
-      status: 403,
-    })
+    await expect(octokit.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
   })
 
   test('say who may bypass them to those who may change them; to everyone, whether they can', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const app = mergeRulesFixture.createAppBypass('pull_request')
-    const { id } = github.addRules(it.full, [{ type: 'update' }], {
-      bypass_actors: [app],
-    })
+    const { id } = github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const read = { ...it.name, ruleset_id: id }
     const { data } = await octokit.rest.repos.getRepoRuleset(read)
     expect(data).not.toHaveProperty('bypass_actors')

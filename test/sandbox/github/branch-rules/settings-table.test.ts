@@ -168,9 +168,7 @@ describeSettingTests('code owners, conversations', () => {
     const files = { '.github/CODEOWNERS': '* @bob\n*.yaml @carol\n' }
     const it = await mergeRulesFixture.openMergeCaseWithRules(
       [createPullRequestRule({ require_code_owner_review: true })],
-      {
-        files,
-      },
+      { files },
     )
     github.review(it.pull, 'bob', 'approve')
     await mergeRulesFixture.expectPushRejected(it, 'Waiting on code owner review from carol.')
@@ -274,10 +272,7 @@ describeSettingTests('required_linear_history', () => {
 
   test('classic protection rejects a merge commit, but accepts a rebase by API', async () => {
     const it = await mergeRulesFixture.openMergeCase()
-    github.protect(it.full, 'main', {
-      required_linear_history: true,
-      enforce_admins: true,
-    })
+    github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ reason: 'protected branch hook declined' })
     expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
@@ -359,12 +354,7 @@ describeSettingTests('required_signatures', () => {
       signed: true,
     })
     await mergeRulesFixture.stage(it)
-    const tree = (
-      await octokit.rest.git.getCommit({
-        ...it.name,
-        commit_sha: it.mergeSha,
-      })
-    ).data.tree.sha
+    const tree = (await octokit.rest.git.getCommit({ ...it.name, commit_sha: it.mergeSha })).data.tree.sha
     const { data } = await octokit.rest.git.createCommit({
       ...it.name,
       message: 'Merge',
@@ -373,11 +363,7 @@ describeSettingTests('required_signatures', () => {
       author: { name: 'catalog-bot', email: 'bot@example.invalid' },
     })
     expect(data.verification).toMatchObject({ verified: false, reason: 'unsigned' })
-    const moved = octokit.rest.git.updateRef({
-      ...it.name,
-      ref: 'heads/main',
-      sha: data.sha,
-    })
+    const moved = octokit.rest.git.updateRef({ ...it.name, ref: 'heads/main', sha: data.sha })
     expect(await mergeRulesFixture.captureError(moved)).toEqual({
       status: 422,
       message: formatRuleViolations(unsigned),
@@ -396,9 +382,7 @@ describeSettingTests('merge_queue', () => {
   test('with bypass, the queue is skipped', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const app = mergeRulesFixture.createAppBypass('always')
-    github.addRules(it.full, [createMergeQueueRule()], {
-      bypass_actors: [app],
-    })
+    github.addRules(it.full, [createMergeQueueRule()], { bypass_actors: [app] })
     expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
   })
 })
@@ -452,9 +436,7 @@ describeSettingTests('PR edits `.github/workflows/`', () => {
 
   test('a workflow change on the base does not count as an edit in the merge', async () => {
     const it = await mergeRulesFixture.openMergeCase({ behind: false })
-    await github.pushToBase(it.full, {
-      '.github/workflows/ci.yml': 'on: push\n',
-    })
+    await github.pushToBase(it.full, { '.github/workflows/ci.yml': 'on: push\n' })
     const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
     await mergeRulesFixture.expectPushMerges(again)
   })

@@ -1,13 +1,9 @@
 // Held against git's own upload-pack, which answers the same request from the same folder.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { respondToLsRefs } from '../../../../sandbox/github/git/list-refs.ts'
-import {
-  createOriginRepository,
-  createTemporaryDirectory,
-  type OriginRepository,
-} from '../../../adapters/git/origin.ts'
+import { createOriginRepository, createTemporaryDirectory } from '../../../adapters/git/origin.ts'
 
 const formatPktLine = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
 const createLsRefsRequest = (...rest: string[]) =>
@@ -15,21 +11,17 @@ const createLsRefsRequest = (...rest: string[]) =>
     `${formatPktLine('command=ls-refs')}${formatPktLine('object-format=sha1')}0001${rest.map(formatPktLine).join('')}0000`,
   )
 
-let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let originRepository: OriginRepository
-beforeAll(() => {
-  temporaryDirectory = createTemporaryDirectory('list-refs')
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  const first = originRepository.commit({ x: '1' })
-  for (const name of ['main', 'main-2', 'maintenance/a', 'other']) originRepository.branch(name, first)
-  originRepository.pull(7, first)
-  originRepository.pull(70, first)
-  originRepository.git(['pack-refs', '--all'])
-  // One that stands elsewhere than where it was packed, one that is not packed, one that is gone.
-  originRepository.branch('main', originRepository.commit({ x: '2' }, [first]))
-  originRepository.branch('main-3', first)
-  originRepository.git(['update-ref', '-d', 'refs/heads/main-2'])
-})
+const temporaryDirectory = createTemporaryDirectory('list-refs')
+const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+const first = originRepository.commit({ x: '1' })
+for (const name of ['main', 'main-2', 'maintenance/a', 'other']) originRepository.branch(name, first)
+originRepository.pull(7, first)
+originRepository.pull(70, first)
+originRepository.git(['pack-refs', '--all'])
+// One that stands elsewhere than where it was packed, one that is not packed, one that is gone.
+originRepository.branch('main', originRepository.commit({ x: '2' }, [first]))
+originRepository.branch('main-3', first)
+originRepository.git(['update-ref', '-d', 'refs/heads/main-2'])
 afterAll(() => temporaryDirectory.remove())
 
 test.each([

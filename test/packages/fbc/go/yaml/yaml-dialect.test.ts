@@ -10,64 +10,60 @@ function extractYamlValueFromLoadError(yaml: string): string {
 
 const yamlErrorPrefix = 'error converting YAML to JSON: yaml: '
 
-describe('a plain scalar is', () => {
-  test.each([
-    ['~', 'null'],
-    ['NULL', 'null'],
-    ['nULL', '"nULL"'],
-    ['y', 'true'],
-    ['Off', 'false'],
-    ['tRue', '"tRue"'],
-    ['0123', '83'],
-    ['0o17', '15'],
-    ['0b11', '3'],
-    ['-0b11', '-3'],
-    ['0x', '"0x"'],
-    ['1_000', '1000'],
-    ['08', '8'],
-    ['5.', '5'],
-    ['.5_0', '0.5'],
-    ['.5_', '".5_"'],
-    ['._5', '"._5"'],
-    ['.5__0', '".5__0"'],
-    ['-._5', '-0.5'],
-    ['1.5_', '1.5'],
-    ['1e400', '"1e400"'],
-    ['1234e56', '1.234e+59'],
-    ['1:30', '"1:30"'],
-    ['+', '"+"'],
-    ['=', '"="'],
-    ['<<', '"<<"'],
-    ['2001-01-01', '"2001-01-01"'],
-    ['18446744073709551616', '18446744073709552000'],
-    ['9007199254740993', '9007199254740992'],
-    ['1e21', '1e+21'],
-    ['-0.0', '-0'],
-    ['! 12', '"12"'],
-    ['!!float 3', '3'],
-    ['!!binary YQ==', '"a"'],
-    ['!custom 5', '"5"'],
-  ])('%s: %s', (text, value) => {
-    expect(extractYamlValueFromLoadError(`a: ${text}\n`)).toBe(`{"a":${value}}`)
-  })
+test.each([
+  ['~', 'null'],
+  ['NULL', 'null'],
+  ['nULL', '"nULL"'],
+  ['y', 'true'],
+  ['Off', 'false'],
+  ['tRue', '"tRue"'],
+  ['0123', '83'],
+  ['0o17', '15'],
+  ['0b11', '3'],
+  ['-0b11', '-3'],
+  ['0x', '"0x"'],
+  ['1_000', '1000'],
+  ['08', '8'],
+  ['5.', '5'],
+  ['.5_0', '0.5'],
+  ['.5_', '".5_"'],
+  ['._5', '"._5"'],
+  ['.5__0', '".5__0"'],
+  ['-._5', '-0.5'],
+  ['1.5_', '1.5'],
+  ['1e400', '"1e400"'],
+  ['1234e56', '1.234e+59'],
+  ['1:30', '"1:30"'],
+  ['+', '"+"'],
+  ['=', '"="'],
+  ['<<', '"<<"'],
+  ['2001-01-01', '"2001-01-01"'],
+  ['18446744073709551616', '18446744073709552000'],
+  ['9007199254740993', '9007199254740992'],
+  ['1e21', '1e+21'],
+  ['-0.0', '-0'],
+  ['! 12', '"12"'],
+  ['!!float 3', '3'],
+  ['!!binary YQ==', '"a"'],
+  ['!custom 5', '"5"'],
+])('a plain scalar is %s: %s', (text, value) => {
+  expect(extractYamlValueFromLoadError(`a: ${text}\n`)).toBe(`{"a":${value}}`)
 })
 
-describe('a document reads as', () => {
-  test.each([
-    ['keys that are not strings', '#\nyes: 1\n1_0: 2\n1e30: 3\n', '{"10":2,"1e+30":3,"true":1}'],
-    ['the last of repeated keys', 'a: 1\na: 2\n', '{"a":2}'],
-    ['a merge that overrides the entries before it', '#\na: 1\n<<: {a: 2, b: 2}\nb: 3\n', '{"a":2,"b":3}'],
-    ['an alias to a list that was merged', '#\n<<: &x []\nc: *x\n', '{"c":[]}'],
-    ['a quoted merge key as a regular key', '#\n"<<": {a: b}\n', '{"<<":{"a":"b"}}'],
-    ['an alias to a merged map', '#\n<<: &x {b: 1}\nc: *x\n', '{"b":1,"c":{"b":1}}'],
-    ['a folded scalar', 'a: >\n  b\n  c\n\n  d\n   e\n', '{"a":"b c\\nd\\n e\\n"}'],
-    ['only the first of two flow maps', '# c\n{a: b}{c: d}\n', '{"a":"b"}'],
-    ['the content before an outdented line', '  a: b\nc: d\n', '{"a":"b"}'],
-    ['an empty flow map instead of a key', '#\n{}: x\n', '{}'],
-    ['a plain scalar with a colon in a flow map', '#\n{b: {a:}}\n', '{"b":{"a:":null}}'],
-  ])('%s', (_what, text, value) => {
-    expect(extractYamlValueFromLoadError(text)).toBe(value)
-  })
+test.each([
+  ['keys that are not strings', '#\nyes: 1\n1_0: 2\n1e30: 3\n', '{"10":2,"1e+30":3,"true":1}'],
+  ['the last of repeated keys', 'a: 1\na: 2\n', '{"a":2}'],
+  ['a merge that overrides the entries before it', '#\na: 1\n<<: {a: 2, b: 2}\nb: 3\n', '{"a":2,"b":3}'],
+  ['an alias to a list that was merged', '#\n<<: &x []\nc: *x\n', '{"c":[]}'],
+  ['a quoted merge key as a regular key', '#\n"<<": {a: b}\n', '{"<<":{"a":"b"}}'],
+  ['an alias to a merged map', '#\n<<: &x {b: 1}\nc: *x\n', '{"b":1,"c":{"b":1}}'],
+  ['a folded scalar', 'a: >\n  b\n  c\n\n  d\n   e\n', '{"a":"b c\\nd\\n e\\n"}'],
+  ['only the first of two flow maps', '# c\n{a: b}{c: d}\n', '{"a":"b"}'],
+  ['the content before an outdented line', '  a: b\nc: d\n', '{"a":"b"}'],
+  ['an empty flow map instead of a key', '#\n{}: x\n', '{}'],
+  ['a plain scalar with a colon in a flow map', '#\n{b: {a:}}\n', '{"b":{"a:":null}}'],
+])('a document reads as %s', (_what, text, value) => {
+  expect(extractYamlValueFromLoadError(text)).toBe(value)
 })
 
 describe('opm rejects', () => {
