@@ -1,7 +1,7 @@
 // A pull request that GitHub shows as open although the base branch contains its head. The process that merges it
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
-import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
+import { createTestStore } from '../jobs/job-context.ts'
 import { resolveOpenPullWithMergedHead } from '../../src/merge/externally-merged-pulls.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
@@ -12,11 +12,7 @@ import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.t
 function setUpWaitForMergedState() {
   let now = 1_000_000
   const clock = { now: () => now }
-  const store = createInMemoryStore({
-    tables: new InMemoryStoreTables(),
-    now: clock.now,
-    turn: async (_, act) => act(),
-  })
+  const store = createTestStore(clock.now)
   const snapshot = createTestPullSnapshot()
   const { repository, pull, head, base, baseRef } = snapshot
   const ctx = {
